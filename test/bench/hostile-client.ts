@@ -18,8 +18,8 @@ const send = ({ head, body }: HostileRequest) => {
   socket.on('close', () => process.send?.(answer.slice(9, 12)))
 }
 
-process.on('message', (told: HostileRequest | 'send') => {
-  if (told === 'send') return send(request)
-  request = told
+process.on('message', (message: HostileRequest | 'send') => {
+  if (message === 'send') return send(request)
+  request = message
   process.send?.('told')
 })

@@ -33,7 +33,7 @@ An account's count is one row, so its accepts are serial: one account alone is b
 /** Accepting and listing with few and many rows in the table. */
 export const rowsText = (atRows: readonly AtRows[]): string => {
   const [few] = atRows
-  const ofFew = (of: (at: AtRows) => number, at: AtRows) => (few ? (of(at) / of(few)).toFixed(2) : '')
+  const ofFew = (rate: (at: AtRows) => number, at: AtRows) => (few ? (rate(at) / rate(few)).toFixed(2) : '')
   return `${table(
     ['rows', 'accepted per second', 'of few rows', 'lists per second', 'of few rows'],
     atRows.map((at) => [

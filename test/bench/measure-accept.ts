@@ -15,10 +15,10 @@ const limits: Partial<PlanEntry> = {
 /** Accepts a second over `runMs` in PostgreSQL with its safe settings (`fsync` on), without the gateway. */
 export const measureAccept = async (runMs: number): Promise<{ name: string; perSecond: number }[]> => {
   await using server = await startPostgres(undefined, [])
-  const measure = async (accounts: number, of: Partial<PlanEntry>) => {
+  const measure = async (accounts: number, plan: Partial<PlanEntry>) => {
     const database = await server.createDatabase(connections)
     const tenants: Tenant[] = []
-    for (let count = 0; count < accounts; count += 1) tenants.push(await createTenant(database, of))
+    for (let count = 0; count < accounts; count += 1) tenants.push(await createTenant(database, plan))
     const end = performance.now() + runMs
     let accepted = 0
     const client = async (turn: number) => {

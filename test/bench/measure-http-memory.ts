@@ -48,8 +48,8 @@ const sendMany = async ({ gateway, send }: Served, keys: readonly string[], effo
   return tenths
 }
 
-const storeImage = async (database: Database, folder: string, of: { accountId: string; imageBytes: number }) => {
-  const { accountId, imageBytes } = of
+const storeImage = async (database: Database, folder: string, image: { accountId: string; imageBytes: number }) => {
+  const { accountId, imageBytes } = image
   const id = randomUUID()
   const key = `${hourPrefix(new Date())}${id}/${'0'.repeat(32)}`
   await mkdir(dirname(join(folder, key)), { recursive: true })

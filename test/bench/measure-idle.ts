@@ -26,6 +26,6 @@ export const measureIdle = async (
     parts.set(name, { name, bytes: bytes + pssBytes(pid), core: core + seconds / (watchedMs / 1000) })
   }
   const all = [...parts.values()].filter(({ bytes }) => bytes > 0)
-  const sum = (of: 'bytes' | 'core') => all.reduce((total, part) => total + part[of], 0)
+  const sum = (field: 'bytes' | 'core') => all.reduce((total, part) => total + part[field], 0)
   return { parts: all, total: { name: 'all', bytes: sum('bytes'), core: sum('core') } }
 }

@@ -37,8 +37,10 @@ const pages = { photographs, words }
 const startBusyLoop = () =>
   spawn('setpriv', ['--pdeathsig', 'KILL', process.execPath, '-e', 'for (;;);'], { stdio: 'ignore' })
 
-const asked = process.argv.slice(2)
-const wanted = (Object.keys(mediaTypes) as Format[]).filter((format) => asked.length === 0 || asked.includes(format))
+const requested = process.argv.slice(2)
+const formats = (Object.keys(mediaTypes) as Format[]).filter(
+  (format) => requested.length === 0 || requested.includes(format),
+)
 
 await using egress = await startTestEgress('127.0.0.1')
 const loops = Array.from({ length: busyLoops }, startBusyLoop)
@@ -60,7 +62,7 @@ const capture = async (host: Host, html: string, format: Format): Promise<string
 
 try {
   for (const [page, html] of Object.entries(pages)) {
-    for (const format of wanted) {
+    for (const format of formats) {
       await using host = await startTestHost(egress)
       console.log(page, format, await capture(host, html, format), `load ${loadavg()[0]?.toFixed(1)}`)
     }

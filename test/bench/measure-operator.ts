@@ -57,7 +57,7 @@ const cpuSeconds = (pid: number) => {
 
 const writing = new Set(['create', 'update', 'patch', 'delete'])
 const writes = async ({ cluster }: OperatorCluster) =>
-  (await cluster.asked()).filter(({ verb }) => writing.has(verb)).length
+  (await cluster.requests()).filter(({ verb }) => writing.has(verb)).length
 
 /** Pools of some workers each; one of them is sized by the queue. */
 const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, workersEach }: OperatorEffort) => {

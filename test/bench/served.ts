@@ -91,9 +91,9 @@ export const startServed = async (settings: Readonly<Record<string, string>> = {
   const owned = opened.move()
   return {
     gateway,
-    send: async (asked) => {
+    send: async (order) => {
       const before = spentBy(gateway, load)
-      const result = await load.send({ ...asked, port })
+      const result = await load.send({ ...order, port })
       const after = spentBy(gateway, load)
       const perAnswer = (part: keyof Cost) => ((after[part] - before[part]) * 1000) / result.answers
       const cost = {

@@ -13,11 +13,15 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => inte
 
 /** Runs chaos in a folder until it fails; returns the number of runs, or undefined if none failed. */
 const runsUntilFailure = async (folder: string, { faults }: Guard): Promise<number | undefined> => {
-  const wanted = faults.flatMap((name) => ['--fault', name])
-  const child = spawn(join(folder, 'scripts/run-chaos.sh'), ['--until-failure', '--runs', String(runsMax), ...wanted], {
-    cwd: folder,
-    stdio: ['inherit', 'pipe', 'inherit'],
-  })
+  const faultArgs = faults.flatMap((name) => ['--fault', name])
+  const child = spawn(
+    join(folder, 'scripts/run-chaos.sh'),
+    ['--until-failure', '--runs', String(runsMax), ...faultArgs],
+    {
+      cwd: folder,
+      stdio: ['inherit', 'pipe', 'inherit'],
+    },
+  )
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   let runs = 0
   for await (const line of createInterface({ input: child.stdout })) {
@@ -47,7 +51,7 @@ const tryGuard = async (guard: Guard): Promise<boolean> => {
   return runs !== undefined
 }
 
-const wanted = process.argv[2] ?? ''
+const filter = process.argv[2] ?? ''
 let missed = 0
-for (const guard of guards) if (guard.name.includes(wanted) && !(await tryGuard(guard))) missed += 1
+for (const guard of guards) if (guard.name.includes(filter) && !(await tryGuard(guard))) missed += 1
 process.exitCode = missed === 0 ? 0 : 1

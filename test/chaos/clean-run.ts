@@ -23,13 +23,13 @@ export const keyOf = (n: number): string => `captures/${idOf(n)}/1`
 /** Digest of the nth capture's image. */
 export const imageOf = (n: number): string => sha256(String(n))
 
-const exchange = (of: Partial<Exchange> & Pick<Exchange, 'operation' | 'startMs'>): Exchange => ({
+const exchange = (fields: Partial<Exchange> & Pick<Exchange, 'operation' | 'startMs'>): Exchange => ({
   kind: 'exchange',
   account,
-  endMs: of.startMs + 1,
+  endMs: fields.startMs + 1,
   status: 200,
   captures: [],
-  ...of,
+  ...fields,
 })
 
 const pageOf = (n: number, ms: number): (Exchange | Delivery)[] => {
@@ -39,7 +39,7 @@ const pageOf = (n: number, ms: number): (Exchange | Delivery)[] => {
   const create = { operation: 'create', status: 202, captures: [pending], budgetMs: 25_000, webhook } as const
   const first = { ...create, idempotencyKey: `key-${n}` }
   const delivery = { kind: 'delivery', path: webhook, captureId: id, bodySha256: sha256(id) } as const
-  const told: (Exchange | Delivery)[] = [
+  const exchanges: (Exchange | Delivery)[] = [
     exchange({ ...first, startMs: ms }),
     exchange({ ...first, startMs: ms + 2 }),
     exchange({ operation: 'status', startMs: ms + 4, target: id, captures: [{ id, status: 'processing' }] }),
@@ -48,9 +48,9 @@ const pageOf = (n: number, ms: number): (Exchange | Delivery)[] => {
     { ...delivery, atMs: ms + 9, answered: 500 },
     { ...delivery, atMs: ms + 10, answered: 200 },
   ]
-  if (!isDeleted(n)) return told
+  if (!isDeleted(n)) return exchanges
   return [
-    ...told,
+    ...exchanges,
     exchange({ operation: 'delete', startMs: ms + 12, target: id, status: 204 }),
     exchange({ operation: 'status', startMs: ms + 14, target: id, status: 404 }),
   ]
@@ -72,7 +72,7 @@ const rowOf = (n: number): CaptureRow => ({
 /** A run of `count` captures without a violation: each is created twice, read, listed, downloaded and delivered; some are deleted. */
 export const cleanRun = (count: number): DoctoredRun => {
   const numbers = Array.from({ length: count }, (_, n) => n)
-  const kept = numbers.filter((n) => !isDeleted(n))
+  const remaining = numbers.filter((n) => !isDeleted(n))
   const gone = numbers.filter(isDeleted)
   const used = exchange({ operation: 'usage', startMs: count + 100, used: count })
   return {
@@ -82,12 +82,12 @@ export const cleanRun = (count: number): DoctoredRun => {
       used,
     ],
     snapshot: {
-      captures: kept.map(rowOf),
+      captures: remaining.map(rowOf),
       deleted: gone.map(() => ({ account, staysCharged: true })),
       usage: [{ account, reserved: 0, settled: count }],
       quotas: { [account]: count },
-      deliveries: kept.map((n) => ({ captureId: idOf(n), path: webhook, state: 'delivered', attempts: 2 })),
-      objects: kept.map((n) => ({ key: keyOf(n), captureId: idOf(n), sha256: imageOf(n) })),
+      deliveries: remaining.map((n) => ({ captureId: idOf(n), path: webhook, state: 'delivered', attempts: 2 })),
+      objects: remaining.map((n) => ({ key: keyOf(n), captureId: idOf(n), sha256: imageOf(n) })),
       removals: [],
       deletions: [],
       outbox: [],

@@ -129,9 +129,9 @@ export const createClient = (baseUrl: string, account: Account, record: (exchang
     record(exchange)
     return { ...exchange, url }
   }
-  const insist: Client['insist'] = async (wanted, untilMs) => {
+  const insist: Client['insist'] = async (request, untilMs) => {
     for (;;) {
-      const called = await call(wanted)
+      const called = await call(request)
       const isFinal = called.status !== undefined && called.status < 500 && called.status !== 429
       // A synchronous capture that failed.
       if (isFinal || called.captures.length > 0 || performance.now() > untilMs) return called

@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
     'until-failure': { type: 'boolean', default: false },
   },
 })
-const kept = join(import.meta.dirname, '../../.tools/chaos')
+const runsFolder = join(import.meta.dirname, '../../.tools/chaos')
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
@@ -55,10 +55,10 @@ const report = async (world: World, { plan, verdict: { violations, captures, rec
   )
   if (violations.length === 0) return
   for (const { invariant, what } of violations) console.log(`           ${invariant}: ${what}`)
-  await mkdir(kept, { recursive: true })
-  const path = join(kept, `${plan.seed}.json`)
+  await mkdir(runsFolder, { recursive: true })
+  const path = join(runsFolder, `${plan.seed}.json`)
   await writeFile(path, JSON.stringify({ plan, violations, ...recorded }, null, 1))
-  const logs = join(kept, `${plan.seed}-logs`)
+  const logs = join(runsFolder, `${plan.seed}-logs`)
   await cp(join(world.dataDir, 'logs'), logs, { recursive: true })
   console.log(`           history: ${path}, logs: ${logs}`)
 }
@@ -94,7 +94,7 @@ const createWorlds = (folder: string) => {
   }
   return {
     end,
-    of: async (kind: WorldKind): Promise<World> => {
+    obtain: async (kind: WorldKind): Promise<World> => {
       if (current?.kind !== kind || left === 0) {
         await end()
         started += 1
@@ -114,7 +114,7 @@ const runAll = async (): Promise<boolean> => {
   for (const plan of plans()) {
     try {
       const late = delay(runMs, undefined, { ref: false }).then(() => Promise.reject(new Error('run took too long')))
-      const world = await Promise.race([worlds.of(plan.world), late])
+      const world = await Promise.race([worlds.obtain(plan.world), late])
       const ran = await Promise.race([runPlan(world, plan), late])
       await report(world, ran)
       ended.push(ran)

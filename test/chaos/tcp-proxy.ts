@@ -22,9 +22,9 @@ const read = <T>(get: () => T, otherwise: T): T => {
 
 /** Inode of the socket of this machine that is bound to a port of loopback; from /proc/net/tcp. */
 const inodeOf = (port: number): string => {
-  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1)
-  const fields = lines.map((line) => line.trim().split(/\s+/)).find((each) => each[1]?.endsWith(wanted))
+  const fields = lines.map((line) => line.trim().split(/\s+/)).find((each) => each[1]?.endsWith(suffix))
   return fields?.[9] ?? ''
 }
 

@@ -175,8 +175,8 @@ t.test('browser pool: a violated validation rule is rejected with its field and 
     named(numbered(index), { spec: { pool: 'standard', ...spec } }),
   )
   const refused = await refusals(objects, 'create')
-  for (const [index, [, of, message]] of ruleCases.entries())
-    t.match(refused.get(numbered(index)), new RegExp(`^spec\\.${of}: Invalid value: (".*": )?`), message)
+  for (const [index, [, change, message]] of ruleCases.entries())
+    t.match(refused.get(numbered(index)), new RegExp(`^spec\\.${change}: Invalid value: (".*": )?`), message)
   for (const [index, [, , message]] of ruleCases.entries())
     t.ok(refused.get(numbered(index))?.endsWith(message), message)
   t.strictSame(await refusals(asLoose(objects), 'create'), new Map(), 'nothing else is wrong with them')

@@ -74,9 +74,9 @@ const admission = (
 t.test('chart: all pods except workers are admitted at the Pod Security level restricted', async (t) => {
   for (const name of ['complete', 'evaluation-full']) {
     for (const pod of podsOf(objectsOf(await renderText(ciPath(name))))) {
-      const of = pod.metadata.labels['app.kubernetes.io/component']
+      const component = pod.metadata.labels['app.kubernetes.io/component']
       const { priorityClassName: _none, ...spec } = pod.spec as typeof pod.spec & { priorityClassName?: string }
-      t.match(await admission('restricted', { ...pod, spec }), { code: 0 }, `${name}: ${of}`)
+      t.match(await admission('restricted', { ...pod, spec }), { code: 0 }, `${name}: ${component}`)
       const [container] = spec.containers
       const loose = { ...spec, containers: [{ ...container, securityContext: {} }] }
       t.match(await admission('restricted', { ...pod, spec: loose }), { output: /violates PodSecurity/ })

@@ -81,7 +81,10 @@ const environmentOf = async (
   )
 }
 const environmentIn = (name: string, pod: ChartPod) => {
-  const contents = filesOf(pod).map(({ secret, key: of, path }) => [path, secret.endsWith('-keys') ? keys[of] : key])
+  const contents = filesOf(pod).map(({ secret, key: keyName, path }) => [
+    path,
+    secret.endsWith('-keys') ? keys[keyName] : key,
+  ])
   return environmentOf(name, pod.spec.containers[0].env ?? [], Object.fromEntries(contents))
 }
 

@@ -163,8 +163,8 @@ t.test('chart: DNS and NATS are reached at named peers only, in every variant an
     const policies = objectsOf(await renderText(ciPath(name))).filter(({ kind }) => kind === 'NetworkPolicy')
     const rules = policies.flatMap(({ spec }) => (spec as { readonly egress?: readonly Rule[] }).egress ?? [])
     for (const port of [53, 4222]) {
-      const of = rules.filter(({ ports }) => ports?.some((each) => each.port === port))
-      t.ok(of.length > 0 && of.every(({ to }) => to && to.length > 0), `${name}: ${port}`)
+      const matching = rules.filter(({ ports }) => ports?.some((each) => each.port === port))
+      t.ok(matching.length > 0 && matching.every(({ to }) => to && to.length > 0), `${name}: ${port}`)
     }
   }
   const anywhere = ['--set-json', 'networkPolicy.nats=[{"ports":[{"port":4222}]}]']

@@ -42,7 +42,7 @@ t.test('faults api: an API server that freezes repeatedly causes no damage', (t)
 )
 
 t.test('faults api: controllers list again after the API server is restored to an older state', async (t) => {
-  const kept = new Set<string>()
+  const remaining = new Set<string>()
   const names = async () => {
     const { items } = await cluster.get<{ items: { metadata: { name: string } }[] }>('pods')
     return items.map(({ metadata }) => metadata.name)
@@ -52,7 +52,7 @@ t.test('faults api: controllers list again after the API server is restored to a
     async () => {
       const before = new Set(await names())
       const snapshot = await cluster.snapshot()
-      for (const name of await names()) if (before.has(name)) kept.add(name)
+      for (const name of await names()) if (before.has(name)) remaining.add(name)
       await delay(2000)
       // Longer than any back-off: a client that missed the outage would take the older versions for newer ones.
       await cluster.kill('kube-apiserver')
@@ -61,7 +61,7 @@ t.test('faults api: controllers list again after the API server is restored to a
       await startControllers(cluster)
     },
     // Objects that were created after the snapshot are lost.
-    { ends: (pod) => !kept.has(pod), revivesJobs: true },
+    { ends: (pod) => !remaining.has(pod), revivesJobs: true },
   )
 })
 

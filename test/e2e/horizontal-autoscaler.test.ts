@@ -18,9 +18,9 @@ const groupVersion = 'external.metrics.k8s.io/v1beta1'
 /** The items of an external metric: the controller's series that the label selector matches. */
 const readMetric = async ({ pathname, searchParams }: URL) => {
   const metricName = pathname.split('/').at(-1) ?? ''
-  const [, label, wanted] = /^(\w+)=(\w+)$/.exec(searchParams.get('labelSelector') ?? '') ?? []
+  const [, label, labelValue] = /^(\w+)=(\w+)$/.exec(searchParams.get('labelSelector') ?? '') ?? []
   const lines = (await operator.metrics()).split('\n')
-  const line = lines.find((each) => each.startsWith(`${metricName}{`) && each.includes(`${label}="${wanted}"`))
+  const line = lines.find((each) => each.startsWith(`${metricName}{`) && each.includes(`${label}="${labelValue}"`))
   const value = line?.split(' ').at(-1)
   const timestamp = new Date().toISOString()
   return value === undefined ? [] : [{ metricName, metricLabels: {}, timestamp, value }]

@@ -30,8 +30,8 @@ const address = Object.values(networkInterfaces())
 if (address === undefined) throw new Error('this machine has no IPv4 address but loopback')
 
 const render = async (name: keyof typeof hosts) => {
-  const of = { className: name === 'bare' ? 'nginx' : name, host: hosts[name] }
-  const values = Object.entries(of).map(([key, value]) => `--set=ingress.${key}=${value}`)
+  const options = { className: name === 'bare' ? 'nginx' : name, host: hosts[name] }
+  const values = Object.entries(options).map(([key, value]) => `--set=ingress.${key}=${value}`)
   return objectsOf(
     await renderText(ciPath('ingress'), 'helm4', [...values, `--set=gateway.trustedProxies={${address}}`]),
   )
@@ -64,7 +64,7 @@ const heldPage = (name: string) => {
   const url = `https://example.com/${name}`
   const gate = Promise.withResolvers<void>()
   held.set(url, gate)
-  const captureCount = () => fleet.seen.filter(({ part }) => part.options.url === url).length
+  const captureCount = () => fleet.received.filter(({ part }) => part.options.url === url).length
   return { url, captureCount, release: gate.resolve }
 }
 const fleet = startStandInFleet(gateway, ({ options: { url } }) => {
@@ -158,7 +158,7 @@ for (const name of classes) {
   t.test(`ingress ${name}: passes events while the capture is running`, async (t) => {
     const page = heldPage(`events-${name}`)
     const { id = '' } = await dataOf(await post(name, '/screenshots', { url: page.url }))
-    const { seen, ended } = readEvents(await request(name, `/screenshots/${id}/events`))
+    const { events: seen, ended } = readEvents(await request(name, `/screenshots/${id}/events`))
     await eventually(() => seen.length > 0, { what: 'the first event has arrived' })
     t.notMatch(seen.at(-1)?.data, { status: 'completed' })
     page.release()
@@ -195,7 +195,7 @@ t.test('ingress nginx: without the annotations large bodies are rejected and eve
     answered = true
     return readEvents(answer).ended
   })
-  const { seen } = readEvents(await request('nginx', `/screenshots/${id}/events`))
+  const { events: seen } = readEvents(await request('nginx', `/screenshots/${id}/events`))
   await eventually(() => seen.length > 0 && page.captureCount() === 1)
   t.notOk(answered)
   page.release()
@@ -214,7 +214,7 @@ t.test("ingress: requests and event streams of 90 s succeed, but not with nginx'
   await eventually(() => performance.now() - begunAt > heldMs, { withinMs: heldMs, what: '90 s have passed' })
   page.release()
   for (const answer of answers) t.equal((await answer).status, 200)
-  for (const { seen, ended } of streams) {
+  for (const { events: seen, ended } of streams) {
     await ended
     t.match(seen.at(-1)?.data, { status: 'completed' })
   }

@@ -63,10 +63,10 @@ t.test('GitOps: both examples name the path of the chart, and their values are v
   for (const path of [source.path, chart.spec.chart]) t.equal(join(root, path), chartFolder)
   t.equal(chart.spec.sourceRef.name, repository?.metadata.name)
   const file = join(t.testdir(), 'values.yaml')
-  for (const given of [source.helm.valuesObject, values]) {
-    await writeFile(file, stringify(given))
+  for (const chartValues of [source.helm.valuesObject, values]) {
+    await writeFile(file, stringify(chartValues))
     t.equal(await dryRun(objectsOf(await renderText(file)).filter(isOwn)), 'accepted')
-    await writeFile(file, stringify({ ...given, gateway: { replica: 2 } }))
+    await writeFile(file, stringify({ ...chartValues, gateway: { replica: 2 } }))
     await t.rejects(renderText(file), /additional properties 'replica' not allowed/)
   }
 })

@@ -124,7 +124,7 @@ t.test('kube api: a real API server accepts events and their counts', async (t) 
   const object = await api.get<KubeObject>({ resource: deployments, namespace, name: 'web' })
   const warnings: unknown[] = []
   const recorder = new Recorder(
-    { api, clock: systemClock, log: { warn: (...of: unknown[]) => warnings.push(of) } },
+    { api, clock: systemClock, log: { warn: (...parameters: unknown[]) => warnings.push(parameters) } },
     'pod-1',
   )
   const regarding = { resource: deployments, object }

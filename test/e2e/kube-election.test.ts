@@ -31,9 +31,9 @@ const compete = async (name: string, fencing = 'fenced'): Promise<ChildProcess> 
 /** Records the writers of the ConfigMap in order; consecutive writes of the same writer count once. */
 const followWriters = async () => {
   const written = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'written' } }
-  const of = { resource: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }, namespace: 'default' }
-  await api.remove({ ...of, name: 'written' }).catch(() => {})
-  await api.create(of, written)
+  const collection = { resource: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }, namespace: 'default' }
+  await api.remove({ ...collection, name: 'written' }).catch(() => {})
+  await api.create(collection, written)
   const writers: string[] = []
   const reflector = new Reflector<Written>(
     {
@@ -46,7 +46,7 @@ const followWriters = async () => {
       },
       events: { listed: () => {}, ended: () => {} },
     },
-    { ...of, fieldSelector: 'metadata.name=written' },
+    { ...collection, fieldSelector: 'metadata.name=written' },
   )
   const until = (writer: string, withinMs: number) =>
     eventually(() => writers.at(-1) === writer, { withinMs, what: `${writer} writes` })

@@ -26,8 +26,8 @@ const small = [
 ]
 
 /** The output lines and the exit code of the tool for a Role and the requested verbs. */
-const compare = async (of: { testdir: () => string }, text: string, used: readonly string[]) => {
-  const folder = of.testdir()
+const compare = async (t: { testdir: () => string }, text: string, used: readonly string[]) => {
+  const folder = t.testdir()
   await mkdir(join(folder, 'verbs'))
   await writeFile(join(folder, 'role.yaml'), text)
   for (const [index, line] of used.entries()) await writeFile(join(folder, 'verbs', String(index)), `${line}\n`)
@@ -71,7 +71,7 @@ t.test(
     t.equal(await api.remove({ ...all, name: 'one' }).then(String, outcomeOf), 'forbidden')
     const scale = { resource: deployments, namespace: 'default', name: 'none', subresource: 'scale' } as const
     t.equal(await api.patch(scale, { kind: 'merge', body: {} }).then(String, outcomeOf), 'not-found')
-    t.match(await cluster.asked(), [
+    t.match(await cluster.requests(), [
       { verb: 'create', resource: 'configmaps', name: 'one', status: 201 },
       { verb: 'create', resource: 'configmaps', status: 201 },
       { verb: 'list', resource: 'configmaps', status: 200 },

@@ -40,15 +40,15 @@ t.test(
     for (const name of pools) await settles(name, 2)
     await world.operator.stop()
     await using newer = await startOperator({ cluster, queue, name: 'newer', settings: { POD_IMAGE: 'newer' } })
-    const seen = new Set<string>()
+    const reported = new Set<string>()
     const isOver = async () => {
       const states = await statesOf('newer')
-      seen.add(states.toSorted().join())
+      reported.add(states.toSorted().join())
       return states.every((state) => state === 'done')
     }
     await eventually(isOver, { withinMs: 120_000, what: 'all pools use the new image' })
-    for (const states of seen) t.ok(states.split(',').filter((state) => state === 'rolling').length <= 1, states)
-    t.ok([...seen].some((states) => states.includes('before') && states.includes('rolling')))
+    for (const states of reported) t.ok(states.split(',').filter((state) => state === 'rolling').length <= 1, states)
+    t.ok([...reported].some((states) => states.includes('before') && states.includes('rolling')))
 
     for (const name of pools) {
       await applyPool(name, { autoscaling: { enabled: false }, replicas: 2, template: { image: 'own' } })

@@ -35,7 +35,7 @@ const assertExact = async (t: Test, captures: number) => {
   record.restart()
 }
 const hasEnded = (name: string) => {
-  const job = record.of(name)
+  const job = record.find(name)
   return job && endOf(job)
 }
 const send = (count: number) => queue.send(count, { pool: 'proxied' })

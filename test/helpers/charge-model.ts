@@ -40,10 +40,10 @@ export const createChargeModel = (quota: number) => {
     reserved,
     settled,
     /** Accepts all captures or none; returns whether they were accepted. */
-    accept: (asked: readonly { readonly id: string; readonly key: number | undefined }[]): boolean => {
-      const own = asked.map(({ id, key }) => add(id, key)).filter(Boolean).length
+    accept: (requests: readonly { readonly id: string; readonly key: number | undefined }[]): boolean => {
+      const own = requests.map(({ id, key }) => add(id, key)).filter(Boolean).length
       if (own === 0 || reserved() + settled() <= quota) return true
-      for (const { id } of asked) captures.delete(id)
+      for (const { id } of requests) captures.delete(id)
       return false
     },
     begin: (id: string): void => {

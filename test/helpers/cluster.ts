@@ -37,7 +37,7 @@ export type TestCluster = AsyncDisposable & {
   /** See `ClusterOptions`. */
   readonly kwokSimulatesWorkers: boolean
   /** All requests of the controller so far, in the order of their responses. */
-  readonly asked: () => Promise<readonly ControllerRequest[]>
+  readonly requests: () => Promise<readonly ControllerRequest[]>
   /** Creates a namespace that is ready for pods, with a quota (`{ pods: '2' }`) that is already enforced. */
   readonly addNamespace: (name: string, quota?: Readonly<Record<string, string>>) => Promise<void>
   /** Kills a component as in a crash. */
@@ -105,7 +105,7 @@ export const startCluster = async (t?: WithTeardown, options: ClusterOptions = {
     controllerKubeconfig: clusterFiles(place).kubeconfig(controllerUser),
     server: serverUrl(place),
     kwokSimulatesWorkers: options.kwokSimulatesWorkers ?? true,
-    asked: () => controllerRequests(place),
+    requests: () => controllerRequests(place),
     ...client,
     ...historyOf(place, processes),
     kill: processes.kill,

@@ -77,12 +77,12 @@ export const createContract = (): {
   readonly check: (answer: RecordedResponse) => string[]
   readonly checkEvent: (event: WebhookRequest) => string[]
   readonly violations: (schema: object, value: unknown) => string[]
-  readonly seen: ReadonlySet<string>
+  readonly coveredResponses: ReadonlySet<string>
 } => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
   ajv.addSchema({ $id: 'contract', components: document.components })
   const compiled = new Map<string, ValidateFunction>()
-  const seen = new Set<string>()
+  const coveredResponses = new Set<string>()
 
   const violations = (schema: object, value: unknown) => {
     const text = JSON.stringify(schema).replaceAll('"#/components', '"contract#/components')
@@ -109,18 +109,20 @@ export const createContract = (): {
     const sent = JSON.parse(body) as { event: string }
     const post = events[sent.event]?.post
     if (!post) return [`${sent.event} is not named`]
-    const given = post.parameters.filter(({ name }) => headers[name.toLowerCase()] !== undefined)
+    const presentHeaders = post.parameters.filter(({ name }) => headers[name.toLowerCase()] !== undefined)
     // The signature headers are all present or all absent.
-    const missing = post.parameters.filter((each) => !given.includes(each) && (each.required || given.length > 0))
+    const missing = post.parameters.filter(
+      (each) => !presentHeaders.includes(each) && (each.required || presentHeaders.length > 0),
+    )
     return [
       ...missing.map(({ name }) => `${name} is missing`),
-      ...given.flatMap(({ name, schema }) => violations(schema, headers[name.toLowerCase()])),
+      ...presentHeaders.flatMap(({ name, schema }) => violations(schema, headers[name.toLowerCase()])),
       ...violations(post.requestBody.content['application/json'].schema, sent),
     ].map((fault) => `${sent.event}: ${fault}`)
   }
 
   return {
-    seen,
+    coveredResponses,
     violations,
     checkEvent,
     check: (answer) => {
@@ -129,7 +131,7 @@ export const createContract = (): {
       const { name, responses } = operation
       const named = responses[answer.status]
       if (!named) return [`${name} ${answer.status} is not named`]
-      seen.add(`${name} ${answer.status}`)
+      coveredResponses.add(`${name} ${answer.status}`)
       const response = '$ref' in named ? (components.responses[last(named.$ref)] as Response) : named
       return checkAgainst(response, answer).map((fault) => `${name} ${answer.status}: ${fault}`)
     },

@@ -85,9 +85,9 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
     },
     send: async (count, pool = 'standard') => {
       for (let sent = 0; sent < count; sent += 1) {
-        const of = { pool, lane: 'normal', accountId: 'a', id: crypto.randomUUID() } as const
-        const message = { id: of.id, pool: of.pool, budgetMs: 55_000, attempts: 0, sealed: 'x' }
-        await publishStored(queue, captureSubject(of), captureCodec.encode(message))
+        const capture = { pool, lane: 'normal', accountId: 'a', id: crypto.randomUUID() } as const
+        const message = { id: capture.id, pool: capture.pool, budgetMs: 55_000, attempts: 0, sealed: 'x' }
+        await publishStored(queue, captureSubject(capture), captureCodec.encode(message))
         ledgers.get(pool)?.arrive()
       }
     },

@@ -43,8 +43,8 @@ export const keepRows = async (database: Database): Promise<() => Promise<void>>
   for (const table of await tablesOf(database)) {
     restore.push(`delete from ${table}`)
     await database.query(`create table kept.${table} as table ${table}`)
-    const kept = await database.query(`select from kept.${table}`)
-    if (kept.length > 0) restore.push(`insert into ${table} table kept.${table}`)
+    const rows = await database.query(`select from kept.${table}`)
+    if (rows.length > 0) restore.push(`insert into ${table} table kept.${table}`)
   }
   return async () => void (await database.query([...restore, 'commit'].join(';')))
 }

@@ -70,7 +70,7 @@ export const startFaultedCluster = async (
   t.teardown(async () => record[Symbol.asyncDispose]())
   const { cluster } = world
   const writesSince = async (sinceMs: number) =>
-    (await cluster.asked()).filter(
+    (await cluster.requests()).filter(
       ({ atMs, verb, resource }) => atMs >= sinceMs && isWrite(verb) && isCountedResource(resource),
     )
   const faulted = {
@@ -113,13 +113,13 @@ const untilAtRest = async ({ settles, record, writesSince }: World) => {
     withinMs: 60_000,
     what: 'all Jobs but the spare one have ended',
   })
-  let seen = ''
+  let last = ''
   let sinceMs = performance.now()
   await eventually(
     async () => {
       const writes = (await writesSince(0)).filter((write) => !isStatusWrite(write)).length
       const now = `${writes} ${record.unfinished().length}`
-      if (now !== seen) [seen, sinceMs] = [now, performance.now()]
+      if (now !== last) [last, sinceMs] = [now, performance.now()]
       return performance.now() - sinceMs > idleMs
     },
     { withinMs: 30_000, what: 'writes have stopped' },
@@ -148,8 +148,8 @@ const startFlow = ({ queue }: Pick<World, 'queue'>) => {
 }
 const proxy = 'http://proxy.example.com:3128'
 
-const servedOf = ({ queue }: Pick<World, 'queue'>, of: Pool) =>
-  [...queue.rows.values()].filter(({ pool, results }) => pool === of && results.length > 0).length
+const servedOf = ({ queue }: Pick<World, 'queue'>, poolName: Pool) =>
+  [...queue.rows.values()].filter(({ pool, results }) => pool === poolName && results.length > 0).length
 
 const endure = async (t: Test, world: World, { fault, allowed }: { fault: () => Promise<void>; allowed: Allowed }) => {
   const { queue, fleet, record } = world

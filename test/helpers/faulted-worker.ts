@@ -48,8 +48,8 @@ export type FaultedWorker = {
   readonly ready: () => Promise<void>
   /** Waits until the worker is not ready because of egress. */
   readonly awayFromEgress: () => Promise<void>
-  /** Waits for the queue depth `wanted`. A message delivered to an open pull is returned and counts as in flight. */
-  readonly depthIs: (wanted: number) => Promise<void>
+  /** Waits for the queue to have this depth. A message delivered to an open pull is returned and counts as in flight. */
+  readonly depthIs: (depth: number) => Promise<void>
 }
 
 const html = { 'content-type': 'text/html' }
@@ -186,10 +186,10 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
         const { isReady, text } = await readiness()
         return !isReady && text.includes('"egress":')
       }),
-    depthIs: (wanted) =>
+    depthIs: (depth) =>
       eventually(async () => {
         const { waiting, inFlight } = await poolDepth(queue, 'standard')
-        return waiting + inFlight === wanted
+        return waiting + inFlight === depth
       }),
   }
 }

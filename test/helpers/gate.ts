@@ -8,7 +8,7 @@ export type Gate = AsyncDisposable & {
   /** Number of page requests held at this moment. */
   readonly held: () => number
   /** Number of page requests so far. */
-  readonly asked: () => number
+  readonly requestCount: () => number
   /** Serves held requests, and all later ones immediately. */
   readonly open: () => void
 }
@@ -18,12 +18,12 @@ const page = '<!doctype html><title>Held</title><body style="background:#8ecae6"
 /** Starts the server on a free port of loopback. */
 export const startGate = async (): Promise<Gate> => {
   const waiting = new Set<ServerResponse>()
-  let asked = 0
+  let requestCount = 0
   let isOpen = false
   const answer = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/html' }).end(page)
   const server = createServer((request, response) => {
     if (request.url === '/favicon.ico') return void response.writeHead(404).end()
-    asked += 1
+    requestCount += 1
     if (isOpen) return void answer(response)
     waiting.add(response)
     response.on('close', () => waiting.delete(response))
@@ -33,7 +33,7 @@ export const startGate = async (): Promise<Gate> => {
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     held: () => waiting.size,
-    asked: () => asked,
+    requestCount: () => requestCount,
     open: () => {
       isOpen = true
       for (const response of waiting) answer(response)

@@ -115,9 +115,9 @@ export const completedCapture: FoundCapture = {
   timings: { total: 1000 },
 }
 
-/** A context that records calls in `seen` and returns what `answers` defines. Tests change the answers. */
+/** A context that records calls in `calls` and returns what `answers` defines. Tests change the answers. */
 export type TestContext = Context & {
-  readonly seen: DatabaseCalls & { published: string[]; relayWakeups: number }
+  readonly calls: DatabaseCalls & { published: string[]; relayWakeups: number }
   readonly answers: DatabaseAnswers & {
     refused: () => Refusal | undefined
     validKey: () => boolean
@@ -155,7 +155,14 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
-  const seen: TestContext['seen'] = { accepted: [], tried: [], batches: [], checks: 0, published: [], relayWakeups: 0 }
+  const calls: TestContext['calls'] = {
+    accepted: [],
+    tried: [],
+    batches: [],
+    checks: 0,
+    published: [],
+    relayWakeups: 0,
+  }
   const answers: TestContext['answers'] = {
     accept: accepted,
     acceptBatch: ({ members }) => ({ ...accepted(), admittedIds: members.map(({ id }) => id) }),
@@ -178,10 +185,10 @@ export const createTestContext = (): TestContext => {
     },
   }
   return {
-    seen,
+    calls,
     answers,
     openingKeys: openingKeysOf(keys),
-    database: createFakeDatabase(seen, answers, testCaller),
+    database: createFakeDatabase(calls, answers, testCaller),
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     isValidKey: async () => answers.validKey(),
@@ -197,9 +204,9 @@ export const createTestContext = (): TestContext => {
     objects: fakeObjects(answers),
     bufferedImages: createBufferedBytes(bufferedBytesMax),
     publisher: {
-      publish: ({ id }) => seen.published.push(id),
+      publish: ({ id }) => calls.published.push(id),
       wakeRelay: () => {
-        seen.relayWakeups += 1
+        calls.relayWakeups += 1
       },
     },
     waiters: { begin: () => answers.waiter, watch: () => watcher, isStopping: () => false },

@@ -82,8 +82,8 @@ export const createIdentityProbe = () => {
     }
   const send = (type: string, body: (host: string) => string) =>
     recording(({ headers }, response) => {
-      const asked = `Sec-CH-UA-Full-Version-List, Sec-CH-UA-Platform-Version`
-      response.writeHead(200, { 'content-type': type, 'accept-ch': asked }).end(body(headers.host ?? ''))
+      const acceptCh = `Sec-CH-UA-Full-Version-List, Sec-CH-UA-Platform-Version`
+      response.writeHead(200, { 'content-type': type, 'accept-ch': acceptCh }).end(body(headers.host ?? ''))
     })
   const other = (host: string) => `http://localhost:${host.split(':')[1]}/probe-frame`
   const routes: Readonly<Record<string, Route>> = {

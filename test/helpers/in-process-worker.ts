@@ -128,18 +128,18 @@ const work = async (
   }
   const slot = slotOf({ gone: gate.gone, capture, [Symbol.asyncDispose]: async () => {} }, startMs)
   const slots = Array.from({ length: spec.slots }, () => slot)
-  const of = { pool: spec.pool, pod: spec.worker }
+  const podRef = { pool: spec.pool, pod: spec.worker }
   using stack = new DisposableStack()
   stack.use(lifecycle)
   stack.use(startHeartbeat(sendHeartbeat))
   const puller = stack.use(new LanePuller(gate, spec.pool))
-  const running = { queue: gate, ...of, openingKeys, egress, store, events, puller, lifecycle, slots, service }
+  const deps = { queue: gate, ...podRef, openingKeys, egress, store, events, puller, lifecycle, slots, service }
   sendHeartbeat()
-  if (spec.isSingleUse) await serveOne(running, stop, { spareMs: spec.spareMs, warmMs })
+  if (spec.isSingleUse) await serveOne(deps, stop, { spareMs: spec.spareMs, warmMs })
   else {
-    stack.use(gate.subscribe(drainSubject(of), lifecycle.drain))
-    stack.use(gate.subscribe(undrainSubject(of), lifecycle.undrain))
-    await serveUntil(running, stop)
+    stack.use(gate.subscribe(drainSubject(podRef), lifecycle.drain))
+    stack.use(gate.subscribe(undrainSubject(podRef), lifecycle.undrain))
+    await serveUntil(deps, stop)
   }
 }
 

@@ -12,7 +12,7 @@ export type JobRecord = AsyncDisposable & {
   /** Names of all created Jobs. */
   readonly made: ReadonlySet<string>
   readonly unfinished: () => readonly ObservedJob[]
-  readonly of: (name: string) => ObservedJob | undefined
+  readonly find: (name: string) => ObservedJob | undefined
   /** Latest claim of each Job. */
   readonly claims: ReadonlyMap<string, string>
   /** Number of times a claim appeared or changed. */
@@ -80,7 +80,7 @@ export const recordJobs = (
     claims,
     excesses,
     unfinished,
-    of: (name) => reflector.all().find(({ metadata }) => metadata.name === name),
+    find: (name) => reflector.all().find(({ metadata }) => metadata.name === name),
     claimWrites: () => claimWrites,
     most: () => most,
     lists: () => lists,

@@ -213,8 +213,8 @@ export class JobWorld {
     this.#show(job, (object) => ({ ...object, status: { conditions: [{ type, status: 'True' }] } }))
   }
 
-  #make(wanted: KubeObject) {
-    const name = wanted.metadata?.name ?? ''
+  #make(manifest: KubeObject) {
+    const name = manifest.metadata?.name ?? ''
     const metadata = { name, namespace, uid: name, resourceVersion: '', labels: {}, annotations: {} }
     const job: Job = { name, object: { metadata, status: {} }, isIdle: false, isDead: false, hasEnded: false }
     this.#truth.set(name, job)
@@ -326,12 +326,12 @@ export class JobWorld {
     return lost || answer === undefined ? refuse('unavailable') : answer
   }
 
-  #create(wanted: KubeObject): KubeObject {
+  #create(manifest: KubeObject): KubeObject {
     const { quota = () => Infinity } = this.#options
-    if (this.#truth.has(wanted.metadata?.name ?? '')) refuse('already-exists')
+    if (this.#truth.has(manifest.metadata?.name ?? '')) refuse('already-exists')
     if (this.#truth.size >= quota(this.time.nowMs())) refuse('quota')
-    this.#make(wanted)
-    return wanted
+    this.#make(manifest)
+    return manifest
   }
 
   #patch(name: string, claim: string | undefined): KubeObject {
@@ -348,7 +348,7 @@ export class JobWorld {
   #api(): KubernetesJobsDeps['api'] {
     type Body = { readonly metadata?: { readonly labels: Readonly<Record<string, string>> } }
     return asKubeApi({
-      create: (_of: unknown, wanted: KubeObject) => this.#request(() => this.#create(wanted)),
+      create: (_of: unknown, manifest: KubeObject) => this.#request(() => this.#create(manifest)),
       patch: ({ name }: { name: string }, { body }: { body: object }) =>
         this.#request(() => this.#patch(name, (body as Body).metadata?.labels[captureLabel])),
       list: () =>

@@ -14,12 +14,12 @@ const revision = 'r1'
 
 type Condition = 'Complete' | 'Failed' | 'SuccessCriteriaMet' | 'FailureTarget'
 /** A Job as the API server returns it. */
-export const jobObject = (name: string, given: { end?: Condition; captureId?: string } = {}): ObservedJob => ({
+export const jobObject = (name: string, state: { end?: Condition; captureId?: string } = {}): ObservedJob => ({
   metadata: {
     ...{ name, namespace, uid: name, resourceVersion: '1', annotations: { [appliedAnnotation]: revision } },
-    labels: given.captureId === undefined ? {} : { [captureLabel]: given.captureId },
+    labels: state.captureId === undefined ? {} : { [captureLabel]: state.captureId },
   },
-  status: { conditions: given.end ? [{ type: given.end, status: 'True' }] : [] },
+  status: { conditions: state.end ? [{ type: state.end, status: 'True' }] : [] },
 })
 /** The pod of a Job. */
 export const podObject = (job: string, status: NonNullable<ObservedPod['status']>, more: object = {}): ObservedPod => ({
@@ -35,11 +35,11 @@ export const podObject = (job: string, status: NonNullable<ObservedPod['status']
 export type Answer = 'made' | Outcome
 type Call = { readonly kind: 'create' | 'patch'; readonly name: string; readonly body?: object }
 
-type Given = { present?: ObservedJob[]; listed?: ObservedJob[]; list?: () => Promise<never> }
+type InitialState = { present?: ObservedJob[]; listed?: ObservedJob[]; list?: () => Promise<never> }
 
 /** Starts a runner on caches that the test fills, and an API with the test's responses. */
-export const beginJobsRunner = (given: Given = {}) => {
-  const jobs = new Map((given.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
+export const beginJobsRunner = (initial: InitialState = {}) => {
+  const jobs = new Map((initial.present ?? []).map((job) => [`${namespace}/${job.metadata.name}`, job]))
   const pods = new Map<string, ObservedPod>()
   const state = {
     nowMs: 0,
@@ -52,13 +52,13 @@ export const beginJobsRunner = (given: Given = {}) => {
     held: Promise.resolve(),
   }
   const claimed = new Set<string>()
-  const asked: { retryAfterSeconds?: number } = {}
+  const retry: { retryAfterSeconds?: number } = {}
   const calls: Call[] = []
   const notices: JobNotice[] = []
   const answer = async () => {
     const next = state.answers.shift() ?? 'made'
     await state.held
-    if (next !== 'made') throw new KubeError(next, { message: `planted ${next}`, ...asked })
+    if (next !== 'made') throw new KubeError(next, { message: `planted ${next}`, ...retry })
     return {}
   }
   const mirrorOf = <T>(objects: ReadonlyMap<string, T>) => ({
@@ -72,7 +72,7 @@ export const beginJobsRunner = (given: Given = {}) => {
   const runner = new KubernetesJobs(
     {
       api: asKubeApi({
-        list: given.list ?? (async () => ({ items: given.listed ?? [], resourceVersion: '1' })),
+        list: initial.list ?? (async () => ({ items: initial.listed ?? [], resourceVersion: '1' })),
         create: async (_: unknown, { metadata }: KubeObject) => {
           calls.push({ kind: 'create', name: metadata?.name ?? '' })
           return answer()
@@ -101,5 +101,5 @@ export const beginJobsRunner = (given: Given = {}) => {
   }
   const names = async () => (await runner.list()).jobs.map(({ name }) => name)
   const created = () => calls.flatMap(({ kind, name }) => (kind === 'create' ? [name] : []))
-  return { runner, pods, state, asked, calls, notices, claimed, show, names, created }
+  return { runner, pods, state, asked: retry, calls, notices, claimed, show, names, created }
 }

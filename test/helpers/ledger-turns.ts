@@ -30,8 +30,8 @@ const storedReports = async (queue: Queue) => {
     const { subject, data, timestamp } = message
     let acked = false
     const ack = () => void (acked = true)
-    const of = { subject, data, traceparent: undefined, storedAtMs: Date.parse(timestamp) }
-    return [{ ...of, ack, nak() {}, working() {}, isAcked: () => acked }]
+    const reportMessage = { subject, data, traceparent: undefined, storedAtMs: Date.parse(timestamp) }
+    return [{ ...reportMessage, ack, nak() {}, working() {}, isAcked: () => acked }]
   })
 }
 

@@ -8,17 +8,17 @@ import type { HostSettings, Shot } from '#worker/protocol/protocol.ts'
 
 /**
  * Serves many host names on one port of loopback, and starts a browser host that can reach all of them, both until the tests
- * end. Keys of routes are `host/path` or `/path`. `asked` contains the received requests, as `host/path`.
+ * end. Keys of routes are `host/path` or `/path`. `requests` contains the received requests, as `host/path`.
  */
 export const startManyHosts = async (
   lifetime: { readonly teardown: (clean: () => Promise<void>) => unknown },
   hosts: readonly string[],
   { routes = {}, settings = {} }: { routes?: Readonly<Record<string, Route>>; settings?: Partial<HostSettings> } = {},
 ) => {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer((request, response) => {
     const { hostname, pathname } = new URL(request.url ?? '/', `http://${request.headers.host}`)
-    asked.push(`${hostname}${pathname}`)
+    requests.push(`${hostname}${pathname}`)
     const route = routes[`${hostname}${pathname}`] ?? routes[pathname]
     if (route) route(request, response)
     else response.writeHead(200, { 'access-control-allow-origin': '*' }).end('')
@@ -40,5 +40,5 @@ export const startManyHosts = async (
     if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
     return outcome.shot
   }
-  return { asked, port, host, shotOf, urlOf: (name: string, path = '/') => `http://${name}:${port}${path}` }
+  return { asked: requests, port, host, shotOf, urlOf: (name: string, path = '/') => `http://${name}:${port}${path}` }
 }

@@ -26,7 +26,7 @@ export type ModelApi = {
   readonly actor: () => string | undefined
   /** Runs `run` on the server as `client`, bypassing all connections. */
   readonly inNameOf: <T>(client: string, run: () => T) => T
-  readonly connect: (of: ClientOf) => ModelClient
+  readonly connect: (options: ClientOf) => ModelClient
   /** Makes the server unavailable to all clients and its own controllers, or available again. */
   readonly setAway: (isAway: boolean) => void
   /** Copies the stored objects, for `restart`. */

@@ -47,7 +47,8 @@ const targetsOf = async (system: System): Promise<string[]> => {
 
 /** Sends one of each request that the dashboards of one machine show. */
 const sendRound = async (system: System, { site, proxy }: { site: string; proxy: string }) => {
-  const shoot = async (of: Record<string, unknown>) => (await system.post('/v1/screenshots/capture', of)).arrayBuffer()
+  const shoot = async (parameters: Record<string, unknown>) =>
+    (await system.post('/v1/screenshots/capture', parameters)).arrayBuffer()
   await Promise.all([
     shoot({ url: site }),
     shoot({ url: 'http://no-such-host.example/' }),

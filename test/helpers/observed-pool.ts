@@ -4,7 +4,7 @@ import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controll
 export const emptyBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
 /** A policy of scaling by the queue: 1 to 10 workers of one slot, kept for thirty seconds. */
-export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
+export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => ({
   size: 'by-queue',
   isPaused: false,
   min: 1,
@@ -18,11 +18,11 @@ export const poolPolicy = (given: Partial<PoolPolicy> = {}): PoolPolicy => ({
   startLimitMs: 60_000,
   startMaxMs: 900_000,
   drainStepMs: 5000,
-  ...given,
+  ...overrides,
 })
 
 /** The observation of a pool without workers and work, at 1,000 s. */
-export const observedPool = (given: Partial<Observation> = {}): Observation => ({
+export const observedPool = (overrides: Partial<Observation> = {}): Observation => ({
   nowMs: 1_000_000,
   backlog: emptyBacklog,
   depth: 'unknown',
@@ -32,28 +32,28 @@ export const observedPool = (given: Partial<Observation> = {}): Observation => (
   starts: { ready: 0, failed: 0 },
   startMs: 3000,
   serviceMs: 1000,
-  ...given,
+  ...overrides,
 })
 
 /** A ready, idle worker with a recent heartbeat. */
-export const observedWorker = (pod: string, given: Partial<ObservedWorker> = {}): ObservedWorker => ({
+export const observedWorker = (pod: string, overrides: Partial<ObservedWorker> = {}): ObservedWorker => ({
   pod,
   state: 'ready',
   ageMs: 60_000,
   silentMs: 500,
   slots: 1,
   busy: 0,
-  ...given,
+  ...overrides,
 })
 
 /** Identical workers w1, w2 … */
-export const observedWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
-  Array.from({ length: count }, (_, index) => observedWorker(`w${index + 1}`, given))
+export const observedWorkers = (count: number, overrides: Partial<ObservedWorker> = {}): ObservedWorker[] =>
+  Array.from({ length: count }, (_, index) => observedWorker(`w${index + 1}`, overrides))
 
 /** Unschedulable workers s1, s2 … */
-export const stuckWorkers = (count: number, given: Partial<ObservedWorker> = {}): ObservedWorker[] =>
+export const stuckWorkers = (count: number, overrides: Partial<ObservedWorker> = {}): ObservedWorker[] =>
   Array.from({ length: count }, (_, index) =>
-    observedWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...given }),
+    observedWorker(`s${index + 1}`, { state: 'stuck', trouble: 'unschedulable', ...overrides }),
   )
 
 /** Overrides for a worker that started a second ago. */

@@ -75,7 +75,7 @@ export type OperatorCluster = {
   readonly poolOf: (name: string) => Promise<BrowserPool>
   readonly conditionOf: (name: string, type: PoolConditionType) => Promise<PoolCondition | undefined>
   /** Waits until a condition has this status and reason. */
-  readonly holds: (name: string, type: PoolConditionType, said: `${string} ${string}`) => Promise<void>
+  readonly holds: (name: string, type: PoolConditionType, state: `${string} ${string}`) => Promise<void>
   readonly deploymentOf: (name: string) => Promise<WorkersDeployment>
   /** Pods of the pool that are neither terminated nor being deleted. */
   readonly podsOf: (name: string) => Promise<PodObject[]>
@@ -150,13 +150,13 @@ const readersOf = (cluster: TestCluster) => {
         metadata: { name, namespace: 'default' },
         spec: { pool: 'standard', ...spec },
       }),
-    holds: (name: string, type: PoolConditionType, said: string) =>
+    holds: (name: string, type: PoolConditionType, state: string) =>
       eventually(
         async () => {
           const condition = await conditionOf(name, type)
-          return `${condition?.status} ${condition?.reason}` === said
+          return `${condition?.status} ${condition?.reason}` === state
         },
-        { what: `${type} of ${name} is ${said}` },
+        { what: `${type} of ${name} is ${state}` },
       ),
     deploymentOf: (name: string) =>
       cluster.get<WorkersDeployment>('deployment', workersName(name), '--show-managed-fields'),
@@ -172,8 +172,8 @@ const readersOf = (cluster: TestCluster) => {
     tells: (name: string, ...reasons: readonly string[]) =>
       eventually(
         async () => {
-          const seen = new Set((await eventsOf(name)).map(({ reason }) => reason))
-          return reasons.every((reason) => seen.has(reason))
+          const recorded = new Set((await eventsOf(name)).map(({ reason }) => reason))
+          return reasons.every((reason) => recorded.has(reason))
         },
         { what: `${name} has events ${reasons.join(', ')}` },
       ),

@@ -26,11 +26,11 @@ export const logNormal = (random: () => number, median: number, sigma: number): 
   median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()))
 
 /** Arrival times of a Poisson process with `perSecond` arrivals on average. */
-export const poisson = (random: () => number, of: { fromMs: number; toMs: number; perSecond: number }): number[] => {
+export const poisson = (random: () => number, load: { fromMs: number; toMs: number; perSecond: number }): number[] => {
   const arrivals: number[] = []
-  for (let atMs = of.fromMs; ;) {
-    atMs += (-Math.log(1 - random()) / of.perSecond) * 1000
-    if (atMs > of.toMs) return arrivals
+  for (let atMs = load.fromMs; ;) {
+    atMs += (-Math.log(1 - random()) / load.perSecond) * 1000
+    if (atMs > load.toMs) return arrivals
     arrivals.push(atMs)
   }
 }
@@ -64,7 +64,7 @@ export type Moment = {
   readonly atMs: number
   readonly decision: Decision
   /** Required number of workers. */
-  readonly asked: number
+  readonly required: number
   readonly active: number
   readonly ready: number
   readonly stuck: number
@@ -123,7 +123,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     nowMs: atMs,
     backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted.backlog : 'unknown',
     depth: fleet.depth(),
-    workers: fleet.seen(atMs),
+    workers: fleet.observe(atMs),
     otherPools: fleet.otherPools(),
     refused: fleet.refused(),
     starts: { failed: 0, ready: fleet.readyCount(atMs) },
@@ -135,12 +135,12 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     const { decision, memory: next } = decide(look(atMs), policyAt(atMs), memory)
     memory = next
     const inState = (...states: ObservedWorker['state'][]) =>
-      fleet.seen(atMs).filter(({ state }) => states.includes(state)).length
+      fleet.observe(atMs).filter(({ state }) => states.includes(state)).length
     const { waiting, inFlight } = fleet.depth()
     moments.push({
       atMs,
       decision,
-      asked: fleet.asked(),
+      required: fleet.required(),
       active: inState('ready', 'starting'),
       ready: inState('ready'),
       stuck: inState('stuck'),

@@ -100,8 +100,8 @@ export const launch = async ({
   settings,
   host = '127.0.0.1',
 }: Launch): Promise<ChildProcess> => {
-  const wanted = [`port=${port}`, `listen_addresses=${host}`, 'unix_socket_directories=', 'max_connections=200']
-  const flags = [...wanted, ...settings].flatMap((setting) => ['-c', setting])
+  const options = [`port=${port}`, `listen_addresses=${host}`, 'unix_socket_directories=', 'max_connections=200']
+  const flags = [...options, ...settings].flatMap((setting) => ['-c', setting])
   const started = spawn(join(binaries, 'postgres'), ['-D', join(folder, 'data'), ...flags], {
     ...optionsOf(folder, user),
     stdio: 'ignore',

@@ -91,8 +91,8 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
   }
   const query: Prometheus['query'] = async (expr, seconds) => {
     const now = Date.now() / 1000
-    const of = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
-    return (await read<{ result: Series[] }>(`query_range?${of.toString()}`)).result
+    const parameters = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
+    return (await read<{ result: Series[] }>(`query_range?${parameters.toString()}`)).result
   }
   const expectScraped = async () => {
     const { activeTargets } = await read<{ activeTargets: Target[] }>('targets')

@@ -46,15 +46,15 @@ export const askProxy = async ({ port, line, headers = [], body = '', early = ''
   socket.setTimeout(waitMs, () => socket.destroy(new Error('the proxy did not respond')))
   socket.on('error', () => {})
   const tunnel = Promise.withResolvers<void>()
-  let seen: Buffer = Buffer.alloc(0)
+  let received: Buffer = Buffer.alloc(0)
   const read = (chunk: Buffer) => {
-    seen = Buffer.concat([seen, chunk])
-    const end = seen.indexOf('\r\n\r\n') + 4
-    if (end < 4 || !seen.toString('latin1').startsWith('HTTP/1.1 200 Connection established')) return
+    received = Buffer.concat([received, chunk])
+    const end = received.indexOf('\r\n\r\n') + 4
+    if (end < 4 || !received.toString('latin1').startsWith('HTTP/1.1 200 Connection established')) return
     socket.off('data', read)
     socket.pause()
-    socket.unshift(seen.subarray(end))
-    seen = seen.subarray(0, end)
+    socket.unshift(received.subarray(end))
+    received = received.subarray(0, end)
     tunnel.resolve()
   }
   socket.on('data', read)
@@ -62,5 +62,5 @@ export const askProxy = async ({ port, line, headers = [], body = '', early = ''
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}${early}`)
   // A reset also closes the connection; the status shows what came before it.
   await Promise.race([once(socket, 'close'), tunnel.promise]).catch(() => {})
-  return parse(seen.toString('latin1'), socket)
+  return parse(received.toString('latin1'), socket)
 }

@@ -13,11 +13,11 @@ const parse = (block: string): ReceivedEvent[] => {
   return [{ name, id: field(block, 'id') ?? '', data: JSON.parse(field(block, 'data') ?? '') as ReceivedEvent['data'] }]
 }
 
-/** Reads an event stream. `seen` and `text` grow until it has `ended`, also by an abort or a broken connection. */
+/** Reads an event stream. `events` and `text` grow until it has `ended`, also by an abort or a broken connection. */
 export const readEvents = (
   answer: Response,
-): { readonly seen: readonly ReceivedEvent[]; readonly text: () => string; readonly ended: Promise<void> } => {
-  const seen: ReceivedEvent[] = []
+): { readonly events: readonly ReceivedEvent[]; readonly text: () => string; readonly ended: Promise<void> } => {
+  const events: ReceivedEvent[] = []
   let text = ''
   let rest = ''
   const read = async () => {
@@ -25,8 +25,8 @@ export const readEvents = (
       text += part
       const blocks = (rest + part).split('\n\n')
       rest = blocks.pop() ?? ''
-      seen.push(...blocks.flatMap(parse))
+      events.push(...blocks.flatMap(parse))
     }
   }
-  return { seen, text: () => text, ended: read().catch(() => undefined) }
+  return { events, text: () => text, ended: read().catch(() => undefined) }
 }

@@ -88,8 +88,8 @@ export const startSquid = async (
 /** Starts microsocks, for one login or without authentication. It resolves names as this machine does. */
 export const startMicrosocks = async (login?: Login): Promise<RealProxy> => {
   const [{ folder, libraries }, port] = await Promise.all([openFolder(), freePort()])
-  const asked = login === undefined ? [] : ['-u', login.user, '-P', login.password]
-  const command = [join(folder, 'usr/bin/microsocks'), '-i', '127.0.0.1', '-p', `${port}`, ...asked]
+  const loginArgs = login === undefined ? [] : ['-u', login.user, '-P', login.password]
+  const command = [join(folder, 'usr/bin/microsocks'), '-i', '127.0.0.1', '-p', `${port}`, ...loginArgs]
   const program = await startProgram(command, { port, folder, libraries })
   return { ...program, port, log: async () => program.printed() }
 }

@@ -41,14 +41,14 @@ const hex = (channels: readonly number[]) => Buffer.from(channels).toString('hex
 const faultsIn = async (picture: Uint8Array, { places, size, context }: ReferencePage): Promise<string[]> => {
   const { width, height } = await sharp(picture).metadata()
   const { width: ownWidth, height: ownHeight } = context?.viewport ?? viewport
-  const wanted = (size ?? [ownWidth, ownHeight]).join(' x ')
-  const faults = wanted === `${width} x ${height}` ? [] : [`${width} x ${height} px, not ${wanted}`]
+  const expected = (size ?? [ownWidth, ownHeight]).join(' x ')
+  const faults = expected === `${width} x ${height}` ? [] : [`${width} x ${height} px, not ${expected}`]
   for (const [x, y, colour] of places) {
-    const seen = x < width && y < height ? await pixel({ bytes: picture }, x, y) : []
+    const actual = x < width && y < height ? await pixel({ bytes: picture }, x, y) : []
     const isNear = [...Buffer.from(colour, 'hex')].every(
-      (value, at) => Math.abs(value - (seen[at] ?? 999)) <= tolerance,
+      (value, at) => Math.abs(value - (actual[at] ?? 999)) <= tolerance,
     )
-    if (!isNear) faults.push(`${hex(seen)} at ${x}, ${y}, not ${colour}`)
+    if (!isNear) faults.push(`${hex(actual)} at ${x}, ${y}, not ${colour}`)
   }
   return faults
 }

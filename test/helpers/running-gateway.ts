@@ -14,7 +14,7 @@ import { nodeEnv } from './node-env.ts'
 import { testProgramPath } from './test-program-path.ts'
 import { testRecordKey } from './record-seal.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
-import { watchAnswers } from './watch-answers.ts'
+import { validateResponses } from './validate-responses.ts'
 import { freePort } from './free-port.ts'
 
 /** The gateway's pepper for hashing keys, in the format of its setting. */
@@ -80,7 +80,7 @@ const spawnGateway = async (
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
   const { baseUrl = '', probeUrl = '', adminUrl = '' } = addresses
-  const { seen: seenPairs } = watchAnswers(t, baseUrl)
+  const { coveredResponses: seenPairs } = validateResponses(t, baseUrl)
   return { pid: child.pid ?? 0, baseUrl, seenPairs, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
 }
 
@@ -92,10 +92,10 @@ const spawnGateway = async (
 export const startGateway = async (
   t: WithTeardown,
   settings: Readonly<Record<string, string>> = {},
-  given?: TestPostgres,
+  server?: TestPostgres,
   log: number | 'inherit' = 'inherit',
 ): Promise<RunningGateway> => {
-  const [postgres, nats, objectsPort] = await Promise.all([given ?? startPostgres(t), startNats(t), freePort()])
+  const [postgres, nats, objectsPort] = await Promise.all([server ?? startPostgres(t), startNats(t), freePort()])
   const database = await postgres.createDatabase()
   const queue = await connectQueue({ url: nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
   await declareStreams(queue)

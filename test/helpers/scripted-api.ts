@@ -16,7 +16,7 @@ export type ScriptedApi = {
   /** Responses to the next lists, in order; a function may throw. Without any, lists reject. */
   readonly lists: (() => Page<KubeObject>)[]
   /** The parameters of each list. */
-  readonly asked: unknown[]
+  readonly listCalls: unknown[]
   /** All watches so far; only the last may be open. */
   readonly watches: ScriptedWatch[]
 }
@@ -24,7 +24,7 @@ export type ScriptedApi = {
 /** Creates an API with scripted responses. */
 export const createScriptedApi = (): ScriptedApi => {
   const lists: ScriptedApi['lists'] = []
-  const asked: unknown[] = []
+  const listCalls: unknown[] = []
   const watches: ScriptedWatch[] = []
 
   const watch = async function* (_of: unknown, query: WatchQuery, signal: AbortSignal, opened?: () => void) {
@@ -48,10 +48,10 @@ export const createScriptedApi = (): ScriptedApi => {
     }
   }
   const list = async (_of: unknown, query: unknown) => {
-    asked.push(query)
+    listCalls.push(query)
     const answer = lists.shift()
     if (!answer) throw new Error('no response is scripted')
     return answer()
   }
-  return { api: asKubeApi({ list, watch }), lists, asked, watches }
+  return { api: asKubeApi({ list, watch }), lists, listCalls, watches }
 }

@@ -40,12 +40,12 @@ const rankOf = (worker: Worker, atMs: number): number => {
   return state === 'ready' ? 2 : 1
 }
 
-const createWorker = (given: Pick<Worker, 'turn' | 'slots' | 'bornMs' | 'readyMs'>): Worker => ({
-  pod: `worker-${given.turn}`,
+const createWorker = (initial: Pick<Worker, 'turn' | 'slots' | 'bornMs' | 'readyMs'>): Worker => ({
+  pod: `worker-${initial.turn}`,
   stuck: false,
   leaving: false,
   running: [],
-  ...given,
+  ...initial,
 })
 
 /** A queue and its workers. */
@@ -84,7 +84,7 @@ const runningIn = (workers: readonly Worker[]) => workers.reduce((sum, { running
 /** Keeps the desired number of workers, as a ReplicaSet does, which chooses the workers to remove. */
 const createReplicas = (options: FleetOptions) => {
   const workers: Worker[] = []
-  let asked = 0
+  let requiredCount = 0
   let born = 0
   let interrupted = 0
   let aborted = 0
@@ -95,7 +95,7 @@ const createReplicas = (options: FleetOptions) => {
     if (stateOf(worker, atMs) === 'starting') aborted += 1
   }
   const make = (atMs: number) => {
-    const most = Math.min(asked, options.quota?.(atMs) ?? Infinity)
+    const most = Math.min(requiredCount, options.quota?.(atMs) ?? Infinity)
     while (workers.length < most) {
       born += 1
       workers.push(createWorker({ turn: born, slots: options.slots, bornMs: atMs, readyMs: atMs + options.startMs() }))
@@ -111,18 +111,18 @@ const createReplicas = (options: FleetOptions) => {
 
   return {
     workers,
-    asked: () => asked,
+    required: () => requiredCount,
     interrupted: () => interrupted,
     aborted: () => aborted,
     ask: (total: number) => {
-      asked = total
+      requiredCount = total
     },
     /** Removes excess workers; among equals, the named ones first. */
     shrink: (named: readonly string[], atMs: number) => {
       const order = workers.toSorted(
         (a, b) => rankOf(a, atMs) - rankOf(b, atMs) || Number(named.includes(b.pod)) - Number(named.includes(a.pod)),
       )
-      for (const worker of order.slice(0, Math.max(0, workers.length - asked))) remove(worker, atMs)
+      for (const worker of order.slice(0, Math.max(0, workers.length - requiredCount))) remove(worker, atMs)
     },
     drop: (pods: readonly string[], atMs: number) => {
       for (const worker of workers.filter(({ pod }) => pods.includes(pod))) remove(worker, atMs)
@@ -147,7 +147,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     for (const worker of workers) if (pods.includes(worker.pod)) worker.leaving = leaving
   }
   const refused = (): Observation['refused'] => {
-    const count = replicas.asked() - workers.length
+    const count = replicas.required() - workers.length
     return count > 0 ? { count, trouble: 'quota' } : undefined
   }
 
@@ -155,7 +155,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     waitsMs,
     meanServiceMs,
     refused,
-    asked: replicas.asked,
+    required: replicas.required,
     interrupted: replicas.interrupted,
     aborted: replicas.aborted,
     arrive: (atMs: number, id = '') => queue.push({ id, atMs }),
@@ -163,7 +163,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     oldestMs: (atMs: number) => atMs - (queue[0]?.atMs ?? atMs),
     otherPools: () => ({ slots: others.length, busy: runningIn(others) }),
     readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
-    seen: (atMs: number): ObservedWorker[] =>
+    observe: (atMs: number): ObservedWorker[] =>
       workers.map((worker) => ({
         pod: worker.pod,
         state: stateOf(worker, atMs),
@@ -187,7 +187,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
       }
       if (decision.kind !== 'scale-up') return
       setLeaving(decision.undrain, false)
-      replicas.ask(Math.max(replicas.asked(), decision.to))
+      replicas.ask(Math.max(replicas.required(), decision.to))
     },
   }
 }

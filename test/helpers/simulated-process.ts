@@ -34,7 +34,7 @@ const inside = new AsyncLocalStorage<Inside>()
 
 /** Creates a process on a clock that a test advances. `random` provides all its random numbers, in [0, 1). */
 export const createProcess = (
-  of: { readonly name: string; readonly clock: Clock; readonly random: () => number },
+  options: { readonly name: string; readonly clock: Clock; readonly random: () => number },
   { dateAheadMs = 0, rate = 1 }: ClockFault = {},
 ): SimulatedProcess => {
   let state: 'runs' | 'stopped' | 'dead' = 'runs'
@@ -45,12 +45,12 @@ export const createProcess = (
     else inside.run(self, take)
   }
   const clock: Clock = {
-    nowMs: () => of.clock.nowMs() * rate,
-    date: () => new Date(of.clock.date().getTime() + dateAheadMs),
+    nowMs: () => options.clock.nowMs() * rate,
+    date: () => new Date(options.clock.date().getTime() + dateAheadMs),
     after: (waitMs, run) => {
       let isOff = false
       const due = () => isOff || run()
-      const timer = of.clock.after(waitMs / rate, () => deliver(due))
+      const timer = options.clock.after(waitMs / rate, () => deliver(due))
       return {
         [Symbol.dispose]: () => {
           isOff = true
@@ -59,9 +59,9 @@ export const createProcess = (
       }
     },
   }
-  const self: Inside = { clock, random: of.random }
+  const self: Inside = { clock, random: options.random }
   return {
-    name: of.name,
+    name: options.name,
     clock,
     run: (code) => inside.run(self, code),
     deliver,
@@ -78,7 +78,7 @@ export const createProcess = (
           return
         }
         inside.run(self, take)
-        of.clock.after(0, next)
+        options.clock.after(0, next)
       }
       next()
     },

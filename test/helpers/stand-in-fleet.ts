@@ -34,7 +34,7 @@ export type Behaviour =
 
 /** A stand-in for workers, and the captures that it received, with their lanes. */
 export type StandInFleet = AsyncDisposable & {
-  readonly seen: { readonly id: string; readonly lane: Lane; readonly part: SealedPart }[]
+  readonly received: { readonly id: string; readonly lane: Lane; readonly part: SealedPart }[]
 }
 
 /**
@@ -47,7 +47,7 @@ export const startStandInFleet = (
   { silent = false, pool = 'standard', commits = true }: { silent?: boolean; pool?: Pool; commits?: boolean } = {},
 ): StandInFleet => {
   const stopping = new AbortController()
-  const seen: { id: string; lane: Lane; part: SealedPart }[] = []
+  const received: { id: string; lane: Lane; part: SealedPart }[] = []
   const { queue, database } = gateway
 
   const commit = async (id: string, end: Parameters<typeof endOf>[0]) => {
@@ -61,7 +61,7 @@ export const startStandInFleet = (
   const serve = async (lane: Lane, delivery: Delivery) => {
     const { id, sealed } = captureCodec.decode(delivery.data)
     const part = sealedCodec.decode(open([gateway.openingKeys[pool]], id, Buffer.from(sealed, 'base64')))
-    seen.push({ id, lane, part })
+    received.push({ id, lane, part })
     const behaviour = behave(part)
     if (behaviour === 'nothing') return delivery.ack()
     const report = { id, attempt: 1, token: part.token, timings: { total: 5 } }
@@ -97,7 +97,7 @@ export const startStandInFleet = (
 
   const running = Promise.all(lanes.map(serveLane))
   return {
-    seen,
+    received,
     [Symbol.asyncDispose]: async () => {
       stopping.abort()
       await running

@@ -12,8 +12,8 @@ type Wanted = {
 }
 
 /** Inserts captures directly into their table, and ended ones into the counts. Returns their ids, oldest first. */
-export const storeCaptures = async (database: Database, wanted: Wanted): Promise<string[]> => {
-  const { accountId, count, status = 'completed', createdAt = '2026-01-01T00:00:00Z', every = '1 second' } = wanted
+export const storeCaptures = async (database: Database, options: Wanted): Promise<string[]> => {
+  const { accountId, count, status = 'completed', createdAt = '2026-01-01T00:00:00Z', every = '1 second' } = options
   const rows = await database.query<{ id: string }>(
     `with stored as (
        insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, retention_seconds,

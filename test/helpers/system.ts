@@ -116,8 +116,8 @@ export const startSystem = async (
     fetch(baseUrl + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${apiKey}` } })
   const post = (path: string, body: unknown) =>
     request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-  const dataOf = async (response: Response, wanted: number) => {
-    if (response.status !== wanted) throw new Error(`${response.status}: ${await response.text()}`)
+  const dataOf = async (response: Response, status: number) => {
+    if (response.status !== status) throw new Error(`${response.status}: ${await response.text()}`)
     return ((await response.json()) as { data: TestRecord }).data
   }
   const stop = async () => {

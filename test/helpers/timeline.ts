@@ -25,8 +25,8 @@ export const createTimeline = (): Timeline => {
     }
     return low
   }
-  const at: Timeline['at'] = (given, run) => {
-    const atMs = Math.max(nowMs, given)
+  const at: Timeline['at'] = (dueMs, run) => {
+    const atMs = Math.max(nowMs, dueMs)
     events.splice(placeOf(atMs), 0, { atMs, run })
   }
   return {

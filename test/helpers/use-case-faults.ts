@@ -140,7 +140,7 @@ export const openPair = async <Process, World>(
           (name) => !isDeepStrictEqual(after[name], found[name]),
         )
         if (differs.length === 0) continue
-        const pairs = differs.map((name) => [name, { found: found[name], wanted: after[name] }])
+        const pairs = differs.map((name) => [name, { found: found[name], expected: after[name] }])
         differing.push({ fault: `${fault} at ${at + 1}: ${call}`, found: Object.fromEntries(pairs) })
       }
     }

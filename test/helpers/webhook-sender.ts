@@ -100,10 +100,10 @@ export const startSender = async (
 /** Creates a user-level webhook; returns its id. */
 export const addWebhook = async (
   database: Database,
-  of: { accountId: string; url: string; secret: string; events?: readonly string[]; active?: boolean },
+  receiver: { accountId: string; url: string; secret: string; events?: readonly string[]; active?: boolean },
 ): Promise<string> => {
   const id = randomUUID()
-  const { accountId, url, secret, events = ['screenshot.completed', 'screenshot.failed'], active = true } = of
+  const { accountId, url, secret, events = ['screenshot.completed', 'screenshot.failed'], active = true } = receiver
   await database.query(
     `insert into webhook (id, account_id, url, events, description, active, created_at) values ($1, $2, $3, $4, '', $5, now())`,
     [id, accountId, url, events, active],

@@ -28,7 +28,7 @@ export type WindowOutcome = {
   readonly starts: readonly { readonly accountId: string; readonly atMs: number }[]
   readonly moments: readonly { readonly atMs: number; readonly slots: number; readonly free: number }[]
   /** Maximum number of workers that the controller required. */
-  readonly asked: number
+  readonly required: number
 }
 
 const windowSize = 16
@@ -85,7 +85,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
     ended: (id) => ended.add(id),
   })
   let memory = blankMemory
-  let asked = 0
+  let required = 0
 
   const ledgerTurn = async () => {
     await apply(database, begun, ended)
@@ -101,7 +101,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
         nowMs,
         backlog: counts ? { ...counts, arrivals10s: 0 } : 'unknown',
         depth,
-        workers: fleet.seen(nowMs),
+        workers: fleet.observe(nowMs),
         otherPools: fleet.otherPools(),
         refused: undefined,
         starts: { failed: 0, ready: fleet.readyCount(nowMs) },
@@ -112,7 +112,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
       memory,
     )
     memory = next
-    if (decision.kind === 'scale-up') asked = Math.max(asked, decision.to)
+    if (decision.kind === 'scale-up') required = Math.max(required, decision.to)
     fleet.applyDecision(decision, nowMs)
   }
 
@@ -125,9 +125,9 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
     if (nowMs % ledgerMs === 0) await ledgerTurn()
     fleet.pass(nowMs)
     if (nowMs % tickMs === 0) await tick()
-    const ready = fleet.seen(nowMs).filter(({ state }) => state === 'ready')
+    const ready = fleet.observe(nowMs).filter(({ state }) => state === 'ready')
     const slots = ready.reduce((sum, worker) => sum + worker.slots, 0)
     moments.push({ atMs: nowMs, slots, free: slots - ready.reduce((sum, { busy }) => sum + busy, 0) })
   }
-  return { starts, moments, asked }
+  return { starts, moments, required }
 }

@@ -90,13 +90,13 @@ export const environmentOf = (pod: {
   readonly metadata: Pick<PodObject['metadata'], 'name'>
   readonly spec: Pick<PodObject['spec'], 'containers'>
 }): Readonly<Record<string, string>> => {
-  const given = pod.spec.containers.find(({ name }) => name === 'worker')?.env ?? []
+  const env = pod.spec.containers.find(({ name }) => name === 'worker')?.env ?? []
   const valueOf = ({ name, value, valueFrom }: Variable) => {
     if (!valueFrom) return value ?? ''
     if (valueFrom.fieldRef?.fieldPath === 'metadata.name') return pod.metadata.name
     throw new Error(`${name} of pod ${pod.metadata.name} comes from an unsupported source`)
   }
-  return Object.fromEntries(given.map((variable) => [variable.name, valueOf(variable)]))
+  return Object.fromEntries(env.map((variable) => [variable.name, valueOf(variable)]))
 }
 
 /** Properties of a worker, read from its pod. */

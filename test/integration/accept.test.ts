@@ -26,8 +26,8 @@ const codes = (outcomes: readonly AcceptOutcome[]) => {
   return counts
 }
 
-const stored = async (of: Database, { accountId }: Tenant) => {
-  const one = async (text: string) => (await of.query<Record<string, number>>(text, [accountId]))[0] ?? {}
+const stored = async (target: Database, { accountId }: Tenant) => {
+  const one = async (text: string) => (await target.query<Record<string, number>>(text, [accountId]))[0] ?? {}
   return {
     ...(await one('select count(*)::integer as captures from capture where account_id = $1')),
     ...(await one('select count(*)::integer as outbox from outbox where account_id = $1')),

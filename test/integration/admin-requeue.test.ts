@@ -100,7 +100,7 @@ t.test(
     )
     t.match(after, { charge: 'settled', lane: 'bulk', url: parameters.url, webhook_url: webhook })
     t.strictSame({ ...after?.options, height: 800 }, before?.options)
-    const [old, again] = fleet.seen
+    const [old, again] = fleet.received
     t.strictSame(again?.part.options, old?.part.options, 'the worker receives the same options')
     t.not(again?.part.token, old?.part.token)
     t.match(await account.requeue(), { status: 200, body: { data: { requeued: 0, left_out: {} } } }, 'and not twice')

@@ -113,16 +113,16 @@ t.test(
   'answer headers: every authenticated response has the rate and usage headers that its plan has, and no others',
   async (t) => {
     const plain: readonly string[] = [...rateNames, ...usageNames]
-    const told: Readonly<Record<string, readonly string[]>> = {
+    const documented: Readonly<Record<string, readonly string[]>> = {
       plain,
       priced: [...plain, ...overageNames],
       unlimited: ['x-usage-reset'],
     }
-    for (const [plan, names] of Object.entries(told)) {
+    for (const [plan, names] of Object.entries(documented)) {
       const account = await newAccount(plan)
-      for (const [status, { headers, status: given }] of await answersOf(account, await ended(account))) {
+      for (const [status, { headers, status: actual }] of await answersOf(account, await ended(account))) {
         if (plan === 'unlimited' && status === 403) continue
-        t.same([given, named(headers)], [status, names.toSorted()], `${plan} ${status}`)
+        t.same([actual, named(headers)], [status, names.toSorted()], `${plan} ${status}`)
       }
       for (const route of keyed) {
         const { headers } = await askFor(account, route, unknown)
@@ -304,9 +304,9 @@ t.test('answer headers: browsers need no key for a preflight, and can read limit
   )
   for (const { status, headers } of all) {
     t.equal(headers['access-control-allow-origin'], '*', String(status))
-    const told = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? []
+    const exposedHeaders = headers['access-control-expose-headers']?.toLowerCase().split(', ') ?? []
     t.same(
-      exposed.filter((name) => !told.includes(name)),
+      exposed.filter((name) => !exposedHeaders.includes(name)),
       [],
       String(status),
     )
@@ -343,7 +343,7 @@ t.test(
       ids.add(headers?.['x-request-id'] ?? '')
     }
     t.equal(ids.size, 10, 'each response has its own id')
-    for (const [given, kept] of [
+    for (const [sent, echoed] of [
       ['my-id_1.~', true],
       ["!#$%&'*+.^_`|~", true],
       ['a'.repeat(64), true],
@@ -353,10 +353,10 @@ t.test(
       ['a/b', false],
       ['é', false],
     ] as const) {
-      const answer = await call('/v1/screenshots/x', { headers: { 'x-request-id': given } })
+      const answer = await call('/v1/screenshots/x', { headers: { 'x-request-id': sent } })
       const id = answer.headers.get('x-request-id')
-      t.equal(id === given, kept, given)
-      t.match(await answer.json(), { error: { request_id: id } }, given)
+      t.equal(id === sent, echoed, sent)
+      t.match(await answer.json(), { error: { request_id: id } }, sent)
     }
   },
 )
@@ -366,11 +366,11 @@ t.test('answer headers: ids of another account, unknown ids and malformed ids ge
   const owner = await newAccount('unlimited')
   const other = await newAccount('unlimited')
   const capture = await owner.create()
-  const of = async (path: string, body: unknown) =>
+  const codeOf = async (path: string, body: unknown) =>
     ((await (await owner.post(path, body)).json()) as { data: { id: string } }).data.id
   const ids = {
-    batch: await of('/v1/screenshots/batch', { urls: [url] }),
-    webhook: await of('/v1/webhooks', { url: 'https://hooks.example.com/' }),
+    batch: await codeOf('/v1/screenshots/batch', { urls: [url] }),
+    webhook: await codeOf('/v1/webhooks', { url: 'https://hooks.example.com/' }),
   }
   for (const route of keyed.filter(({ path }) => path.includes(':'))) {
     const foreign = route.path.includes('/batch/') ? ids.batch : ids.webhook

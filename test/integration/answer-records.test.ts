@@ -44,9 +44,9 @@ t.teardown(async () => {
   for (const fleet of fleets) await fleet[Symbol.asyncDispose]()
 })
 
-const find = async (of: { id: string; accountId: string }) => {
-  const found = await findCapture(database, of)
-  if (!found) throw new Error(`no capture ${of.id}`)
+const find = async (ref: { id: string; accountId: string }) => {
+  const found = await findCapture(database, ref)
+  if (!found) throw new Error(`no capture ${ref.id}`)
   return testRecords.open(found)
 }
 
@@ -140,11 +140,11 @@ t.test('answer records: html sources are shown by kind, size and digest; their t
   t.match(JSON.parse(flat), { url: null, status: 'pending' })
   const capture = await find({ id: made.id, accountId })
   const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
-  const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
-  t.match(JSON.parse(told), { data: { url: null, options: shown } })
+  const body = renderBody(delivery, capture, 'https://shots.example') ?? ''
+  t.match(JSON.parse(body), { data: { url: null, options: shown } })
   const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
   t.equal(rows.length, 2)
-  const all = [JSON.stringify([made, done, rows]), list, flat, told, readFileSync(logFile, 'utf8')].join()
+  const all = [JSON.stringify([made, done, rows]), list, flat, body, readFileSync(logFile, 'utf8')].join()
   t.notMatch(all, /geheim/)
 })
 
@@ -175,22 +175,22 @@ t.test(
     for (const path of ['', `/${made.id}`, `/${made.id}/events`, `/batch/${batch.id}`, `/${made.id}/deliveries`])
       texts.push(await (await ask(`/screenshots${path}`)).text())
     const secret = { headers: { 'X-Key': 's3cr3t5' }, cookies: [{ name: 'a', value: 's3cr3t6' }] }
-    const kept = await ended((await create({ url, ...secret })).id)
-    t.match(kept, { options: { headers: { 'X-Key': '***' }, cookies: [{ name: 'a', value: '***' }] } })
-    texts.push(JSON.stringify(kept))
+    const endedCapture = await ended((await create({ url, ...secret })).id)
+    t.match(endedCapture, { options: { headers: { 'X-Key': '***' }, cookies: [{ name: 'a', value: '***' }] } })
+    texts.push(JSON.stringify(endedCapture))
 
     const flat = (await (await ask('/screenshots/capture', body)).json()) as Fields
     t.match(flat, { url: masked.url, webhook_url: webhook })
     texts.push(JSON.stringify({ ...flat, webhook_url: '' }))
     const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
     const capture = await find({ id: made.id, accountId })
-    const told = renderBody(delivery, capture, 'https://shots.example') ?? ''
-    t.match(JSON.parse(told), { data: masked })
+    const webhookBody = renderBody(delivery, capture, 'https://shots.example') ?? ''
+    t.match(JSON.parse(webhookBody), { data: masked })
     const rows = await database.query<{ options: string }>(
       'select url, options::text from capture where account_id = $1',
       [accountId],
     )
-    texts.push(told, JSON.stringify(rows))
+    texts.push(webhookBody, JSON.stringify(rows))
     await eventually(() => readFileSync(logFile, 'utf8').includes(accountId))
     texts.push(readFileSync(logFile, 'utf8'))
     t.notMatch(texts.join(), /s3cr3t/)
@@ -216,7 +216,7 @@ t.test(
   async (t) => {
     const { create, data, ended } = await newAccount()
     const supplied = { width: 800, format: 'jpeg', quality: 60, delay: 1, full_page: true, retina: false, cache_ttl: 9 }
-    for (const [given, atFirst] of [
+    for (const [supply, atFirst] of [
       [{}, effective],
       [supplied, { ...effective, ...supplied }],
       [
@@ -224,7 +224,7 @@ t.test(
         { ...effective, timeout: 30 },
       ],
     ] as const) {
-      const made = await create({ url: 'https://example.com/', ...given })
+      const made = await create({ url: 'https://example.com/', ...supply })
       t.strictSame(made.options, { ...atFirst })
       t.strictSame((await ended(made.id)).options, { ...named, ...atFirst })
     }
@@ -266,9 +266,9 @@ t.test('answer records: every time is in UTC, with microseconds', async (t) => {
   const inOrder = [before.slice(0, -1), ...states.map((time) => time.slice(0, -1)), after.slice(0, -1)]
   t.same(inOrder.toSorted(), inOrder, 'the times lie between the request and the response')
   areTimes(t, made, ['.created_at'], 'create')
-  const seen = areTimes(t, done, ['.created_at', '.started_at', '.completed_at', '.expires_at'], 'status')
+  const times = areTimes(t, done, ['.created_at', '.started_at', '.completed_at', '.expires_at'], 'status')
   t.ok(
-    seen.some((time) => !time.endsWith('000Z')),
+    times.some((time) => !time.endsWith('000Z')),
     'times are not truncated to milliseconds',
   )
   areTimes(
@@ -292,9 +292,9 @@ t.test('answer records: every time is in UTC, with microseconds', async (t) => {
   areTimes(t, await flat.json(), ['.created_at'], 'flat')
   areTimes(t, { reset_at: flat.headers.get('x-usage-reset') }, ['.reset_at'], 'header')
   const events = await (await ask(`/screenshots/${made.id}/events`)).text()
-  const told = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => timesIn(JSON.parse(text)))
-  for (const [name, time] of told.flat()) t.match(time, /T\d\d:\d\d:\d\d\.\d{6}Z$/, `event ${name}`)
-  t.ok(told.flat().length >= 4)
+  const sentTimes = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => timesIn(JSON.parse(text)))
+  for (const [name, time] of sentTimes.flat()) t.match(time, /T\d\d:\d\d:\d\d\.\d{6}Z$/, `event ${name}`)
+  t.ok(sentTimes.flat().length >= 4)
 })
 
 // Contract: Warnings
@@ -339,8 +339,8 @@ t.test(
     )
     t.notOk('metadata' in (listed.get(without.id) ?? { metadata }))
     const events = await (await ask(`/screenshots/${first.id}/events`)).text()
-    const told = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text) as Fields)
-    t.strictSame(told.at(-1)?.['metadata'], metadata)
+    const records = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text) as Fields)
+    t.strictSame(records.at(-1)?.['metadata'], metadata)
     const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
     const capture = await find({ id: first.id, accountId })
     const body = JSON.parse(renderBody(delivery, capture, 'https://shots.example') ?? '') as { data: Fields }

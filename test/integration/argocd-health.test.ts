@@ -8,7 +8,8 @@ t.test('argocd health: the health script reads only fields and conditions that a
   const named = [...text.matchAll(/(?:found\["|[{,] ")([A-Z]\w+)"/g)].map(([, name]) => name!)
   t.strictSame([...new Set(named)].toSorted(), ['Degraded', 'Ready', 'Stalled'])
   for (const name of named) t.ok(name in poolConditions, name)
-  const fields = (of: string) => [...text.matchAll(new RegExp(`obj\\.${of}\\.(\\w+)`, 'g'))].map(([, name]) => name!)
+  const fields = (part: string) =>
+    [...text.matchAll(new RegExp(`obj\\.${part}\\.(\\w+)`, 'g'))].map(([, name]) => name!)
   for (const name of fields('spec')) t.ok(name in browserPoolSpec.properties, name)
   for (const name of fields('status')) t.ok(name in browserPoolStatus.properties, name)
   t.ok(text.includes(`health.${browserPools.apiVersion.split('/')[0]}_${browserPools.kind}:`))

@@ -39,9 +39,9 @@ const acceptOne = (tenant: Tenant, id: string, key: number | undefined) => {
   return acceptCapture(database, tenant.capture({ id, lane: 'bulk', sharing }), { windowSize })
 }
 
-const acceptSome = (tenant: Tenant, asked: readonly { id: string; key: number | undefined }[]) => {
+const acceptSome = (tenant: Tenant, captures: readonly { id: string; key: number | undefined }[]) => {
   const { id: _, ...common } = tenant.capture({ lane: 'bulk' })
-  const members = asked.map(({ id, key }) => ({ ...tenant.capture({ id }), cacheKey: cacheKey(key) }))
+  const members = captures.map(({ id, key }) => ({ ...tenant.capture({ id }), cacheKey: cacheKey(key) }))
   return acceptBatch(database, { ...common, id: randomUUID(), members, cacheSeconds: 3600 }, { windowSize })
 }
 
@@ -67,11 +67,11 @@ const change = (id: string, how: string) =>
   })
 
 const accept = async (tenant: Tenant, model: ChargeModel, known: string[], { does, keys = [] }: Step) => {
-  const asked = keys.map((key) => ({ id: randomUUID(), key }))
-  const expected = model.accept(asked)
-  const [first] = asked
-  const outcome = await (does === 'batch' ? acceptSome(tenant, asked) : acceptOne(tenant, first!.id, first!.key))
-  if (outcome.ok) known.push(...asked.map(({ id }) => id))
+  const captures = keys.map((key) => ({ id: randomUUID(), key }))
+  const expected = model.accept(captures)
+  const [first] = captures
+  const outcome = await (does === 'batch' ? acceptSome(tenant, captures) : acceptOne(tenant, first!.id, first!.key))
+  if (outcome.ok) known.push(...captures.map(({ id }) => id))
   const code = outcome.ok ? 'ok' : outcome.code
   if (code !== (expected ? 'ok' : 'USAGE_LIMIT_EXCEEDED')) throw new Error(`${does} returned ${code}`)
 }

@@ -74,15 +74,15 @@ t.test('check order: route, key, domain, minute limit and body are checked in th
   await eventually(async () => (await call('/account')).status === 429)
   const large = Buffer.alloc(7 * 1024 * 1024 + 1, 0x20)
   await eventually(async () => {
-    const asked = [
+    const requests = [
       await post('{', elsewhere),
       await post('{'),
       await post({}),
       await call('/screenshots', { method: 'POST', body: large }),
       await call(`/screenshots/capture?url=${'a'.repeat(66_000)}`),
     ]
-    t.same(await refusal(asked[0]!), [403, 'DOMAIN_NOT_ALLOWED'])
-    const limited = await Promise.all(asked.slice(1).map(refusal))
+    t.same(await refusal(requests[0]!), [403, 'DOMAIN_NOT_ALLOWED'])
+    const limited = await Promise.all(requests.slice(1).map(refusal))
     return limited.every(([status, code]) => status === 429 && code === 'RATE_LIMIT_EXCEEDED')
   })
 })
@@ -92,8 +92,8 @@ t.test('check order: body, feature, replay, cache, queue bound and quota are che
   const { id: accountId, call, post, countOf } = await newAccount('narrow')
   const a = { 'idempotency-key': 'a' }
   const b = { 'idempotency-key': 'b' }
-  const kept = { url, cache_ttl: 600 }
-  const first = (await json(await post(kept, a))).data
+  const cached = { url, cache_ttl: 600 }
+  const first = (await json(await post(cached, a))).data
   await (await call(`/screenshots/${first.id}?wait=30`)).text()
   const second = (await json(await post({ url: never }, b))).data
   const usage = () =>
@@ -109,9 +109,9 @@ t.test('check order: body, feature, replay, cache, queue bound and quota are che
   t.same(await refusal(await post({ html, width: 1 }, a)), [422, 'VALIDATION_ERROR'])
   t.same(await refusal(await post({ html }, a)), [403, 'FEATURE_NOT_AVAILABLE'])
   t.same(await refusal(await post({ urls: [url] }, a, '/screenshots/batch')), [403, 'FEATURE_NOT_AVAILABLE'])
-  t.same(await refusal(await post({ ...kept, width: 400 }, a)), [422, 'IDEMPOTENCY_MISMATCH'])
+  t.same(await refusal(await post({ ...cached, width: 400 }, a)), [422, 'IDEMPOTENCY_MISMATCH'])
   for (const [sent, key, of] of [
-    [kept, a, first],
+    [cached, a, first],
     [{ url: never }, b, second],
   ] as const) {
     const replay = await post(sent, key)
@@ -119,7 +119,7 @@ t.test('check order: body, feature, replay, cache, queue bound and quota are che
     t.equal((await json(replay)).data.id, of.id)
   }
   t.same([await countOf(), await usage()], [2, [{ used: 2 }]], 'a replay is neither stored nor charged')
-  const hit = await post(kept)
+  const hit = await post(cached)
   t.same([hit.status, hit.headers.get('x-cache')], [202, 'HIT'])
   t.same([await countOf(), await usage()], [3, [{ used: 2 }]], 'a hit is stored and not charged')
   t.same(await refusal(await post({ url, width: 400 })), [429, 'QUEUE_FULL'])
@@ -185,8 +185,8 @@ t.test('check order: every 429 has a code, a message, its status and the seconds
 // Contract: Absolute addresses
 t.test('check order: behind a trusted proxy, wrong keys are limited per client address', async (t) => {
   const { key } = await newAccount('unlimited')
-  const from = (client: string, given: string) =>
-    fetch(`${baseUrl}/v1/account`, { headers: { authorization: `Bearer ${given}`, 'x-forwarded-for': client } })
+  const from = (client: string, apiKey: string) =>
+    fetch(`${baseUrl}/v1/account`, { headers: { authorization: `Bearer ${apiKey}`, 'x-forwarded-for': client } })
   const guess = (n: number) => `sk_live_${String(n).padStart(40, '0')}`
   for (let n = 0; n < wrongKeysMax; n += 1) t.equal((await from('198.51.100.7', guess(n))).status, 401)
   await isHeld(t, await from('198.51.100.7', guess(99)), 'RATE_LIMIT_EXCEEDED')

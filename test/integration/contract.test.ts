@@ -15,9 +15,9 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { completedCapture, createTestContext, testCaller, testKey } from '#test/helpers/gateway-context.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
-import { watchAnswers } from '#test/helpers/watch-answers.ts'
+import { validateResponses } from '#test/helpers/validate-responses.ts'
 
-const seen = new Set<string>()
+const covered = new Set<string>()
 const url = 'https://example.com/'
 const missing = '99999999-9999-4999-8999-999999999999'
 const json = { 'content-type': 'application/json' }
@@ -52,9 +52,9 @@ const idOf = async (answer: Response) => ((await answer.json()) as Data).data.id
 // Contract: Success statuses
 t.test('contract: successful responses and failed captures match the document', async (t) => {
   const { gateway, call } = await startReal()
-  const expect = async (status: number, ...of: Parameters<Call>) => {
-    const answer = await call(...of)
-    t.equal(answer.status, status, `${of[0]} ${of[1]}`)
+  const expect = async (status: number, ...parameters: Parameters<Call>) => {
+    const answer = await call(...parameters)
+    t.equal(answer.status, status, `${parameters[0]} ${parameters[1]}`)
     return answer
   }
   const webhookUrl = 'https://hooks.example.com/x?token=secret'
@@ -117,7 +117,7 @@ t.test('contract: successful responses and failed captures match the document', 
   await expect(204, 'DELETE', `/webhooks/${hook}`)
   await expect(204, 'DELETE', `/screenshots/${id}`)
   await eventually(() => gateway.seenPairs.has('delete 204'))
-  for (const pair of gateway.seenPairs) seen.add(pair)
+  for (const pair of gateway.seenPairs) covered.add(pair)
 })
 
 type Context = ReturnType<typeof createTestContext>
@@ -187,7 +187,7 @@ const startDoubles = async () => {
   const app = createApp(context)
   t.teardown(() => app.close())
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
-  return { context, baseUrl, watched: watchAnswers(t, baseUrl) }
+  return { context, baseUrl, watched: validateResponses(t, baseUrl) }
 }
 
 const sendTo = (baseUrl: string, { name, method, path }: (typeof routes)[number], sent: Sent) => {
@@ -209,7 +209,7 @@ t.test('contract: every error matches the document, on each operation that docum
       const answer = await sendTo(baseUrl, route, sent)
       t.equal(String(answer.status), status, `${route.name} ${await answer.text()}`)
     }
-    for (const pair of watched.seen) seen.add(pair)
+    for (const pair of watched.coveredResponses) covered.add(pair)
   }
 })
 
@@ -229,12 +229,12 @@ t.test('contract: a request without Host is malformed, on every operation', asyn
     const body: unknown = content === '' ? undefined : JSON.parse(content)
     t.same(contract.check({ method, path: address, status, headers, body }), [], `${method} ${path}`)
   }
-  for (const pair of contract.seen) seen.add(pair)
+  for (const pair of contract.coveredResponses) covered.add(pair)
 })
 
 t.test('contract: every documented pair of operation and status was seen', (t) => {
   t.same(
-    documentedPairs.filter((pair) => !seen.has(pair)),
+    documentedPairs.filter((pair) => !covered.has(pair)),
     [],
   )
   t.end()

@@ -17,15 +17,15 @@ const policy = poolPolicy({ max: 40 })
 
 const simulate = (
   seed: number,
-  of: Pick<Scenario, 'untilMs'> & Partial<Scenario> & { load: (random: () => number) => number[] },
+  scenario: Pick<Scenario, 'untilMs'> & Partial<Scenario> & { load: (random: () => number) => number[] },
 ) => {
   const random = seededRandom(seed)
   return simulatePool({
     policy,
-    arrivals: of.load(random),
+    arrivals: scenario.load(random),
     serviceMs: () => logNormal(random, 1000, 0.3),
     startMs: () => 2000 + 3000 * random(),
-    ...of,
+    ...scenario,
   })
 }
 
@@ -70,16 +70,16 @@ const burst = () => Array.from({ length: 200 }, () => 20_000)
 
 /** The real decision with one fault, to test that the checks find it. */
 const faulty =
-  (fault: (decision: Decision, seen: Observation) => Decision): Decide =>
-  (seen, rules, memory) => {
-    const real = decide(seen, rules, memory)
-    return { ...real, decision: fault(real.decision, seen) }
+  (fault: (decision: Decision, observation: Observation) => Decision): Decide =>
+  (observation, rules, memory) => {
+    const real = decide(observation, rules, memory)
+    return { ...real, decision: fault(real.decision, observation) }
   }
 
 t.test('controller simulation: the checks find planted faults', (t) => {
-  const of = { load: burst, untilMs: 10 * minuteMs }
+  const scenario = { load: burst, untilMs: 10 * minuteMs }
   const greedy = faulty((decision) => ({ ...decision, wanted: decision.wanted + 1 }))
-  t.not(excessive(simulate(1, { ...of, decide: greedy }), policy).length, 0)
+  t.not(excessive(simulate(1, { ...scenario, decide: greedy }), policy).length, 0)
   const rash = faulty((decision, { workers }) => {
     const busy = workers === 'unknown' ? [] : workers.filter((worker) => worker.busy > 0)
     return decision.kind === 'drain' ? { ...decision, kind: 'stop', pods: busy.map(({ pod }) => pod) } : decision
@@ -89,9 +89,9 @@ t.test('controller simulation: the checks find planted faults', (t) => {
   t.not(simulate(1, { load, untilMs: 5 * minuteMs, policy: hasty, decide: rash }).interrupted, 0)
   t.ok(turns(simulate(1, { load, untilMs: 5 * minuteMs, policy: hasty })) > 20)
   const stubborn = faulty((decision) => ({ kind: 'hold', wanted: decision.wanted, reason: 'holding' }))
-  const growing: Decide = (seen, rules, memory) =>
-    seen.nowMs < 30_000 ? decide(seen, rules, memory) : stubborn(seen, rules, memory)
-  t.not(late(simulate(1, { ...of, decide: growing }), policy).length, 0)
+  const growing: Decide = (observation, rules, memory) =>
+    observation.nowMs < 30_000 ? decide(observation, rules, memory) : stubborn(observation, rules, memory)
+  t.not(late(simulate(1, { ...scenario, decide: growing }), policy).length, 0)
   t.end()
 })
 
@@ -219,10 +219,10 @@ t.test('controller simulation: captures on draining workers count as served; the
     return { before: active[0] ?? 0, after: Math.max(...active) }
   }
   t.same(simulated(decide), { before: 2, after: 2 })
-  const forgetful: Decide = ({ workers, ...seen }, rules, memory) => {
+  const forgetful: Decide = ({ workers, ...observation }, rules, memory) => {
     const left =
       workers === 'unknown' ? workers : workers.map((each) => (each.state === 'draining' ? { ...each, busy: 0 } : each))
-    return decide({ ...seen, workers: left }, rules, memory)
+    return decide({ ...observation, workers: left }, rules, memory)
   }
   const { before, after } = simulated(forgetful)
   t.ok(after > before, `a decision without them grows from ${before} to ${after}`)

@@ -17,15 +17,15 @@ const untilMs = 20 * minuteMs
 // Unlimited, as on Kubernetes, which handles failed starts itself.
 const policy = poolPolicy({ max: 12, startLimitMs: Infinity, startMaxMs: Infinity })
 
-const simulate = (seed: number, of: Partial<Scenario> & { load: (random: () => number) => number[] }) => {
+const simulate = (seed: number, scenario: Partial<Scenario> & { load: (random: () => number) => number[] }) => {
   const random = seededRandom(seed)
   return simulatePool({
     policy,
     untilMs,
-    arrivals: of.load(random),
+    arrivals: scenario.load(random),
     serviceMs: () => logNormal(random, 1000, 0.3),
     startMs: () => 2000 + 3000 * random(),
-    ...of,
+    ...scenario,
   })
 }
 
@@ -33,16 +33,17 @@ const simulate = (seed: number, of: Partial<Scenario> & { load: (random: () => n
 const busyHalf = (random: () => number) => poisson(random, { fromMs: 0, toMs: 10 * minuteMs, perSecond: 4 })
 
 /** Moments that request more workers than the maximum. */
-const runaways = ({ moments }: Outcome, most: number) => moments.filter(({ asked }) => asked > most)
+const runaways = ({ moments }: Outcome, most: number) => moments.filter(({ required: asked }) => asked > most)
 
 /** Moments that drain good workers while others are stuck or refused. */
 const wrongDrains = ({ moments }: Outcome) =>
   moments.filter(({ decision, stuck, refused }) => decision.kind === 'drain' && stuck + refused > 0)
 
 /** Moments with a decision other than hold or freeze. */
-const acts = (outcome: Outcome, of: { fromMs: number; toMs: number }) =>
+const acts = (outcome: Outcome, period: { fromMs: number; toMs: number }) =>
   outcome.moments.filter(
-    ({ atMs, decision: { kind } }) => atMs >= of.fromMs && atMs < of.toMs && kind !== 'hold' && kind !== 'freeze',
+    ({ atMs, decision: { kind } }) =>
+      atMs >= period.fromMs && atMs < period.toMs && kind !== 'hold' && kind !== 'freeze',
   )
 
 const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
@@ -53,12 +54,13 @@ const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
 }
 
 const isAtRest = (t: Test, outcome: Outcome, size: number) => {
-  const { ready, asked, stuck } = outcome.moments.at(-1) ?? { ready: -1, asked: -1, stuck: -1 }
+  const { ready, required: asked, stuck } = outcome.moments.at(-1) ?? { ready: -1, required: -1, stuck: -1 }
   t.strictSame({ ready, asked, stuck }, { ready: size, asked: size, stuck: 0 }, 'ends at the expected size')
 }
 
-const sees = (change: (workers: readonly ObservedWorker[]) => readonly ObservedWorker[]) => (seen: Observation) =>
-  seen.workers === 'unknown' ? seen : { ...seen, workers: change(seen.workers) }
+const sees =
+  (change: (workers: readonly ObservedWorker[]) => readonly ObservedWorker[]) => (observation: Observation) =>
+    observation.workers === 'unknown' ? observation : { ...observation, workers: change(observation.workers) }
 
 const stuckIn = ({ workers }: Observation) =>
   workers === 'unknown' ? [] : workers.filter(({ state }) => state === 'stuck')
@@ -66,10 +68,10 @@ const stuckIn = ({ workers }: Observation) =>
 t.test('controller troubles: the checks find planted faults', (t) => {
   const allStuck = { load: busyHalf, cannotStart: () => true, untilMs: 2 * minuteMs }
   const blind = sees((workers) => workers.filter(({ state }) => state !== 'stuck'))
-  const eager: Decide = (seen, rules, memory) => {
-    const next = decide(blind(seen), rules, memory)
+  const eager: Decide = (observation, rules, memory) => {
+    const next = decide(blind(observation), rules, memory)
     if (next.decision.kind !== 'scale-up') return next
-    return { ...next, decision: { ...next.decision, to: next.decision.to + stuckIn(seen).length } }
+    return { ...next, decision: { ...next.decision, to: next.decision.to + stuckIn(observation).length } }
   }
   t.not(
     runaways(simulate(1, { ...allStuck, decide: eager }), policy.max).length,
@@ -78,22 +80,22 @@ t.test('controller troubles: the checks find planted faults', (t) => {
   )
 
   const someStuck = { load: busyHalf, cannotStart: (_: number, turn: number) => turn % 3 === 0 }
-  const forgetful: Decide = (seen, rules, memory) => decide(blind(seen), rules, memory)
+  const forgetful: Decide = (observation, rules, memory) => decide(blind(observation), rules, memory)
   t.not(wrongDrains(simulate(1, { ...someStuck, decide: forgetful })).length, 0, 'drains workers beside stuck ones')
 
-  const hasty: Decide = (seen, rules, memory) => {
-    const next = decide(seen, rules, memory)
-    if (next.decision.reason !== 'starting' || seen.workers === 'unknown') return next
-    const pods = seen.workers.filter(({ state }) => state === 'drained').map(({ pod }) => pod)
+  const hasty: Decide = (observation, rules, memory) => {
+    const next = decide(observation, rules, memory)
+    if (next.decision.reason !== 'starting' || observation.workers === 'unknown') return next
+    const pods = observation.workers.filter(({ state }) => state === 'drained').map(({ pod }) => pod)
     return { ...next, decision: { ...next.decision, kind: 'stop', pods: pods.length > 0 ? pods : ['any'] } }
   }
   const brief = { ...policy, holdMs: 1, drainStepMs: 1 }
   t.not(simulate(1, { load: busyHalf, policy: brief, decide: hasty }).aborted, 0, 'stops while others are starting')
 
-  const restless: Decide = (seen, rules, memory) => {
-    const next = decide(seen, rules, memory)
+  const restless: Decide = (observation, rules, memory) => {
+    const next = decide(observation, rules, memory)
     const decision: Decision = { kind: 'stop', pods: [], wanted: next.decision.wanted, reason: 'excess' }
-    return stuckIn(seen).length > 0 && next.decision.kind === 'hold' ? { ...next, decision } : next
+    return stuckIn(observation).length > 0 && next.decision.kind === 'hold' ? { ...next, decision } : next
   }
   const settled = { fromMs: minuteMs, toMs: 2 * minuteMs }
   t.not(acts(simulate(1, { ...allStuck, decide: restless }), settled).length, 0, 'writes while nothing changes')
@@ -195,7 +197,7 @@ for (const seed of seeds) {
       ({ decision, known, counted }) => decision.wanted > Math.max(known, counted) + rules.buffer,
     )
     t.strictSame(excessive, [])
-    t.ok(Math.max(...outcome.moments.map(({ asked }) => asked)) <= 24, 'not twice what the load needs')
+    t.ok(Math.max(...outcome.moments.map(({ required: asked }) => asked)) <= 24, 'not twice what the load needs')
     isAtRest(t, outcome, rules.buffer)
     t.end()
   })
@@ -203,7 +205,7 @@ for (const seed of seeds) {
   t.test(`controller troubles: starts only the workers that slots of other pools do not replace, seed ${seed}`, (t) => {
     const rules = { ...policy, min: 0 }
     const enough = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 20 })
-    t.equal(Math.max(...enough.moments.map(({ asked }) => asked)), 0, 'none if slots of other pools suffice')
+    t.equal(Math.max(...enough.moments.map(({ required: asked }) => asked)), 0, 'none if slots of other pools suffice')
     const few = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 3 })
     holdsAlways(t, few, rules)
     const settled = few.moments.filter(({ atMs }) => atMs > 2 * minuteMs && atMs < 10 * minuteMs)

@@ -221,7 +221,7 @@ t.test('delete: the result of a deleted capture sends no event or webhook, and i
   await statusIs(running.database, deleted.id, 'processing')
   await drop(running, deleted.id)
   await running.database.query('delete from deletion')
-  const kept = await put(running, stranger.id)
+  const remaining = await put(running, stranger.id)
   await reportSuccess(queue, deleted.id, { objectKey: await put(running, deleted.id) })
   await eventually(async () => (await filesBelow(running.folder)).length === 1, { what: 'the object is removed' })
   t.same(running.endings(deleted.id), [])
@@ -232,10 +232,10 @@ t.test('delete: the result of a deleted capture sends no event or webhook, and i
     ),
   )
 
-  await reportSuccess(queue, randomUUID(), { objectKey: kept })
+  await reportSuccess(queue, randomUUID(), { objectKey: remaining })
   await complete(running, stranger.id)
   t.same(
-    await running.database.query('select key from object_removal where key = $1', [kept]),
+    await running.database.query('select key from object_removal where key = $1', [remaining]),
     [],
     'objects of other captures are not removed',
   )

@@ -103,11 +103,11 @@ t.test('egress cases: resolves the name for each connection, so that DNS rebindi
   await using world = await startWorld()
   for (const row of ssrfCases('rebind')) {
     const { url = '', dns_sequence: sequences = {} } = inputOf(row)
-    let asked = 0
+    let requests = 0
     const next = async (name: string): Promise<readonly string[]> => {
       const sequence = sequences[name] ?? []
-      asked += 1
-      return sequence[(asked - 1) % sequence.length] ?? []
+      requests += 1
+      return sequence[(requests - 1) % sequence.length] ?? []
     }
     const resolver: Resolver = { resolve: next, lookup: next }
     await using filter = await startFilter({ connect: world.connect, resolver })

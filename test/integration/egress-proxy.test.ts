@@ -179,9 +179,9 @@ t.test('egress proxy: plain requests pass a proxy without tunnels, always to the
         body: 'body',
       },
     ])
-    const seen = filter.events.filter(({ name }) => name === 'opened' || name === 'ended')
-    t.equal(seen.length, 4)
-    for (const { args } of seen) t.match(args[0], { kind: 'request', capture: 'cap-1', host: 'page.test' })
+    const recorded = filter.events.filter(({ name }) => name === 'opened' || name === 'ended')
+    t.equal(recorded.length, 4)
+    for (const { args } of recorded) t.match(args[0], { kind: 'request', capture: 'cap-1', host: 'page.test' })
   }
 })
 
@@ -353,14 +353,14 @@ t.test('egress proxy: an unreadable proxy header is a bad request, never a direc
 t.test('egress proxy: a client that disconnects during the handshake leaves no connection open', async (t) => {
   await using proxy = await startScriptedProxy()
   await using filter = await startFilter({ rules, connectMs: 1000 })
-  const asked = askProxy({
+  const response = askProxy({
     port: filter.port,
     line: 'CONNECT page.test:443',
     headers: [...through(`http://127.0.0.1:${proxy.port}`)],
   })
   await eventually(() => proxy.received.length === 1)
   const drained = filter.drain(0)
-  await Promise.all([drained, asked])
+  await Promise.all([drained, response])
   const [socket] = proxy.sockets
   if (socket && !socket.closed) await once(socket, 'close')
   t.ok(socket?.destroyed)

@@ -112,7 +112,7 @@ t.test(
   },
 )
 
-for (const [how, wanted, credentials] of [
+for (const [how, expected, credentials] of [
   ['without credentials', undefined, ''],
   ['with credentials that it does not require', undefined, right],
   ['with credentials', login, right],
@@ -122,7 +122,7 @@ for (const [how, wanted, credentials] of [
     { skip },
     async (t) => {
       await using page = await startPage()
-      await using socks = await startMicrosocks(wanted)
+      await using socks = await startMicrosocks(expected)
       // The page is allowed, so only the proxy setting keeps the filter from connecting to it directly.
       await using filter = await startNameless('127.0.0.1', 'localhost')
       for (const scheme of ['socks5', 'socks5h']) {

@@ -27,8 +27,8 @@ const downFrom = (most: number, many: number) => Array.from({ length: many }, (_
 // Contract: Minute limit
 t.test('exact limits: three gateways together accept exactly the minute limit and exactly the quota', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: quota, rate_limit_per_minute: perMinute })
-  const of = { accountId: tenant.accountId, name: '', domains: [], pepper: testPepper }
-  const { key } = await createKey(database, of)
+  const keyInput = { accountId: tenant.accountId, name: '', domains: [], pepper: testPepper }
+  const { key } = await createKey(database, keyInput)
   const create = async (turn: number) => {
     const response = await fetch(`${replicas[turn % 3]!.baseUrl}/v1/screenshots`, {
       method: 'POST',

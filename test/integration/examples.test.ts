@@ -107,9 +107,9 @@ for (const language of languages) {
   })
 
   t.test(`examples: ${language} reports a batch and a capture until their end`, async (t) => {
-    const told = await run(language, 'batch', page, 'http://unknown.invalid/')
-    t.match(told, /DNS_FAILED/)
-    t.match(told, /"completed":1|1 of 2 completed/)
+    const output = await run(language, 'batch', page, 'http://unknown.invalid/')
+    t.match(output, /DNS_FAILED/)
+    t.match(output, /"completed":1|1 of 2 completed/)
     t.match(await run(language, 'live-events', page), /result[^]*image\/png/)
   })
 

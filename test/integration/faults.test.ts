@@ -55,7 +55,7 @@ t.test('faults: after kill -9 of the worker the capture completes, with one obje
   const before = await settledBefore(id)
   const [worker] = pidsOf(isWorker)
   process.kill(worker ?? 0, 'SIGKILL')
-  await eventually(() => gate.asked() >= 2, { withinMs: 60_000, what: 'a second attempt requests the page' })
+  await eventually(() => gate.requestCount() >= 2, { withinMs: 60_000, what: 'a second attempt requests the page' })
   gate.open()
   await ended(id)
   t.equal((await system.record(id)).status, 'completed')

@@ -72,10 +72,10 @@ t.test('gateway faults: 200 concurrent captures are published once each, and lea
   await using fleet = startStandInFleet(gateway, () => ({ image }))
   const answers = await Promise.all(Array.from({ length: 200 }, () => create()))
   t.ok(answers.every(({ status }) => status === 202))
-  await eventually(() => fleet.seen.length >= 200)
+  await eventually(() => fleet.received.length >= 200)
   await eventually(async () => (await outbox(gateway)) === 0)
-  t.equal(new Set(fleet.seen.map(({ id }) => id)).size, 200)
-  t.equal(fleet.seen.length, 200)
+  t.equal(new Set(fleet.received.map(({ id }) => id)).size, 200)
+  t.equal(fleet.received.length, 200)
 })
 
 t.test('gateway faults: captures over the window wait in the outbox, and the relay is notified', async (t) => {
@@ -101,7 +101,7 @@ t.test('gateway faults: without NATS captures wait in the outbox; the gateway re
   await gateway.nats.restart()
   await eventually(async () => {
     const { id } = ((await (await create()).json()) as { data: { id: string } }).data
-    await eventually(() => fleet.seen.some((seen) => seen.id === id), { withinMs: 2000 })
+    await eventually(() => fleet.received.some((capture) => capture.id === id), { withinMs: 2000 })
     return true
   })
 })
@@ -111,12 +111,12 @@ t.test('gateway faults: a stopping gateway responds to waiting clients with 202,
   const { capture, create } = await newCaller(gateway)
   await using fleet = startStandInFleet(gateway, () => 'nothing')
   const waiting = capture()
-  await eventually(() => fleet.seen.length === 1)
+  await eventually(() => fleet.received.length === 1)
   gateway.stop()
   const answer = await waiting
   t.equal(answer.status, 202)
   const body = (await answer.json()) as Record<string, unknown>
-  t.match(body, { status: 'pending', url, id: fleet.seen[0]?.id })
+  t.match(body, { status: 'pending', url, id: fleet.received[0]?.id })
   t.equal(answer.headers.get('location'), `${gateway.baseUrl}/v1/screenshots/${String(body['id'])}`)
   t.equal(await gateway.ended, 0)
   await t.rejects(create(), 'the port is closed')
@@ -130,11 +130,11 @@ t.test('gateway faults: a capture outlives its client, is charged once, and is r
   const { promise, resolve } = Promise.withResolvers<void>()
   await using fleet = startStandInFleet(gateway, () => ({ image, before: () => promise }))
   const waiting = capture(gateway, { 'idempotency-key': 'once' })
-  await eventually(() => fleet.seen.length === 1)
+  await eventually(() => fleet.received.length === 1)
   gateway.stop()
   const left = await waiting
   const { created_at: createdAt, ...body } = (await left.json()) as Record<string, unknown>
-  const id = fleet.seen[0]?.id ?? ''
+  const id = fleet.received[0]?.id ?? ''
   t.same([left.status, body], [202, { id, status: 'pending', url }])
   t.match(createdAt, /^\d{4}-.*Z$/)
   t.equal(left.headers.get('location'), `https://shots.example/v1/screenshots/${id}`)
@@ -145,7 +145,7 @@ t.test('gateway faults: a capture outlives its client, is charged once, and is r
   t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
   t.match(Object.fromEntries(answer.headers), { 'idempotent-replayed': 'true', 'x-screenshot-id': id })
   t.match(await (await status(id, replica)).json(), { data: { id, status: 'completed' } })
-  t.equal(fleet.seen.length, 1)
+  t.equal(fleet.received.length, 1)
   t.same(await gateway.database.query('select charge from capture'), [{ charge: 'settled' }])
   t.same(await gateway.database.query('select reserved::int, settled::int from usage'), [{ reserved: 0, settled: 1 }])
 })
@@ -156,7 +156,7 @@ t.test('gateway faults: a stopping gateway lets a running capture end', async (t
   const { promise, resolve } = Promise.withResolvers<void>()
   await using fleet = startStandInFleet(gateway, () => ({ image, before: () => promise }))
   const waiting = capture()
-  await eventually(() => fleet.seen.length === 1)
+  await eventually(() => fleet.received.length === 1)
   gateway.stop()
   await eventually(async () => (await fetch(`${gateway.probeUrl}/readyz`)).status === 503)
   const isClosed = () =>

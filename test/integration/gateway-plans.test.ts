@@ -41,8 +41,8 @@ const newAccount = async (plan: string) => {
         ...(body && { method: 'POST', body: JSON.stringify(body) }),
       })
   const call = callWith(key, baseUrl)
-  const ask = async (...of: Parameters<typeof call>) => {
-    const answer = await call(...of)
+  const ask = async (...parameters: Parameters<typeof call>) => {
+    const answer = await call(...parameters)
     return { status: answer.status, headers: answer.headers, ...((await answer.json()) as Answer) }
   }
   const create = async (body: object = {}) => String((await ask('/screenshots', { url, ...body })).data['id'])
@@ -240,9 +240,9 @@ t.test('gateway plans: usage of other months does not count', async (t) => {
 // Contract: Images of captures with a webhook
 t.test('gateway plans: an image is kept as long with a webhook as without', async (t) => {
   const { call, create, retained } = await newAccount('starter')
-  const told = await create({ webhook_url: 'https://hooks.example.com/' })
-  t.same([await retained(told), await retained(await create())], [48, 48])
-  const answer = await call(`/screenshots/${told}/image`)
+  const created = await create({ webhook_url: 'https://hooks.example.com/' })
+  t.same([await retained(created), await retained(await create())], [48, 48])
+  const answer = await call(`/screenshots/${created}/image`)
   t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
 })
 
@@ -295,8 +295,8 @@ t.test('gateway plans: gateways use the minute of the database, regardless of th
   )
   for (const [place, base] of [early.baseUrl, late.baseUrl, baseUrl, late.baseUrl].entries()) {
     const { headers } = await callWith(key, base)('/account')
-    const told = ['x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => Number(headers.get(name)))
-    t.same(told, [14 - place, reset?.unix])
+    const values = ['x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => Number(headers.get(name)))
+    t.same(values, [14 - place, reset?.unix])
   }
 })
 

@@ -49,8 +49,8 @@ t.test('gateway reads: captures can be listed by status, newest first, with an e
   const { id: accountId, list } = await newAccount()
   const stored: Record<string, string[]> = {}
   for (const [status, count] of Object.entries({ pending: 2, processing: 3, completed: 30, failed: 4 })) {
-    const wanted = { accountId, count, status: status as 'pending', createdAt: `2026-03-0${count % 7}T00:00:00Z` }
-    stored[status] = (await storeCaptures(database, wanted)).toReversed()
+    const options = { accountId, count, status: status as 'pending', createdAt: `2026-03-0${count % 7}T00:00:00Z` }
+    stored[status] = (await storeCaptures(database, options)).toReversed()
   }
   for (const [status, ids] of Object.entries(stored)) {
     const page = await list(`?status=${status}`)
@@ -86,9 +86,9 @@ t.test(
     for (const createdAt of moments) await storeCaptures(database, { accountId, count: 1, createdAt })
     const between = async (query: string) => {
       const page = await list(query)
-      const seen = page.data.map((record) => moments.indexOf(record.created_at)).toReversed()
-      t.equal(page.meta['total'], seen.length, query)
-      return seen
+      const indexes = page.data.map((record) => moments.indexOf(record.created_at)).toReversed()
+      t.equal(page.meta['total'], indexes.length, query)
+      return indexes
     }
     t.same(await between('?from=2026-02-01&to=2026-02-01'), [1, 2, 3])
     t.same(await between('?to=2026-01-31'), [0])
@@ -131,13 +131,13 @@ t.test('gateway reads: paging by cursor neither loses nor repeats captures while
     await storeCaptures(database, newest)
     walked.push(await list(`?per_page=20&cursor=${cursor}`))
   }
-  const seen = walked.flatMap(idsOf)
-  t.same(seen, [...some, ...more].toReversed())
+  const ids = walked.flatMap(idsOf)
+  t.same(ids, [...some, ...more].toReversed())
   t.equal(walked.at(-1)?.links.next, null)
 
   const back = await walk(walked.at(-1)!, follow, 'prev')
   const all = back.toReversed().flatMap(idsOf)
-  t.same(all.slice(-250), seen, 'the same in reverse')
+  t.same(all.slice(-250), ids, 'the same in reverse')
   t.equal(all.length, 250 + 7 * (walked.length - 1), 'plus the captures accepted meanwhile')
   t.equal(new Set(all).size, all.length)
   t.equal(all[0], idsOf(await list())[0])
@@ -166,14 +166,14 @@ t.test('gateway reads: an account lists only its own captures, even with a curso
 // Contract: List totals
 t.test('gateway reads: totals are exact up to 10,000 matches, and come from the daily counts above that', async (t) => {
   const { id: accountId, call, list, follow } = await newAccount()
-  const of = (count: number, createdAt: string, more = {}) =>
+  const store = (count: number, createdAt: string, more = {}) =>
     storeCaptures(database, { accountId, count, createdAt, every: '0 seconds', ...more })
-  await of(6000, '2026-01-01T12:00:00Z')
-  await of(4000, '2026-01-02T12:00:00Z')
+  await store(6000, '2026-01-01T12:00:00Z')
+  await store(4000, '2026-01-02T12:00:00Z')
   const exact = await list('?per_page=100')
   t.match(exact.meta, { total: 10_000, last_page: 100 })
   t.notOk('total_estimated' in exact.meta)
-  await of(500, '2026-01-02T13:00:00Z', { status: 'failed' })
+  await store(500, '2026-01-02T13:00:00Z', { status: 'failed' })
   const estimated = await list('?per_page=100')
   t.match(estimated.meta, { total: 10_500, total_estimated: true, last_page: 105 })
   t.equal(estimated.links.last, null, 'no numbered page reaches the last one')

@@ -39,7 +39,7 @@ t.test(
       return rows[0]?.requests
     }
     await awayFromMinuteEnd()
-    for (let asked = 0; asked < limit; asked += 1) t.equal((await create({ url: 'https://example.com/' })).status, 202)
+    for (let count = 0; count < limit; count += 1) t.equal((await create({ url: 'https://example.com/' })).status, 202)
     const first = await create({ url: 'https://example.com/' })
     t.equal(first.status, 429)
     // The cached refusal expires after a second; a request that was counted again is repeated.

@@ -22,7 +22,7 @@ const pages: Record<string, Behaviour> = {
 }
 const fleet = startStandInFleet(gateway, ({ options }) => pages[options.url ?? ''] ?? { image })
 t.teardown(() => fleet[Symbol.asyncDispose]())
-const servedOf = (url: string) => fleet.seen.filter(({ part }) => part.options.url === url)
+const servedOf = (url: string) => fleet.received.filter(({ part }) => part.options.url === url)
 
 const newAccount = async (plan: string) => {
   const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan })
@@ -85,7 +85,7 @@ t.test('gateway sharing: identical captures run once; later ones are hits, even 
   t.equal(refused.status, 402)
   const hit = await post('', { url, cache_ttl: 600 })
   t.same([hit.status, hit.headers.get('x-cache')], [202, 'HIT'])
-  const left = (answer: Response, of: 'usage' | 'ratelimit') => answer.headers.get(`x-${of}-remaining`)
+  const left = (answer: Response, counter: 'usage' | 'ratelimit') => answer.headers.get(`x-${counter}-remaining`)
   t.equal(left(hit, 'usage'), left(refused, 'usage'), 'it does not count toward the quota')
   const minutes = ['x-ratelimit-reset', 'x-ratelimit-limit'].map((name) => hit.headers.get(name))
   if (minutes[0] === refused.headers.get('x-ratelimit-reset'))
@@ -116,7 +116,7 @@ t.test('gateway sharing: a batch runs, and its record shows the progress', async
   )
   const member = await get(`/${String(done.screenshots[0]?.['id'])}`)
   t.match(await json(member), { data: { batch_id: data['id'], status: 'completed' } })
-  const ofBatch = fleet.seen.filter(({ id }) => data.screenshots.some((each) => each['id'] === id))
+  const ofBatch = fleet.received.filter(({ id }) => data.screenshots.some((each) => each['id'] === id))
   t.same(new Set(ofBatch.map(({ lane, part }) => [lane, part.options.webhook_url].join())), new Set(['bulk,']))
   t.notMatch(JSON.stringify(done), 's3cr3t')
   const other = await newAccount('unlimited')

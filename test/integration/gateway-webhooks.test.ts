@@ -38,8 +38,8 @@ const callWith = (key: string) => {
     const text = await response.text()
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as unknown }
   }
-  const call = async (...of: Parameters<typeof request>) => {
-    const { status, body } = await request(...of)
+  const call = async (...parameters: Parameters<typeof request>) => {
+    const { status, body } = await request(...parameters)
     return { status, body: body as Body }
   }
   const listed = async (path: string) => (await request('GET', path)).body as Listed
@@ -179,7 +179,7 @@ t.test('gateway webhooks: foreign, unknown and malformed ids of webhooks and del
   const delivery = String((await owner.call('POST', `/webhooks/${own}/test`)).body.data['id'])
   for (const id of [own, unknown, 'x']) {
     const path = `/webhooks/${id}`
-    const asked: [string, string, unknown?][] = [
+    const requests: [string, string, unknown?][] = [
       ['GET', path],
       ['PATCH', path, { active: false }],
       ['DELETE', path],
@@ -190,7 +190,7 @@ t.test('gateway webhooks: foreign, unknown and malformed ids of webhooks and del
       ['GET', `/screenshots/${id}/deliveries`],
       ['POST', `/screenshots/${id}/deliveries/${delivery}/redeliver`],
     ]
-    for (const each of asked) {
+    for (const each of requests) {
       t.match(await call(...each), { status: 404, body: { error: { code: 'NOT_FOUND' } } }, each.join(' '))
     }
   }
@@ -244,15 +244,15 @@ t.test('gateway webhooks: a test delivery is sent, logged with its attempts, and
   await call('POST', `${path}/test`)
   await eventually(() => receiver.received.length === 3)
   const { headers, body } = receiver.received[2]!
-  const given = headers as Record<string, string>
+  const sentHeaders = headers as Record<string, string>
   t.equal(
-    given['x-webhook-signature'],
+    sentHeaders['x-webhook-signature'],
     createHmac('sha256', newer).update(body).digest('hex'),
     'signed with the new secret only',
   )
   for (const each of [newer, secret]) {
-    t.ok(new StandardWebhook(each).verify(body, given), 'both secrets verify for a day')
-    t.doesNotThrow(() => new SvixWebhook(each).verify(body, given))
+    t.ok(new StandardWebhook(each).verify(body, sentHeaders), 'both secrets verify for a day')
+    t.doesNotThrow(() => new SvixWebhook(each).verify(body, sentHeaders))
   }
   const [left] = await database.query<{ hours: number }>(
     'select extract(epoch from previous_until - now())::float8 / 3600 as hours from webhook_secret where webhook_id = $1',

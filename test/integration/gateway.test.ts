@@ -97,7 +97,7 @@ t.test('gateway: a synchronous capture responds with its image, after the commit
     )
   }
   t.same(
-    fleet.seen.slice(-2).map(({ lane }) => lane),
+    fleet.received.slice(-2).map(({ lane }) => lane),
     ['interactive', 'interactive'],
   )
 })
@@ -185,11 +185,15 @@ t.test('gateway: each operation responds with the image or the record, as reques
     'x-cache': 'MISS',
     'x-target-status': '200',
   })
-  t.equal(fleet.seen.at(-1)?.lane, 'interactive')
+  t.equal(fleet.received.at(-1)?.lane, 'interactive')
   const record = await call(`/v1/screenshots/${created.headers.get('x-screenshot-id')}`)
   t.match((await json(record)).data, { status: 'completed', options: { response_type: 'image' } })
-  const told = await post('/v1/screenshots', { url, response_type: 'image', webhook_url: 'https://hooks.example.com/' })
-  t.match([told.status, await json(told)], [202, { data: { status: 'pending', url } }])
+  const response = await post('/v1/screenshots', {
+    url,
+    response_type: 'image',
+    webhook_url: 'https://hooks.example.com/',
+  })
+  t.match([response.status, await json(response)], [202, { data: { status: 'pending', url } }])
 })
 
 // Contract: Flags set to `false` or their default
@@ -205,7 +209,7 @@ t.test(
     t.equal((await post('/v1/screenshots', { url, ...nothing })).status, 202)
     const query = 'retina=0&block_ads=false&dark_mode=0&stealth=false&device=desktop'
     t.equal((await call(`/v1/screenshots/capture?url=${url}&${query}`)).status, 200)
-    for (const asked of [
+    for (const parameters of [
       { device: 'mobile' },
       { retina: true },
       { block_ads: true },
@@ -219,8 +223,12 @@ t.test(
       { js: '1' },
       { format: 'pdf' },
     ]) {
-      const refused = await (await newAccount('free')).post('/v1/screenshots', { url, ...nothing, ...asked })
-      t.same([refused.status, (await json(refused)).error.code], [403, 'FEATURE_NOT_AVAILABLE'], JSON.stringify(asked))
+      const refused = await (await newAccount('free')).post('/v1/screenshots', { url, ...nothing, ...parameters })
+      t.same(
+        [refused.status, (await json(refused)).error.code],
+        [403, 'FEATURE_NOT_AVAILABLE'],
+        JSON.stringify(parameters),
+      )
     }
   },
 )
@@ -235,8 +243,8 @@ t.test(
     const proxy = 'http://user:s3cr3t@proxy.example.com:3128'
     const answer = await post('/v1/screenshots/capture', { url: 'https://example.com/ok', proxy, timeout: 5 })
     t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
-    t.match(proxied.seen, [{ lane: 'interactive', part: { options: { proxy } } }])
-    t.equal(fleet.seen.filter(({ part }) => part.options.proxy !== undefined).length, 0)
+    t.match(proxied.received, [{ lane: 'interactive', part: { options: { proxy } } }])
+    t.equal(fleet.received.filter(({ part }) => part.options.proxy !== undefined).length, 0)
     await eventually(() => poolWakeups > 0)
     const record = await (await call(`/v1/screenshots/${answer.headers.get('x-screenshot-id')}`)).text()
     t.match(record, 'http://user:***@proxy.example.com:3128')
@@ -264,7 +272,7 @@ t.test("gateway: a caller's proxy needs its feature; an invalid one is a 422 wit
 // Contract: Minute limit
 t.test('gateway: a refused request stores nothing, and counts against its minute', async (t) => {
   const { id, call, post } = await newAccount('free')
-  const seen = fleet.seen.length
+  const receivedBefore = fleet.received.length
   const statuses = []
   for (const body of [
     {},
@@ -288,7 +296,7 @@ t.test('gateway: a refused request stores nothing, and counts against its minute
     [limited.status, await json(limited)],
     [429, { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: Number(limited.headers.get('retry-after')) } }],
   )
-  t.same([await rowsOf('capture', id), await rowsOf('outbox', id), fleet.seen.length], [0, 0, seen])
+  t.same([await rowsOf('capture', id), await rowsOf('outbox', id), fleet.received.length], [0, 0, receivedBefore])
   t.equal(limited.headers.get('x-usage-remaining'), '200', 'nothing was charged')
 })
 

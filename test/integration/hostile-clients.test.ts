@@ -45,11 +45,11 @@ const records = async () => (await database.query('select from capture')).length
 /** Each request gets the error `code` in its envelope, with its request id, and stores nothing. */
 const refused = async (
   t: Test,
-  asked: Readonly<Record<string, () => Promise<RawAnswer | undefined>>>,
+  requests: Readonly<Record<string, () => Promise<RawAnswer | undefined>>>,
   code: string,
 ) => {
   const before = await records()
-  for (const [what, ask] of Object.entries(asked)) {
+  for (const [what, ask] of Object.entries(requests)) {
     const answer = await ask()
     const error = errorOf(answer)
     t.match({ what, status: answer?.status, error }, { what, status: error.status, error: { code } })
@@ -173,11 +173,11 @@ t.test('hostile clients: addresses in responses have the public URL, whatever ho
     'X-Forwarded-For: 10.0.0.1',
     'Forwarded: host=evil.example;proto=http',
   ]
-  const asked = [authorization, json, lengthOf(small), ...spoofed]
-  const made = await send(rawHead(create, ['Host: evil.example', ...asked]), small)
+  const headers = [authorization, json, lengthOf(small), ...spoofed]
+  const made = await send(rawHead(create, ['Host: evil.example', ...headers]), small)
   t.equal(made?.status, 202)
   const absolute = await send(
-    rawHead('POST http://evil.example/v1/screenshots', ['Host: evil.example', ...asked]),
+    rawHead('POST http://evil.example/v1/screenshots', ['Host: evil.example', ...headers]),
     small,
   )
   const urls = JSON.stringify({ urls: ['https://example.com/'] })
@@ -305,8 +305,8 @@ t.test('hostile clients: an endless head is cut with an error in the envelope', 
 // Contract: Absolute addresses
 t.test('hostile clients: rejects concurrent wrong keys per client address; valid keys are served', async (t) => {
   const other = await newKey()
-  const withKey = (given: string, ...headers: readonly string[]) =>
-    send(rawHead('GET /v1/account', [host, `Authorization: Bearer ${given}`, ...headers]))
+  const withKey = (apiKey: string, ...headers: readonly string[]) =>
+    send(rawHead('GET /v1/account', [host, `Authorization: Bearer ${apiKey}`, ...headers]))
   const guess = (n: number, ...headers: readonly string[]) =>
     withKey(`sk_live_${String(n).padStart(40, '0')}`, ...headers)
   const answers = await Promise.all(Array.from({ length: 60 }, (_, n) => guess(n)))

@@ -106,7 +106,7 @@ t.test(
 t.test('idempotency: an idempotency key belongs to one id of a path, and to one query', async (t) => {
   const { post } = await newCaller()
   const [one, other] = [await post('/webhooks', hook, ''), await post('/webhooks', hook, '')]
-  const test = (of: Posted) => `/webhooks/${of.body.data.id}/test`
+  const test = (webhook: Posted) => `/webhooks/${webhook.body.data.id}/test`
   const mismatch = { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }
   const first = await post(test(one), {}, 'one')
   t.equal(first.status, 202)

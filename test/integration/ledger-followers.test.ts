@@ -44,10 +44,10 @@ t.test('ledger followers: the metadata of a report is stored with its capture an
   const metadata = { title: 'a\0', og: { image: 'https://example.com/i.png', title: 'b\ud800' } }
   await reportSuccess(queue, id, { metadata })
   await eventually(() => events.length >= 3)
-  const kept = { title: 'a', og: { image: 'https://example.com/i.png', title: 'b\ufffd' } }
+  const storedMetadata = { title: 'a', og: { image: 'https://example.com/i.png', title: 'b\ufffd' } }
   t.same(
     (await find()).map((capture) => capture?.metadata),
-    [kept, kept, kept],
+    [storedMetadata, storedMetadata, storedMetadata],
   )
 })
 

@@ -27,8 +27,8 @@ t.test('idle ledger: a wakeup and the report of a worker make it busy', async (t
   let nowMs = 0
   const idleMonitor = createIdleMonitor(() => nowMs)
   const { database, queue, tenant } = await startLedger(t, on, { idleMonitor })
-  const isIdle = (wanted: boolean) =>
-    eventually(() => idleMonitor.isIdle() === wanted, { what: wanted ? 'it is idle' : 'it is busy' })
+  const isIdle = (expected: boolean) =>
+    eventually(() => idleMonitor.isIdle() === expected, { what: expected ? 'it is idle' : 'it is busy' })
   nowMs += 10_000
   await isIdle(true)
   queue.publish(relayWakeupSubject, new Uint8Array())

@@ -21,8 +21,8 @@ const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
 const on = { server, nats }
 
 /** Publishes the controller's state of the proxied pool every 200 ms, until disposed. */
-const tellState = (queue: Queue, said: Omit<PoolStateMessage, 'pool' | 'reason'>) => {
-  const state = poolStateCodec.encode({ pool: 'proxied', reason: 'quota', ...said })
+const tellState = (queue: Queue, poolState: Omit<PoolStateMessage, 'pool' | 'reason'>) => {
+  const state = poolStateCodec.encode({ pool: 'proxied', reason: 'quota', ...poolState })
   const timer = setInterval(() => queue.publish(poolStateSubject('proxied'), state), 200)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
@@ -88,7 +88,7 @@ t.test('ledger proxied wait: only a capture for which no worker could be started
   t.match(await meters(running), { reserved: 4 })
 })
 
-for (const [name, said] of [
+for (const [name, state] of [
   ['the controller publishes nothing', undefined],
   ['workers could be started until just now', { canStart: false, forMs: 299_000 }],
   ['workers can be started again', { canStart: true, forMs: 600_000 }],
@@ -97,7 +97,7 @@ for (const [name, said] of [
     const running = await startLedger(t, on)
     const { id } = await accept(running, { pool: 'proxied' })
     await age(running.database, [id], 3600)
-    using _told = said && tellState(running.queue, said)
+    using _told = state && tellState(running.queue, state)
     await reaperHasTurned(running)
     t.match(await row(running.database, id), { status: 'pending' })
   })

@@ -30,15 +30,15 @@ const openLedger = async (test: Parameters<typeof openQueue>[0], more: Partial<L
   const tenant = await createTenant(database)
   const reaped = () => ledger.recordedEvents.flatMap(([name, , action]) => (name === 'reaped' ? [action] : []))
   /** A capture whose attempts began, the last one long enough ago to be overdue, without later reports. */
-  const dead = async (of: {
+  const dead = async (options: {
     minutesAgo: number
     attempts?: number
     unendedStarts?: number
     pool?: Pool
     acceptedMinutesAgo?: number
   }) => {
-    const { minutesAgo, attempts = 1, pool = 'standard', acceptedMinutesAgo = minutesAgo } = of
-    const { unendedStarts = attempts } = of
+    const { minutesAgo, attempts = 1, pool = 'standard', acceptedMinutesAgo = minutesAgo } = options
+    const { unendedStarts = attempts } = options
     const capture = tenant.capture({ pool })
     await acceptCapture(database, capture, { windowSize: 1000 })
     const change = { attempts, unendedStarts, begins: true }

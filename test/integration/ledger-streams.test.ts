@@ -42,14 +42,14 @@ t.test(
       }
       return ledger.database.query(text, parameters, keep)
     }
-    const kept = createStreamKeeper({ ...ledger, database: { ...ledger.database, query } }, ledger.relayWakeup)()
+    const keeping = createStreamKeeper({ ...ledger, database: { ...ledger.database, query } }, ledger.relayWakeup)()
     await reached.promise
     for (let trip = 0; trip < roundTrips; trip += 1) {
       if ((await readStreams(ledger.queue)).length === 2) return t.fail('the streams already exist')
     }
     t.same(await ledger.database.query('select from outbox'), [])
     gate.resolve()
-    await kept
+    await keeping
     t.ok((await readStreams(ledger.queue)).length === 2)
     t.equal((await ledger.database.query('select from outbox')).length, 1)
   },
@@ -188,16 +188,16 @@ t.test('ledger streams: after a reconnect a capture that has just been accepted 
 t.test('ledger streams: the fill level of unread results is reported, before the oldest are lost', async (t) => {
   const ledger = await openLedger(t, { resultsMaxBytes: mebibyte })
   await setUpStreams(ledger)
-  const told = async () => {
+  const statuses = async () => {
     await createStreamKeeper(ledger, ledger.relayWakeup)()
     return ledger.recordedEvents.findLast(([name]) => name === 'reportsUnread')?.slice(1)
   }
-  t.same(await told(), [0, 0])
+  t.same(await statuses(), [0, 0])
   const body = Buffer.alloc(100_000, '{')
   for (let n = 0; n < 6; n += 1) {
     await publishStored(ledger.queue, startedSubject({ pool: 'standard', id: `id-${n}` }), body)
   }
-  const [unread, part] = (await told()) as [number, number]
+  const [unread, part] = (await statuses()) as [number, number]
   t.equal(unread, 6)
   t.ok(part > 0.5 && part < 0.7, `${part} of the stream`)
 })

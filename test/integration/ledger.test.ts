@@ -147,9 +147,9 @@ t.test('ledger: reports that do not count change nothing', async (t) => {
   await publishStored(queue, startedSubject({ pool: 'stealth', id }), unreadable)
   await publishStored(queue, resultSubject({ pool: 'standard', id }), Buffer.from('{}'))
   const ignored = () => ledger.recordedEvents.flatMap(([name, , reason]) => (name === 'reportIgnored' ? [reason] : []))
-  const wanted = ['late_failure', 'object_key', 'pool', 'token', 'unknown_capture', 'unreadable']
-  await eventually(() => ignored().length === wanted.length)
-  t.same(ignored().map(String).toSorted(), wanted)
+  const reasons = ['late_failure', 'object_key', 'pool', 'token', 'unknown_capture', 'unreadable']
+  await eventually(() => ignored().length === reasons.length)
+  t.same(ignored().map(String).toSorted(), reasons)
   t.match(await row(database, id), { status: 'processing', attempts: 2, unended_starts: 2 })
   t.same(running.ended, [])
 

@@ -27,12 +27,12 @@ t.test('live drain: a stream at its time limit ends with a comment, and the clie
   await stream.ended
   t.match(stream.text(), /^retry: \d+\n\n/)
   t.match(stream.text(), /: this stream has lasted as long as one may; connect again\n\n$/)
-  t.match(stream.seen, [{ name: 'status', id: 'pending-0', data: { status: 'pending', position: 0 } }])
+  t.match(stream.events, [{ name: 'status', id: 'pending-0', data: { status: 'pending', position: 0 } }])
 })
 
 t.test('live drain: a stopping gateway closes idle connections, and ends waits and streams at once', async (t) => {
   const stream = await follow()
-  await eventually(() => stream.seen.length === 1)
+  await eventually(() => stream.events.length === 1)
   const { hostname, port } = new URL(baseUrl)
   const silent = connect(Number(port), hostname)
   await once(silent, 'connect')

@@ -33,7 +33,7 @@ const newAccount = async () => {
   }
   const get = (path: string, more: Record<string, string> = {}, signal: AbortSignal | null = null) =>
     fetch(`${baseUrl}/v1/screenshots/${path}`, { headers: { ...headers, ...more }, signal })
-  /** Opens a stream; `seen` grows until it ends. */
+  /** Opens a stream; `events` grows until it ends. */
   const follow = async (path: string, more: Record<string, string> = {}) => {
     const leaving = new AbortController()
     const answer = await get(`${path}/events`, more, leaving.signal)
@@ -50,7 +50,7 @@ const heldPage = (name: string) => {
   return { end: resolve }
 }
 
-const named = (seen: readonly ReceivedEvent[], name: string) => seen.filter((event) => event.name === name)
+const named = (events: readonly ReceivedEvent[], name: string) => events.filter((event) => event.name === name)
 
 /** Creates a batch of captures that were accepted one by one. */
 const createBatch = async (account: Awaited<ReturnType<typeof newAccount>>, names: readonly string[]) => {
@@ -74,7 +74,7 @@ t.test('live events: a stream sends the status, the start, and the whole record 
   const { create, follow, get } = await newAccount()
   const page = heldPage('held')
   const id = await create('held')
-  const { seen, ended, answer } = await follow(id)
+  const { events: seen, ended, answer } = await follow(id)
   for (const [name, value] of Object.entries({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -103,20 +103,20 @@ t.test('live events: a stream reports failed, already ended and deleted captures
   const failing = await create('late')
   const failed = await follow(failing)
   await failed.ended
-  t.match(failed.seen.at(-1), { name: 'result', data: { status: 'failed', error: { code: 'TIMEOUT' } } })
+  t.match(failed.events.at(-1), { name: 'result', data: { status: 'failed', error: { code: 'TIMEOUT' } } })
   const again = await follow(failing)
   await again.ended
-  t.equal(again.seen.length, 1, 'an ended capture sends only its end')
-  t.match(again.seen[0], failed.seen.at(-1) ?? {})
+  t.equal(again.events.length, 1, 'an ended capture sends only its end')
+  t.match(again.events[0], failed.events.at(-1) ?? {})
   const finished = await get(`${failing}/events`, { 'last-event-id': 'result' })
   t.equal(finished.status, 204, '204 stops a client that has seen the end')
 
   const id = await create('never')
   const deleted = await follow(id)
-  await eventually(() => deleted.seen.length > 0)
+  await eventually(() => deleted.events.length > 0)
   await database.query('delete from capture where id = $1', [id])
   await deleted.ended
-  t.match(deleted.seen.at(-1), { name: 'deleted', data: { id } })
+  t.match(deleted.events.at(-1), { name: 'deleted', data: { id } })
   t.equal((await get(`${id}/events`)).status, 404)
 })
 
@@ -130,14 +130,14 @@ t.test('live events: the position counts the earlier waiting captures in the sam
   const mine = await create('never')
   await other.create('never')
   const stream = await follow(mine)
-  await eventually(() => stream.seen.length === 1)
-  t.same(stream.seen[0]?.data, { status: 'pending', position: 2 })
+  await eventually(() => stream.events.length === 1)
+  t.same(stream.events[0]?.data, { status: 'pending', position: 2 })
   await database.query(`update capture set status = 'processing' where id = any ($1)`, [[first]])
-  await eventually(() => stream.seen.length === 2)
-  t.same(stream.seen[1]?.data, { status: 'pending', position: 1 })
+  await eventually(() => stream.events.length === 2)
+  t.same(stream.events[1]?.data, { status: 'pending', position: 1 })
   await database.query('delete from capture where id = any ($1)', [[second]])
-  await eventually(() => stream.seen.length === 3)
-  t.same(stream.seen[2]?.data, { status: 'pending', position: 0 }, 'sent only on change')
+  await eventually(() => stream.events.length === 3)
+  t.same(stream.events[2]?.data, { status: 'pending', position: 0 }, 'sent only on change')
   stream.leave()
 })
 
@@ -146,23 +146,23 @@ t.test('live events: streams end with `unauthorized` within 30 s of key revocati
   const other = await newAccount()
   const { batchId } = await createBatch(account, ['never'])
   const streams = [await account.follow(await account.create('never')), await account.follow(`batch/${batchId}`)]
-  const kept = await other.follow(await other.create('never'))
-  await eventually(() => [...streams, kept].every(({ seen }) => seen.length > 0))
+  const open = await other.follow(await other.create('never'))
+  await eventually(() => [...streams, open].every(({ events: seen }) => seen.length > 0))
   await revokeKey(database, account.keyId)
   const ended = Promise.all(streams.map((stream) => stream.ended)).then(() => 'ended')
   t.equal(await Promise.race([ended, delay(30_000, 'open', { ref: false })]), 'ended')
-  for (const { seen } of streams) {
+  for (const { events: seen } of streams) {
     const data = { code: 'INVALID_API_KEY', message: 'The API key is missing, invalid, expired or revoked.' }
     t.same(seen.at(-1), { name: 'unauthorized', id: '', data })
   }
-  t.notOk(named(kept.seen, 'unauthorized').length)
+  t.notOk(named(open.events, 'unauthorized').length)
   const page = heldPage('after')
   const after = await other.create('after')
   page.end()
   const last = await other.follow(after)
   await last.ended
-  t.match(last.seen.at(-1), { name: 'result' })
-  kept.leave()
+  t.match(last.events.at(-1), { name: 'result' })
+  open.leave()
 })
 
 t.test('live events: parameters, keys and ids of others are refused as everywhere', async (t) => {
@@ -199,29 +199,29 @@ t.test('live events: a batch stream sends counts, each capture at its end, and t
   const [first, second] = [heldPage('one'), heldPage('two')]
   const { batchId, ids } = await createBatch(account, ['one', 'two'])
   const stream = await account.follow(`batch/${batchId}`)
-  await eventually(() => stream.seen.length === 1)
-  t.same(stream.seen[0]?.data, { status: 'pending', total: 2, pending: 2, processing: 0, completed: 0, failed: 0 })
+  await eventually(() => stream.events.length === 1)
+  t.same(stream.events[0]?.data, { status: 'pending', total: 2, pending: 2, processing: 0, completed: 0, failed: 0 })
 
   first.end()
-  await eventually(() => named(stream.seen, 'screenshot').length === 1)
-  await eventually(() => named(stream.seen, 'status').at(-1)?.data['completed'] === 1)
-  t.match(named(stream.seen, 'screenshot')[0], { id: 'm1', data: { index: 0, id: ids[0], status: 'completed' } })
-  t.match(named(stream.seen, 'status').at(-1)?.data, { status: 'processing', pending: 1, completed: 1 })
+  await eventually(() => named(stream.events, 'screenshot').length === 1)
+  await eventually(() => named(stream.events, 'status').at(-1)?.data['completed'] === 1)
+  t.match(named(stream.events, 'screenshot')[0], { id: 'm1', data: { index: 0, id: ids[0], status: 'completed' } })
+  t.match(named(stream.events, 'status').at(-1)?.data, { status: 'processing', pending: 1, completed: 1 })
 
   const again = await account.follow(`batch/${batchId}`, { 'last-event-id': 'm1' })
   second.end()
   await Promise.all([stream.ended, again.ended])
   t.same(
-    named(again.seen, 'screenshot').map(({ data }) => data['index']),
+    named(again.events, 'screenshot').map(({ data }) => data['index']),
     [1],
     'a reconnecting client receives only unseen events',
   )
-  t.same(stream.seen.at(-1), again.seen.at(-1))
-  t.match(stream.seen.at(-1), {
+  t.same(stream.events.at(-1), again.events.at(-1))
+  t.match(stream.events.at(-1), {
     name: 'result',
     data: { id: batchId, status: 'completed', total: 2, completed: 2, pending: 0, created_at: String },
   })
-  t.match(stream.seen.at(-1)?.data['screenshots'], [
+  t.match(stream.events.at(-1)?.data['screenshots'], [
     { index: 0, id: ids[0], status: 'completed' },
     { index: 1, id: ids[1], status: 'completed' },
   ])

@@ -86,11 +86,11 @@ t.test(
         t.equal(answer.status, status, 'faults of the target are 422, faults of the service 500')
         const { error } = (await answer.json()) as Envelope
         t.match(error, { code, status, screenshot_id: answer.headers.get('x-screenshot-id') })
-        const told = { code, message: error.message }
+        const expected = { code, message: error.message }
 
         const record = await system.record(error.screenshot_id)
         t.match(record, { id: error.screenshot_id, status: 'failed' })
-        t.strictSame(record.error, told)
+        t.strictSame(record.error, expected)
         t.notOk('image_url' in record || 'mime_type' in record, 'a failed record has no image')
 
         const image = await system.request(`/v1/screenshots/${error.screenshot_id}/image`)
@@ -103,7 +103,7 @@ t.test(
             .find(({ data }) => data.id === error.screenshot_id)
         await eventually(() => eventOf() !== undefined, { withinMs: 30_000, what: `the webhook of ${code}` })
         t.equal(eventOf()?.event, 'screenshot.failed')
-        t.strictSame(eventOf()?.data.error, told)
+        t.strictSame(eventOf()?.data.error, expected)
 
         const labels = [`outcome="${code}"`, `fault="${code === 'JOB_FAILED' ? 'service' : 'target'}"`]
         const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', ...labels)

@@ -58,8 +58,8 @@ for (const pool of ['standard', 'stealth'] as const) {
   )
 }
 
-const of = { pool: 'standard', lane: 'normal', accountId: 'a' } as const
-const subjectOf = (id: string) => captureSubject({ ...of, id })
+const capture = { pool: 'standard', lane: 'normal', accountId: 'a' } as const
+const subjectOf = (id: string) => captureSubject({ ...capture, id })
 const started = (id: string) => startedSubject({ pool: 'standard', id })
 const result = (id: string) => resultSubject({ pool: 'standard', id })
 const drain = drainSubject({ pool: 'standard', pod: 'p' })
@@ -149,16 +149,20 @@ t.test('local queue permissions: a capture kept by its worker is not redelivered
   const create = `$JS.API.CONSUMER.CREATE.${capturesStream.name}.${name}.${shipped?.filter_subject}`
   t.notMatch(textOf((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
   for (const id of ['kept', 'forgotten']) {
-    await publishStored(gateway.queue, captureSubject({ ...of, lane: 'bulk', id }), bytes(id))
+    await publishStored(gateway.queue, captureSubject({ ...capture, lane: 'bulk', id }), bytes(id))
   }
   const from = { stream: capturesStream.name, consumer: name }
-  const [kept, forgotten] = await pullFullBatch(worker.queue, from, { batch: 2, expiresMs: 2000, signal: never })
-  t.strictSame([textOf(kept?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
-  const keeping = setInterval(() => kept?.working(), 200)
+  const [acknowledged, forgotten] = await pullFullBatch(worker.queue, from, {
+    batch: 2,
+    expiresMs: 2000,
+    signal: never,
+  })
+  t.strictSame([textOf(acknowledged?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
+  const keeping = setInterval(() => acknowledged?.working(), 200)
   const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })
   clearInterval(keeping)
   t.equal(textOf(again?.data), 'forgotten')
-  kept?.ack()
+  acknowledged?.ack()
   again?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
 })
@@ -176,7 +180,7 @@ t.test('local queue permissions: nothing is delivered to a disposed puller with 
   await eventually(async () => (await Promise.all(lanes.map(isWaitedFor))).every(Boolean))
   gonePuller[Symbol.dispose]()
   await gone.queue.connection.flush()
-  await publishStored(gateway.queue, captureSubject({ ...of, pool: 'stealth', id: 'next' }), bytes('next'))
+  await publishStored(gateway.queue, captureSubject({ ...capture, pool: 'stealth', id: 'next' }), bytes('next'))
   using puller = new LanePuller(stealth.queue, 'stealth')
   const delivery = await puller.take(0, AbortSignal.timeout(10_000))
   t.equal(textOf(delivery?.data), 'next', 'before its ack wait could have passed')

@@ -83,10 +83,10 @@ const feedWorker = (metrics: Metrics): Feed => {
 const feedEgress = (metrics: Metrics): Feed => {
   const events = createEgressEvents(log, metrics)
   return (word) => {
-    const seen: ConnectionFields = { kind: 'tunnel', capture: word, host: word, route: 'http_proxy', proxy: word }
-    events.opened(seen)
-    events.ended(seen, { end: 'closed', bytes: 1 })
-    events.refused(seen, new AppError('DNS_FAILED', { message: word }))
+    const connection: ConnectionFields = { kind: 'tunnel', capture: word, host: word, route: 'http_proxy', proxy: word }
+    events.opened(connection)
+    events.ended(connection, { end: 'closed', bytes: 1 })
+    events.refused(connection, new AppError('DNS_FAILED', { message: word }))
     events.unreadable(new Error(word))
   }
 }

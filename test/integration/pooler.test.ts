@@ -181,7 +181,7 @@ t.test('pooler: gateway and ledger work through it', async (t) => {
   const ended = async () =>
     (await database.query(`select from capture where status = 'completed'`)).length === 2 * numbers.length
   await eventually(ended, { withinMs: 30_000, what: 'all captures are completed' })
-  t.equal(fleet.seen.length, 2 * numbers.length)
+  t.equal(fleet.received.length, 2 * numbers.length)
   t.notOk(
     ledger.recordedEvents.some(([name]) => name === 'loopFailed'),
     'no loop of the ledger failed',

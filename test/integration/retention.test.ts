@@ -108,11 +108,11 @@ t.test('retention: idempotency keys of a removed record, and its batch when empt
   const { database, ledger, tenant } = on
   const [old, member] = [await ended(on, 91), await ended(on, 91)]
   const young = await ended(on, 89)
-  const [empty, emptied, kept, fresh] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  const [empty, emptied, recorded, fresh] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   for (const [id, days] of [
     [empty, 93],
     [emptied, 93],
-    [kept, 93],
+    [recorded, 93],
     [fresh, 1],
   ] as const) {
     await database.query(
@@ -121,7 +121,7 @@ t.test('retention: idempotency keys of a removed record, and its batch when empt
     )
   }
   await database.query('update capture set batch_id = $1 where id = $2', [emptied, member.id])
-  await database.query('update capture set batch_id = $1 where id = $2', [kept, young.id])
+  await database.query('update capture set batch_id = $1 where id = $2', [recorded, young.id])
   for (const { id } of [old, young]) {
     await database.query(
       `insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at)
@@ -131,7 +131,7 @@ t.test('retention: idempotency keys of a removed record, and its batch when empt
   }
   await removeOldRows(ledger)
   t.same(await idsIn(database, 'capture'), [young.id])
-  t.same(await idsIn(database, 'batch'), [kept, fresh].toSorted())
+  t.same(await idsIn(database, 'batch'), [recorded, fresh].toSorted())
   t.same(await database.query('select key from idempotency_key'), [{ key: young.id }])
 })
 

@@ -56,7 +56,7 @@ const rotated = ({ sealingKeys, queuePasswords, ...secrets }: Secrets): Secrets 
   webhookKeys: rotatedPair(secrets.webhookKeys),
 })
 const imageOf = async (system: System, id: string) => (await system.request(`/v1/screenshots/${id}/image`)).status
-const completes = async (system: System, id: string, t: { match: (found: unknown, wanted: object) => boolean }) => {
+const completes = async (system: System, id: string, t: { match: (found: unknown, expected: object) => boolean }) => {
   const hasEnded = async () => ['completed', 'failed'].includes((await system.record(id)).status)
   await eventually(hasEnded, { what: `${id} ends`, withinMs: 60_000 })
   t.match(await system.record(id), { status: 'completed' })

@@ -36,19 +36,19 @@ const noise = `<canvas width=2400 height=1600></canvas><script>const c = documen
   const i = c.createImageData(2400, 1600); i.data.forEach((_, n) => { i.data[n] = n % 4 === 3 ? 255 : Math.random() * 256 })
   c.putImageData(i, 0, 0)</script>`
 
-const ended = async (of: System, id: string): Promise<TestRecord> => {
+const ended = async (target: System, id: string): Promise<TestRecord> => {
   let record: TestRecord | undefined
   const isOver = async () => {
-    record = await of.record(id)
+    record = await target.record(id)
     return ['completed', 'failed'].includes(record.status)
   }
   await eventually(isOver, { withinMs: endMs })
   return record!
 }
 
-const complete = async (of: System, parameters: Record<string, unknown> = newPage()): Promise<string> => {
-  const id = await of.create(parameters)
-  const { status, error } = await ended(of, id)
+const complete = async (target: System, parameters: Record<string, unknown> = newPage()): Promise<string> => {
+  const id = await target.create(parameters)
+  const { status, error } = await ended(target, id)
   if (status !== 'completed') throw new Error(JSON.stringify(error))
   return id
 }
@@ -56,29 +56,29 @@ const complete = async (of: System, parameters: Record<string, unknown> = newPag
 const keysOf = async (id: string, store = objects): Promise<string[]> =>
   (await Array.fromAsync(store.list('captures/'))).filter((key) => isObjectKeyOf(id, key))
 
-const imageOf = (of: System, id: string, range?: string) =>
-  of.request(`/v1/screenshots/${id}/image`, { headers: range === undefined ? {} : { range } })
+const imageOf = (target: System, id: string, range?: string) =>
+  target.request(`/v1/screenshots/${id}/image`, { headers: range === undefined ? {} : { range } })
 
-const workerMetrics = async (of: System): Promise<string> => {
-  const [host] = await workerTargets(of)
+const workerMetrics = async (target: System): Promise<string> => {
+  const [host] = await workerTargets(target)
   return host === undefined ? '' : (await fetch(`http://${host}/metrics`)).text()
 }
 
 /** Waits until the start of a capture is recorded. */
-const untilProcessing = (of: System, id: string) =>
-  eventually(async () => (await of.record(id)).status === 'processing', { withinMs: endMs, what: 'processing' })
+const untilProcessing = (target: System, id: string) =>
+  eventually(async () => (await target.record(id)).status === 'processing', { withinMs: endMs, what: 'processing' })
 
 /** Creates a capture and waits until its worker is held because of the store. */
-const createHeld = async (of: System): Promise<string> => {
-  const id = await of.create({ ...newPage(), timeout: 5 })
-  const isHeld = async () => /^shutterfleet_worker_held\{.*cause="store".*\} 1$/m.test(await workerMetrics(of))
+const createHeld = async (target: System): Promise<string> => {
+  const id = await target.create({ ...newPage(), timeout: 5 })
+  const isHeld = async () => /^shutterfleet_worker_held\{.*cause="store".*\} 1$/m.test(await workerMetrics(target))
   await eventually(isHeld, { withinMs: endMs, what: 'held by the store' })
-  await untilProcessing(of, id)
+  await untilProcessing(target, id)
   return id
 }
 
-const isUnavailable = async (t: Test, of: System, id: string) => {
-  const answer = await imageOf(of, id)
+const isUnavailable = async (t: Test, target: System, id: string) => {
+  const answer = await imageOf(target, id)
   t.match([answer.status, await answer.json()], [503, { error: { code: 'SERVICE_UNAVAILABLE' } }])
 }
 
@@ -103,14 +103,14 @@ t.test('s3 captures: a download, a range and a signed link return the bytes of t
 })
 
 t.test('s3 captures: objects are deleted with their captures and after their retention time', async (t) => {
-  const [deleted, expired, kept] = [await complete(system), await complete(system), await complete(system)]
+  const [deleted, expired, remaining] = [await complete(system), await complete(system), await complete(system)]
   t.equal((await system.request(`/v1/screenshots/${deleted}`, { method: 'DELETE' })).status, 204)
   await database.query('update capture set expires_at = now() where id = $1', [expired])
   await database.query('update stored_object set expires_at = now() where capture_id = $1', [expired])
   await eventually(async () => (await keysOf(deleted)).length + (await keysOf(expired)).length === 0)
   t.equal((await imageOf(system, deleted)).status, 404)
   t.equal((await imageOf(system, expired)).status, 410)
-  t.equal((await imageOf(system, kept)).status, 200)
+  t.equal((await imageOf(system, remaining)).status, 200)
 })
 
 t.test('s3 captures: uploads and deletions are retried while the store is down', async (t) => {

@@ -48,15 +48,15 @@ t.test(
     }
     const before = await count('true')
 
-    const samples: { open: number; wanted: number; workers: number }[] = []
+    const samples: { open: number; desired: number; workers: number }[] = []
     const done = new AbortController()
     const watching = (async () => {
       while (!done.signal.aborted) {
         const countOpen = () => count(`status in ('pending', 'processing')`)
         const openBefore = await countOpen()
-        const wanted = await wantedOf(system)
+        const desired = await wantedOf(system)
         // Captures may be accepted between the two reads, so count them before and after.
-        samples.push({ open: Math.max(openBefore, await countOpen()), wanted, workers: workersOf(system) })
+        samples.push({ open: Math.max(openBefore, await countOpen()), desired, workers: workersOf(system) })
         await new Promise((wake) => setTimeout(wake, sampleMs))
       }
     })()
@@ -73,13 +73,13 @@ t.test(
     await eventually(() => workersOf(system) === 1, { withinMs: (holdSeconds + 10 * (most - 1)) * 1000 })
     done.abort()
     await watching
-    for (const [index, { wanted }] of samples.entries()) {
+    for (const [index, { desired: wanted }] of samples.entries()) {
       // At most one slot per open capture, and at least the minimum of one worker.
       const known = Math.max(...samples.slice(Math.max(0, index - lagSamples), index + 1).map(({ open }) => open))
       if (wanted > Math.max(1, known)) t.fail(`sample ${index}: ${wanted} wanted for ${known} captures`)
     }
     t.ok(
-      samples.every(({ wanted }) => !Number.isNaN(wanted)),
+      samples.every(({ desired: wanted }) => !Number.isNaN(wanted)),
       'the desired number can be read',
     )
   },

@@ -59,8 +59,8 @@ t.test('seeded changes: a loop is left instead of continued, and continued inste
 
 t.test('seeded changes: SQL changes cover locks and comparisons, not comments', (test) => {
   const text = 'select 1 -- for update, a < b\nwhere a < b for update'
-  const of = sqlChanges({ path: 'x.sql', text }).map((change) => applyChange(text, change))
-  test.same(of, [
+  const variants = sqlChanges({ path: 'x.sql', text }).map((change) => applyChange(text, change))
+  test.same(variants, [
     'select 1 -- for update, a < b\nwhere a < b ',
     'select 1 -- for update, a < b\nwhere a <= b for update',
   ])

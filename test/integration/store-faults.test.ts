@@ -19,15 +19,17 @@ t.teardown(async () => {
   await store[Symbol.asyncDispose]()
 })
 
-const createAll = (of: System) =>
+const createAll = (target: System) =>
   Promise.all(
-    Array.from({ length: captures }, (_, n) => of.create({ html: `<h1>${n} ${performance.now()}</h1>`, timeout: 5 })),
+    Array.from({ length: captures }, (_, n) =>
+      target.create({ html: `<h1>${n} ${performance.now()}</h1>`, timeout: 5 }),
+    ),
   )
 
-const statuses = async (of: System, ids: readonly string[]) => {
+const statuses = async (target: System, ids: readonly string[]) => {
   const counts: Record<string, number> = {}
   for (const id of ids) {
-    const { status, error } = await of.record(id)
+    const { status, error } = await target.record(id)
     const name = error ? `${error.code}: ${error.message}` : status
     counts[name] = (counts[name] ?? 0) + 1
   }
@@ -35,11 +37,11 @@ const statuses = async (of: System, ids: readonly string[]) => {
 }
 
 /** Asserts that all captures complete within 30 seconds, and says how long it took. */
-const completeAll = async (t: Test, of: System, ids: readonly string[]) => {
+const completeAll = async (t: Test, target: System, ids: readonly string[]) => {
   const began = performance.now()
   let [counts, firstMs]: [Record<string, number>, number | undefined] = [{}, undefined]
   const isOver = async () => {
-    counts = await statuses(of, ids)
+    counts = await statuses(target, ids)
     if (counts['completed']) firstMs ??= performance.now() - began
     return !counts['pending'] && !counts['processing']
   }

@@ -8,18 +8,21 @@ const answered = (
   answers: readonly (() => Response)[],
   options: { retries?: number; retryWaitSeconds?: number } = {},
 ) => {
-  const asked: SentRequest[] = []
+  const requests: SentRequest[] = []
   const fetch = async (url: string | URL | Request, { method = 'GET', headers = {} }: RequestInit = {}) => {
-    asked.push({
+    requests.push({
       path: new URL(url instanceof Request ? url.url : url).pathname,
       method,
       headers: new Headers(headers),
     })
-    const answer = answers[asked.length - 1]
+    const answer = answers[requests.length - 1]
     if (!answer) throw new Error('one request more than expected')
     return answer()
   }
-  return { asked, shots: new Shutterfleet({ baseUrl: 'http://here/', apiKey: 'sk_live_x', fetch, ...options }) }
+  return {
+    asked: requests,
+    shots: new Shutterfleet({ baseUrl: 'http://here/', apiKey: 'sk_live_x', fetch, ...options }),
+  }
 }
 
 const refusal = (status: number, code: string, retryAfter?: number) => () =>
@@ -99,9 +102,9 @@ t.test('typescript client bounds: a stream that ends early is resumed after the 
     stream('retry: 2000\n\nevent: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\n: still here\n\n'),
     stream('event: result\nid: result\ndata: {"id":"i","status":"completed"}\n\n'),
   ])
-  const seen: string[] = []
-  for await (const { event } of shots.events('i')) seen.push(event)
-  t.strictSame(seen, ['status', 'result'])
+  const statuses: string[] = []
+  for await (const { event } of shots.events('i')) statuses.push(event)
+  t.strictSame(statuses, ['status', 'result'])
   t.equal(asked[1]?.headers.get('last-event-id'), 'pending-3')
 })
 

@@ -54,13 +54,13 @@ t.test('typescript client openapi: every operation has a method, which sends exa
   const needed = operations.filter(({ operationId }) => !without.includes(operationId))
   t.strictSame(needed.map(({ operationId }) => operationId).toSorted(), Object.keys(calls).toSorted())
   for (const { operationId, request } of needed) {
-    const asked: string[] = []
+    const requests: string[] = []
     const fetch: typeof globalThis.fetch = async (url, init) => {
-      asked.push(`${init?.method ?? 'GET'} ${new URL(url instanceof Request ? url.url : url).pathname}`)
+      requests.push(`${init?.method ?? 'GET'} ${new URL(url instanceof Request ? url.url : url).pathname}`)
       throw new Error('request recorded')
     }
     const shots = new Shutterfleet({ baseUrl: 'http://here', apiKey: 'sk_live_x', fetch })
     await t.rejects(Promise.resolve(calls[operationId]?.(shots)), /request recorded/)
-    t.strictSame(asked, [request.replace('{id}', '1').replace('{delivery_id}', '2').replace('{file}', 'html')])
+    t.strictSame(requests, [request.replace('{id}', '1').replace('{delivery_id}', '2').replace('{file}', 'html')])
   }
 })

@@ -79,10 +79,10 @@ t.test(
     const urls = ['http://unknown.invalid/1', 'http://unknown.invalid/2', 'http://unknown.invalid/3']
     const { id, total } = await shots.batch({ urls, format: 'jpeg' })
     t.equal(total, 3)
-    const seen: string[] = []
-    for await (const { event } of shots.batchEvents(id)) seen.push(event)
-    t.equal(seen.filter((event) => event === 'screenshot').length, 3)
-    t.equal(seen.at(-1), 'result')
+    const statuses: string[] = []
+    for await (const { event } of shots.batchEvents(id)) statuses.push(event)
+    t.equal(statuses.filter((event) => event === 'screenshot').length, 3)
+    t.equal(statuses.at(-1), 'result')
     t.match(await shots.batchStatus(id), { status: 'completed', failed: 3 })
     const listed = new Set<string | null>()
     for await (const { url, batch_id } of shots.list({ status: 'failed', perPage: 2 }))
@@ -93,9 +93,9 @@ t.test(
 
 t.test('typescript client: streams the events of a capture until its result', async (t) => {
   const { id } = await shots.create({ html })
-  const seen: CaptureEvent[] = []
-  for await (const event of shots.events(id)) seen.push(event)
-  t.match(seen.at(-1), { event: 'result', data: { id, status: 'completed' } })
+  const events: CaptureEvent[] = []
+  for await (const event of shots.events(id)) events.push(event)
+  t.match(events.at(-1), { event: 'result', data: { id, status: 'completed' } })
 })
 
 t.test('typescript client: creates signed links, which need no key', async (t) => {

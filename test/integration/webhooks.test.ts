@@ -211,10 +211,10 @@ t.test(
     await using s = await setUp()
     await startSender(t, s.on)
     const secret = secretOf(7)
-    const of = { accountId: s.tenant.accountId, secret }
-    const hook = await addWebhook(s.database, { ...of, url: hookUrl('all', '/all') })
-    await addWebhook(s.database, { ...of, url: hookUrl('fails', '/fails'), events: ['screenshot.failed'] })
-    await addWebhook(s.database, { ...of, url: hookUrl('off', '/off'), active: false })
+    const receiver = { accountId: s.tenant.accountId, secret }
+    const hook = await addWebhook(s.database, { ...receiver, url: hookUrl('all', '/all') })
+    await addWebhook(s.database, { ...receiver, url: hookUrl('fails', '/fails'), events: ['screenshot.failed'] })
+    await addWebhook(s.database, { ...receiver, url: hookUrl('off', '/off'), active: false })
     const stranger = await newTenant(s.database)
     await addWebhook(s.database, { accountId: stranger.accountId, secret, url: hookUrl('foreign', '/foreign') })
     const id = await captureFor(s.database, s.tenant, hookUrl('own', '/own'))
@@ -223,11 +223,11 @@ t.test(
 
     const { headers, body } = s.receiver.received.find(({ path }) => path === '/all')!
     t.equal(headers['x-webhook-signature'], createHmac('sha256', secret).update(body).digest('hex'))
-    const given = headers as Record<string, string>
-    t.strictSame(new StandardWebhook(secret).verify(body, given), JSON.parse(body))
-    t.doesNotThrow(() => new SvixWebhook(secret).verify(body, given))
-    t.throws(() => new StandardWebhook(secretOf(8)).verify(body, given), 'another secret does not verify')
-    t.throws(() => new SvixWebhook(secret).verify(`${body} `, given), 'nor does another body')
+    const sentHeaders = headers as Record<string, string>
+    t.strictSame(new StandardWebhook(secret).verify(body, sentHeaders), JSON.parse(body))
+    t.doesNotThrow(() => new SvixWebhook(secret).verify(body, sentHeaders))
+    t.throws(() => new StandardWebhook(secretOf(8)).verify(body, sentHeaders), 'another secret does not verify')
+    t.throws(() => new SvixWebhook(secret).verify(`${body} `, sentHeaders), 'nor does another body')
     const [row] = await s.database.query<{ at: Date | null }>(
       'select last_delivery_at as at from webhook where id = $1',
       [hook],
@@ -240,14 +240,14 @@ t.test(
 t.test('webhooks: subscribers of batch.completed get one delivery when a batch has ended', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
-  const of = { accountId: s.tenant.accountId, secret: secretOf(7) }
-  await addWebhook(s.database, { ...of, url: hookUrl('batch', '/batch'), events: ['batch.completed'] })
-  await addWebhook(s.database, { ...of, url: hookUrl('usual', '/usual') })
+  const receiver = { accountId: s.tenant.accountId, secret: secretOf(7) }
+  await addWebhook(s.database, { ...receiver, url: hookUrl('batch', '/batch'), events: ['batch.completed'] })
+  await addWebhook(s.database, { ...receiver, url: hookUrl('usual', '/usual') })
   const ids = [await acceptFor(s.database, s.tenant), await acceptFor(s.database, s.tenant)]
   const batch = randomUUID()
   await s.database.query('insert into batch (id, account_id, total, created_at) values ($1, $2, 2, now())', [
     batch,
-    of.accountId,
+    receiver.accountId,
   ])
   await s.database.query('update capture set batch_id = $1 where id = any ($2::uuid[])', [batch, ids])
   await endCaptures(s.database, [ids[0]!], 'failed')
@@ -264,9 +264,9 @@ t.test('webhooks: subscribers of batch.completed get one delivery when a batch h
 t.test('webhooks: subscribers of quota.warning get one delivery each at 80, 95 and 100 % of the quota', async (t) => {
   await using s = await setUp()
   const tenant = await createTenant(s.database, { screenshots_per_month: 20, overage_price: 0.01 })
-  const of = { accountId: tenant.accountId, secret: secretOf(7) }
-  await addWebhook(s.database, { ...of, url: hookUrl('quota', '/quota'), events: ['quota.warning'] })
-  await addWebhook(s.database, { ...of, url: hookUrl('usual', '/usual') })
+  const receiver = { accountId: tenant.accountId, secret: secretOf(7) }
+  await addWebhook(s.database, { ...receiver, url: hookUrl('quota', '/quota'), events: ['quota.warning'] })
+  await addWebhook(s.database, { ...receiver, url: hookUrl('usual', '/usual') })
   const warnings = async () => {
     const rows = await s.database.query<{ subject: { percentage: number; screenshots_used: number } }>(
       `select subject from webhook_delivery where event = 'quota.warning' order by created_at, subject ->> 'percentage'`,

@@ -13,28 +13,29 @@ const startMs = () => 2000
 /** The fraction of the slots that were busy while they took work. */
 const busyPart = ({ moments }: WindowOutcome, fromMs = 0) => {
   const taking = moments.filter(({ atMs }) => atMs >= fromMs)
-  const sum = (of: 'slots' | 'free') => taking.reduce((total, moment) => total + moment[of], 0)
+  const sum = (field: 'slots' | 'free') => taking.reduce((total, moment) => total + moment[field], 0)
   return 1 - sum('free') / sum('slots')
 }
 
 const simulate = async (
   seed: number,
-  of: Pick<WindowScenario, 'policy' | 'ledgerMs' | 'untilMs'> & { medianMs: number; arriveMs: readonly number[] },
+  scenario: Pick<WindowScenario, 'policy' | 'ledgerMs' | 'untilMs'> & { medianMs: number; arriveMs: readonly number[] },
 ) => {
   const random = seededRandom(seed)
   const database = await server.createDatabase()
   const loads: WindowScenario['loads'][number][] = []
-  for (const atMs of of.arriveMs) loads.push({ tenant: await createTenant(database, { max_pending }), captures, atMs })
-  const serviceMs = () => logNormal(random, of.medianMs, 0.3)
-  return { loads, outcome: await simulateWindow(database, { ...of, loads, serviceMs, startMs }) }
+  for (const atMs of scenario.arriveMs)
+    loads.push({ tenant: await createTenant(database, { max_pending }), captures, atMs })
+  const serviceMs = () => logNormal(random, scenario.medianMs, 0.3)
+  return { loads, outcome: await simulateWindow(database, { ...scenario, loads, serviceMs, startMs }) }
 }
 
-const fillsPool = async (t: Test, seed: number, of: Parameters<typeof simulate>[1]) => {
-  const { outcome } = await simulate(seed, of)
-  const { max } = of.policy
-  const fullMs = outcome.moments.find(({ slots }) => slots === max * of.policy.slots)?.atMs ?? Infinity
+const fillsPool = async (t: Test, seed: number, scenario: Parameters<typeof simulate>[1]) => {
+  const { outcome } = await simulate(seed, scenario)
+  const { max } = scenario.policy
+  const fullMs = outcome.moments.find(({ slots }) => slots === max * scenario.policy.slots)?.atMs ?? Infinity
   t.ok(fullMs < 5000, `grown to ${max} workers after ${fullMs} ms`)
-  t.equal(outcome.asked, max, 'at most the maximum number of workers is requested')
+  t.equal(outcome.required, max, 'at most the maximum number of workers is requested')
   const busy = busyPart(outcome)
   t.ok(busy >= 0.95, `${Math.round(busy * 1000) / 10} % of the requested slots are busy`)
 }

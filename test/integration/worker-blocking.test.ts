@@ -51,8 +51,10 @@ t.test(
       ...scripts,
     ])
     for (const path of ['/departs', '/leaves']) {
-      const seen = await requestsDuring(() => shotOf({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }))
-      t.match(seen, [`departs.test${path}`, `${ownAds}/own`, ...scripts], path)
+      const requests = await requestsDuring(() =>
+        shotOf({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }),
+      )
+      t.match(requests, [`departs.test${path}`, `${ownAds}/own`, ...scripts], path)
     }
   },
 )
@@ -82,12 +84,12 @@ const operators = t.testdir({
   },
 })
 const lists = await provideLists(operators, { into: join(operators, 'compiled') })
-const seen: IncomingHttpHeaders[] = []
+const received: IncomingHttpHeaders[] = []
 const withLists = await startManyHosts(t, [page, 'tracker.test', 'frames.test', 'cdn.test'], {
   settings: { blockLists: lists.folder },
   routes: {
     '/page': ({ headers }, response) => {
-      seen.push(headers)
+      received.push(headers)
       const at = headers.host?.split(':')[1]
       const script = (source: string) => `<script src="${source}"></script>`
       response.end(
@@ -116,14 +118,14 @@ const withLists = await startManyHosts(t, [page, 'tracker.test', 'frames.test', 
 })
 
 t.test("worker blocking: an operator's rules for paths, types and exceptions apply, also with headers", async (t) => {
-  const wanted = ['frames.test/code.js', 'site.test/app.js', 'site.test/page', 'tracker.test/wanted.js']
+  const allowed = ['frames.test/code.js', 'site.test/app.js', 'site.test/page', 'tracker.test/wanted.js']
   for (const headers of [{}, { 'x-own': '1' }]) {
     withLists.asked.length = 0
-    seen.length = 0
+    received.length = 0
     await withLists.shotOf({ url: withLists.urlOf(page, '/page'), block_ads: true, headers, delay: 1 })
     const loaded = withLists.asked.filter((each) => !each.endsWith('/favicon.ico'))
-    t.strictSame(loaded.toSorted(), wanted, JSON.stringify(headers))
-    t.equal(seen[0]?.['x-own'], (headers as Record<string, string>)['x-own'])
+    t.strictSame(loaded.toSorted(), allowed, JSON.stringify(headers))
+    t.equal(received[0]?.['x-own'], (headers as Record<string, string>)['x-own'])
   }
   withLists.asked.length = 0
   await withLists.shotOf({ url: withLists.urlOf(page, '/page'), delay: 1 })

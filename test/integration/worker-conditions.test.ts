@@ -58,11 +58,11 @@ t.test('worker conditions: a page that the caller does not want fails, and the m
     const end = await take({ url, ...parameters })
     t.match(end, { outcome: 'failed', code: 'RENDER_ERROR', blame: 'target', message }, JSON.stringify(parameters))
   }
-  const wanted = {
+  const expected = {
     fail_on_status: true,
     fail_if_selector_missing: 'body',
     fail_if_selector_present: 'h1',
     fail_if_text: 'found',
   }
-  t.match(await take({ html: redPage('<p>fine</p>'), ...wanted }), { outcome: 'completed' })
+  t.match(await take({ html: redPage('<p>fine</p>'), ...expected }), { outcome: 'completed' })
 })

@@ -12,7 +12,7 @@ t.setTimeout(200_000 + captures * 4000)
 const worker = await startFaultedWorker(t)
 const { pagesUrl, held, send } = worker
 
-const killWhile = async (t: Test, path: string, wanted: object) => {
+const killWhile = async (t: Test, path: string, expected: object) => {
   await worker.ready()
   const id = await send({ url: pagesUrl + path })
   await eventually(() => held() === 1)
@@ -23,7 +23,7 @@ const killWhile = async (t: Test, path: string, wanted: object) => {
   await worker.startEgress()
   await eventually(() => held() === 1)
   worker.letGo()
-  t.match(await worker.result(id), { ...wanted, attempt: 1 })
+  t.match(await worker.result(id), { ...expected, attempt: 1 })
   await worker.depthIs(0)
 }
 

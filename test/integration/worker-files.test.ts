@@ -20,7 +20,7 @@ const { pages, shotOf } = await startCaptures(t, {
 
 /** The image and the files behind it, by name; each has the size and the digest that the shot says. */
 const contentsOf = (
-  t: { readonly equal: (found: unknown, wanted: unknown) => unknown },
+  t: { readonly equal: (found: unknown, expected: unknown) => unknown },
   { bytes, files = [] }: Shot,
 ) => {
   const contents = new Map<string, Buffer>()

@@ -124,11 +124,11 @@ t.test('worker full page: in sections, each part is shot while it is in view, an
   const bars = `<header style="position:fixed;top:0;width:100%;height:50px;background:rgb(0,0,255)"></header>
     <nav style="position:sticky;top:0;height:50px;background:rgb(0,0,255)"></nav>
     <footer style="position:fixed;bottom:0;width:100%;height:50px;background:rgb(0,0,255)"></footer>`
-  const seen = `<script>addEventListener('scroll', () => { for (const part of document.querySelectorAll('main div')) {
+  const page = `<script>addEventListener('scroll', () => { for (const part of document.querySelectorAll('main div')) {
     const { top, bottom } = part.getBoundingClientRect()
     part.style.background = top < innerHeight && bottom > 0 ? 'lime' : 'black'
   } })</script>`
-  const body = `${bars}<main>${below(100).repeat(31)}</main>${seen}`
+  const body = `${bars}<main>${below(100).repeat(31)}</main>${page}`
   for (const parameters of [{}, { format: 'jpeg', quality: 100 }, { retina: true }] as const) {
     const shot = await whole(body, { full_page_mode: 'sections', ...parameters })
     const scale = 'retina' in parameters ? 2 : 1

@@ -13,10 +13,10 @@ import { makePageTrust } from '#worker/host/page-trust.ts'
 
 // The target is 127.0.0.1; localhost is another host on the same port.
 
-const seen: { host: string; path: string; method: string | undefined; headers: IncomingHttpHeaders }[] = []
+const received: { host: string; path: string; method: string | undefined; headers: IncomingHttpHeaders }[] = []
 const note = ({ url = '', method, headers }: IncomingMessage) => {
   const { hostname, pathname, search } = new URL(url, `http://${headers.host}`)
-  seen.push({ host: hostname, path: pathname + search, method, headers })
+  received.push({ host: hostname, path: pathname + search, method, headers })
 }
 
 /** A page that runs `work` and is settled when `waits` are over; `load` adds one request of each kind to a base URL. */
@@ -154,7 +154,7 @@ t.teardown(async () => {
   for (const part of [host, egress, secure, certificate, pages]) await part[Symbol.asyncDispose]()
 })
 t.beforeEach(() => {
-  seen.length = 0
+  received.length = 0
 })
 
 const take = (path: string, parameters: CaptureParameters = {}) =>
@@ -167,13 +167,15 @@ const shotOf = async (path: string, parameters: CaptureParameters = {}): Promise
 const settled = { wait_for_selector: '#settled' }
 
 /** The distinct requested paths of a host: those with the header and those without. */
-const asked = (of: '127.0.0.1' | 'localhost', name: string, value: string) => {
-  const here = seen.filter((one) => one.host === of)
-  const pathsOf = (wanted: boolean) =>
-    [...new Set(here.filter(({ headers }) => (headers[name] === value) === wanted).map(({ path }) => path))].toSorted()
+const requestsTo = (hostName: '127.0.0.1' | 'localhost', name: string, value: string) => {
+  const here = received.filter((one) => one.host === hostName)
+  const pathsOf = (isPresent: boolean) =>
+    [
+      ...new Set(here.filter(({ headers }) => (headers[name] === value) === isPresent).map(({ path }) => path)),
+    ].toSorted()
   return { having: pathsOf(true), lacking: pathsOf(false) }
 }
-const each = (of: string, under = '') => kinds.map((kind) => `${under}/${kind}?${of}`)
+const each = (query: string, under = '') => kinds.map((kind) => `${under}/${kind}?${query}`)
 
 // Contract: Where `headers` go
 t.test(
@@ -182,27 +184,29 @@ t.test(
     const secret = { headers: { 'X-Secret': 's' } }
     await shotOf('/page', { ...secret, ...settled })
     const ofWorkers = ['/worker', '/shared', '/imported', '/of-worker', '/of-blob']
-    const own = asked('127.0.0.1', 'x-secret', 's')
+    const own = requestsTo('127.0.0.1', 'x-secret', 's')
     t.strictSame(own.lacking, [])
     t.strictSame(own.having, ['/page', '/away?fetch', ...each('own'), ...ofWorkers].toSorted())
-    const other = asked('localhost', 'x-secret', 's')
+    const other = requestsTo('localhost', 'x-secret', 's')
     t.strictSame(other.having, [])
     t.strictSame(other.lacking, [...each('other'), '/of-worker'].toSorted())
     t.ok(
-      seen.some(({ method, path }) => method === 'OPTIONS' && path === '/asked?other'),
+      received.some(({ method, path }) => method === 'OPTIONS' && path === '/asked?other'),
       'requests to another origin have their usual preflight',
     )
     t.notOk(
-      seen.some(({ method, headers }) => method === 'OPTIONS' && headers['access-control-request-headers'] !== 'x-own'),
+      received.some(
+        ({ method, headers }) => method === 'OPTIONS' && headers['access-control-request-headers'] !== 'x-own',
+      ),
     )
 
-    seen.length = 0
+    received.length = 0
     await shotOf('/framing', { ...secret, wait_for_selector: '#settled' })
-    t.strictSame(asked('127.0.0.1', 'x-secret', 's'), {
+    t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's'), {
       having: [...each('framed'), '/framing'].toSorted(),
       lacking: [],
     })
-    t.strictSame(asked('localhost', 'x-secret', 's'), { having: [], lacking: ['/framed'] })
+    t.strictSame(requestsTo('localhost', 'x-secret', 's'), { having: [], lacking: ['/framed'] })
   },
 )
 
@@ -223,14 +227,14 @@ t.test(
       Range: 'bytes=0-9999',
     }
     await shotOf('/redirected', { ...settled, headers: values })
-    const there = asked('localhost', 'x-secret', 's')
+    const there = requestsTo('localhost', 'x-secret', 's')
     t.strictSame(there.having, [])
     t.strictSame(there.lacking, [...each('to-other'), ...each('around', '/back')].toSorted())
     for (const [name, value] of Object.entries(values)) {
-      t.strictSame(asked('localhost', name.toLowerCase(), value).having, [], name)
-      t.strictSame(asked('127.0.0.1', name.toLowerCase(), value).lacking, [], name)
+      t.strictSame(requestsTo('localhost', name.toLowerCase(), value).having, [], name)
+      t.strictSame(requestsTo('127.0.0.1', name.toLowerCase(), value).lacking, [], name)
     }
-    const others = seen.filter((one) => one.host === 'localhost' && one.method !== 'OPTIONS')
+    const others = received.filter((one) => one.host === 'localhost' && one.method !== 'OPTIONS')
     t.ok(
       others.every(
         ({ headers }) => /Chrome/.test(headers['user-agent'] ?? '') && headers['accept-language'] === 'en-US',
@@ -246,15 +250,18 @@ t.test(
     const secret = { headers: { 'X-Secret': 's' }, ...settled }
     const away = await shotOf('/to-other/landed', secret)
     t.match(away, { targetStatus: 200, finalUrl: `http://localhost:${port}/landed?to-other` })
-    t.strictSame(asked('localhost', 'x-secret', 's').having, [])
-    t.strictSame(asked('127.0.0.1', 'x-secret', 's'), { having: ['/image?landed', '/to-other/landed'], lacking: [] })
+    t.strictSame(requestsTo('localhost', 'x-secret', 's').having, [])
+    t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's'), {
+      having: ['/image?landed', '/to-other/landed'],
+      lacking: [],
+    })
     const around = await shotOf('/around/landed', secret)
     t.match(around, { targetStatus: 200, finalUrl: `${pages.url}/landed?around` })
-    t.ok(asked('127.0.0.1', 'x-secret', 's').having.includes('/landed?around'))
+    t.ok(requestsTo('127.0.0.1', 'x-secret', 's').having.includes('/landed?around'))
     const script = await shotOf('/leaving', secret)
     t.equal(script.finalUrl, `http://localhost:${port}/landed`)
-    t.strictSame(asked('localhost', 'x-secret', 's').having, [])
-    t.strictSame(asked('127.0.0.1', 'x-secret', 's').lacking, [])
+    t.strictSame(requestsTo('localhost', 'x-secret', 's').having, [])
+    t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's').lacking, [])
   },
 )
 
@@ -278,7 +285,7 @@ t.test(
     ]
     const { targetStatus } = await shotOf('/locked', { headers: values, cookies, user_agent: 'Option/1' })
     t.equal(targetStatus, 200)
-    const [{ headers } = { headers: {} }] = seen as { headers: IncomingHttpHeaders }[]
+    const [{ headers } = { headers: {} }] = received as { headers: IncomingHttpHeaders }[]
     const { 'X-Wide': wide, cookie: _, ...rest } = values
     for (const [name, value] of Object.entries(rest)) t.equal(headers[name.toLowerCase()], value, name)
     t.equal(Buffer.from(String(headers['x-wide']), 'latin1').toString(), wide, 'in UTF-8')
@@ -295,15 +302,15 @@ t.test('worker headers: they are sent to the host with https and on other ports 
   const base = `https://127.0.0.1:${secure.port}`
   const headers = { 'X-Variant': 's' }
   await shotOf('', { url: `${base}/page`, headers, ...settled })
-  t.strictSame(asked('localhost', 'x-variant', 's').having, [])
-  t.strictSame(asked('127.0.0.1', 'x-variant', 's').lacking, [])
-  t.ok(asked('127.0.0.1', 'x-variant', 's').having.includes('/image?own'))
-  seen.length = 0
+  t.strictSame(requestsTo('localhost', 'x-variant', 's').having, [])
+  t.strictSame(requestsTo('127.0.0.1', 'x-variant', 's').lacking, [])
+  t.ok(requestsTo('127.0.0.1', 'x-variant', 's').having.includes('/image?own'))
+  received.length = 0
   await shotOf('/page', {
     headers,
     js: `await new Promise((done) => Object.assign(new Image(), { onload: done, src: '${base}/image?tls' }))`,
   })
-  t.ok(asked('127.0.0.1', 'x-variant', 's').having.includes('/image?tls'))
+  t.ok(requestsTo('127.0.0.1', 'x-variant', 's').having.includes('/image?tls'))
 })
 
 t.test(
@@ -315,10 +322,10 @@ t.test(
       { url: `https://127.0.0.1:${secure.port}/moved?${port}`, to: 'http' },
     ]
     for (const { url, to } of ports) {
-      seen.length = 0
+      received.length = 0
       await shotOf('', { url: `${url}-${to}`, headers, ...settled })
       for (const [name, value] of Object.entries(headers)) {
-        const { having, lacking } = asked('127.0.0.1', name.toLowerCase(), value)
+        const { having, lacking } = requestsTo('127.0.0.1', name.toLowerCase(), value)
         t.ok(
           having.some((path) => path.startsWith('/moved')),
           `${name} reaches the origin of the url`,
@@ -331,11 +338,11 @@ t.test(
 
 t.test('worker headers: the next capture of the same browser does not send them', async (t) => {
   await shotOf('/page', { ...settled, headers: { 'X-Secret': 's' } })
-  seen.length = 0
+  received.length = 0
   await shotOf('/page', settled)
   await shotOf('/page', { ...settled, headers: { 'X-Other': 'o' } })
-  t.strictSame(asked('127.0.0.1', 'x-secret', 's').having, [])
-  t.ok(seen.length > 40)
+  t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's').having, [])
+  t.ok(received.length > 40)
 })
 
 t.test(
@@ -348,6 +355,6 @@ t.test(
         t.strictSame([...(await image.raw().toBuffer())], [0, 0, 255])
       }
     }
-    t.ok(seen.some(({ path }) => path === '/registered'))
+    t.ok(received.some(({ path }) => path === '/registered'))
   },
 )

@@ -11,10 +11,10 @@ const browsers = () =>
   processTree(process.pid).flatMap(({ pid, command }) =>
     command.startsWith(chromiumPath) && !command.includes('--type=') ? [pid] : [],
   )
-const seen: (readonly number[])[] = []
+const pids: (readonly number[])[] = []
 const pages = await startPages({
   '/seen': (_request, response) => {
-    seen.push(browsers())
+    pids.push(browsers())
     response.writeHead(200, html).end('<title>seen</title><p>seen')
   },
   // Navigates elsewhere in its head; the response never ends.
@@ -35,8 +35,8 @@ const browsersAround = async (host: Host, path: string) => {
     const outcome = await captureWith(host, { url: pages.url + each, timeout: 5 })
     if (each === '/seen') t.equal(outcome.outcome, 'completed')
   }
-  const [before, after] = [seen.at(0), seen.at(-1)]
-  seen.length = 0
+  const [before, after] = [pids.at(0), pids.at(-1)]
+  pids.length = 0
   return [before, after]
 }
 

@@ -176,8 +176,8 @@ t.test('worker host: an html source cannot read files or navigate to private add
 
 /** A proxy that serves `page` for every URL, accepts tunnels to port 443 only and closes them, and records its requests. */
 const startRecordingProxy = async (page: string) => {
-  const asked: { line: string; headers: IncomingHttpHeaders }[] = []
-  const note = ({ method, url, headers }: IncomingMessage) => void asked.push({ line: `${method} ${url}`, headers })
+  const received: { line: string; headers: IncomingHttpHeaders }[] = []
+  const note = ({ method, url, headers }: IncomingMessage) => void received.push({ line: `${method} ${url}`, headers })
   const server = createServer((request, response) => {
     note(request)
     response.writeHead(200, { 'content-type': 'text/html' }).end(page)
@@ -186,7 +186,7 @@ const startRecordingProxy = async (page: string) => {
     note(request)
     socket.end(request.url?.endsWith(':443') ? 'HTTP/1.1 200 OK\r\n\r\n' : 'HTTP/1.1 403 Forbidden\r\n\r\n')
   })
-  return { ...(await listening(server)), asked }
+  return { ...(await listening(server)), asked: received }
 }
 
 // Contract: `proxy`

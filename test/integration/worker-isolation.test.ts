@@ -82,8 +82,8 @@ const runProbe = (way: Way, network: Isolation['network']) => {
   const files = planted.map(({ file }) => file)
   // Search everything inside of the isolation; without isolation only the folders that the search must find.
   const places = network === 'namespace' ? ['/run', '/tmp', '/var', '/dev'] : files.map((file) => dirname(file))
-  const given = [checkout, process.execPath, connectAbstract, places.join(' ')]
-  const probed: Command = ['sh', '-c', probe, 'sh', ...given, ...files]
+  const parameters = [checkout, process.execPath, connectAbstract, places.join(' ')]
+  const probed: Command = ['sh', '-c', probe, 'sh', ...parameters, ...files]
   const { file, args, env } = commandOf(way, network, probed)
   const others = way.isRoot ? way.inside : way.caller
   const neighbour = spawn('env', [...others, 'sleep', '600'], {
@@ -102,38 +102,38 @@ for (const way of ways) {
   t.test(
     `worker isolation: by ${who}: the command finds no socket, file, process, secret or network of the machine`,
     async (t) => {
-      const seen = runProbe(way, 'namespace')
-      t.match(seen, /^sockets: $/m)
-      t.match(seen, /^abstract: ECONNREFUSED$/m)
-      t.notMatch(seen, secret)
-      t.match(seen, /^environments: $/m)
-      t.match(seen, /^checkout: (\.tools )?node_modules package\.json services $/m)
-      t.match(seen, /^services: shared worker $/m)
-      t.match(seen, /^machine: $/m)
-      t.match(seen, /^processes: ((bwrap|sh|cat|tr) )+$/m)
-      t.match(seen, /^networks: lo $/m)
+      const reachable = runProbe(way, 'namespace')
+      t.match(reachable, /^sockets: $/m)
+      t.match(reachable, /^abstract: ECONNREFUSED$/m)
+      t.notMatch(reachable, secret)
+      t.match(reachable, /^environments: $/m)
+      t.match(reachable, /^checkout: (\.tools )?node_modules package\.json services $/m)
+      t.match(reachable, /^services: shared worker $/m)
+      t.match(reachable, /^machine: $/m)
+      t.match(reachable, /^processes: ((bwrap|sh|cat|tr) )+$/m)
+      t.match(reachable, /^networks: lo $/m)
     },
   )
 
   t.test(`worker isolation: by ${who}: the command has no capabilities and cannot write to the root`, async (t) => {
-    const seen = runProbe(way, 'namespace')
-    t.match(seen, /^NoNewPrivs:\t1$/m)
-    t.match(seen, /^CapEff:\t0000000000000000$/m)
-    t.match(seen, new RegExp(`^CapBnd:\t${way.bounding}$`, 'm'))
-    t.notMatch(seen, 'root: writable')
+    const reachable = runProbe(way, 'namespace')
+    t.match(reachable, /^NoNewPrivs:\t1$/m)
+    t.match(reachable, /^CapEff:\t0000000000000000$/m)
+    t.match(reachable, new RegExp(`^CapBnd:\t${way.bounding}$`, 'm'))
+    t.notMatch(reachable, 'root: writable')
   })
 
   t.test(`planted fault: by ${who} without isolation: the same command finds all of them`, async (t) => {
-    const seen = runProbe(way, 'flags-only')
-    for (const { socket } of planted) t.match(seen, ` ${socket} `)
-    t.match(seen, /^abstract: reached$/m)
-    t.match(seen, `files: ${secret.repeat(planted.length)}`)
-    t.match(seen, `environments: ${secret}`)
-    t.match(seen, /^checkout: .*README\.md/m)
-    t.match(seen, /^services: .*gateway/m)
-    t.match(seen, /^\/sys$/m)
-    t.match(seen, /^processes: .* sleep /m)
-    t.match(seen, /^NoNewPrivs:\t0$/m)
+    const reachable = runProbe(way, 'flags-only')
+    for (const { socket } of planted) t.match(reachable, ` ${socket} `)
+    t.match(reachable, /^abstract: reached$/m)
+    t.match(reachable, `files: ${secret.repeat(planted.length)}`)
+    t.match(reachable, `environments: ${secret}`)
+    t.match(reachable, /^checkout: .*README\.md/m)
+    t.match(reachable, /^services: .*gateway/m)
+    t.match(reachable, /^\/sys$/m)
+    t.match(reachable, /^processes: .* sleep /m)
+    t.match(reachable, /^NoNewPrivs:\t0$/m)
   })
 
   t.test(`worker isolation: by ${who}: no process outlives the caller, stopped ones included`, async (t) => {

@@ -82,13 +82,13 @@ const lastHeartbeat = (pod: string) => heartbeats.get(pod)?.at(-1)
 const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
 const send = (parameters: CaptureParameters, lane: Lane = 'normal') => sendCapture(to, parameters, { pool, lane })
 /** Waits for a number of unended captures; JetStream counts a returned capture as in flight. */
-const depthIs = (wanted: number) =>
+const depthIs = (depth: number) =>
   eventually(
     async () => {
       const { waiting, inFlight } = await poolDepth(queue, pool)
-      return waiting + inFlight === wanted
+      return waiting + inFlight === depth
     },
-    { what: `${wanted} in the queue` },
+    { what: `${depth} in the queue` },
   )
 const allGone = (pids: readonly number[]) =>
   eventually(() => !pids.some((pid) => processTree(pid).length > 0), { what: 'all processes have ended' })

@@ -4,11 +4,11 @@ import t, { type Test } from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
-const seen: { url: string; headers: IncomingHttpHeaders }[] = []
+const received: { url: string; headers: IncomingHttpHeaders }[] = []
 const strict = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'; frame-src *" }
 const { pages, take, shotOf } = await startCaptures(t, {
   '/seen': ({ url = '', headers }, response) => {
-    seen.push({ url, headers })
+    received.push({ url, headers })
     response.end(redPage('<p>seen'))
   },
   '/strict': (_request, response) => {
@@ -96,24 +96,24 @@ t.test('worker parameters: geolocation is the given one, and denied if none is g
     url,
     js: `if (${condition.replace('AT', `await ${at}`)}) document.body.style.background = 'rgb(0,0,255)'`,
   })
-  const given = '((c) => c.latitude === 48.5 && c.longitude === -3.25 && c.accuracy === 12)(AT)'
-  t.strictSame(await pixel(await shotOf({ ...locate(given), geolocation }), 500, 500), blue)
+  const isSpoofed = '((c) => c.latitude === 48.5 && c.longitude === -3.25 && c.accuracy === 12)(AT)'
+  t.strictSame(await pixel(await shotOf({ ...locate(isSpoofed), geolocation }), 500, 500), blue)
   t.strictSame(await pixel(await shotOf(locate("(AT) === 'denied'")), 500, 500), blue)
 })
 
 t.test('worker parameters: the given user agent is sent, or the default one without Headless', async (t) => {
-  seen.length = 0
+  received.length = 0
   await shotOf({ url: `${pages.url}/seen`, user_agent: 'Me/1.0' })
   await shotOf({ url: `${pages.url}/seen` })
-  t.equal(seen[0]?.headers['user-agent'], 'Me/1.0')
-  t.match(seen[1]?.headers['user-agent'], /Chrome\/\d+\.0\.0\.0 Safari/)
+  t.equal(received[0]?.headers['user-agent'], 'Me/1.0')
+  t.match(received[1]?.headers['user-agent'], /Chrome\/\d+\.0\.0\.0 Safari/)
 })
 
 t.test(
   'worker parameters: cookies are sent to the target, with and without a domain, and to no other host',
   async (t) => {
     const local = pages.url.replace('127.0.0.1', 'localhost')
-    seen.length = 0
+    received.length = 0
     await shotOf({
       url: `${local}/seen`,
       cookies: [
@@ -124,7 +124,7 @@ t.test(
     await shotOf({ url: `${pages.url}/seen`, cookies: [{ name: 'c', value: '3', domain: '127.0.0.1' }] })
     await shotOf({ url: `${pages.url}/seen` })
     t.same(
-      seen.map(({ headers }) => headers.cookie),
+      received.map(({ headers }) => headers.cookie),
       ['a=1; b=2', 'c=3', undefined],
     )
   },

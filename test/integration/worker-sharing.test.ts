@@ -18,7 +18,7 @@ const program = resolve(import.meta.dirname, '../fixtures/hostile/planted.ts')
 type Capture = {
   readonly account: string
   /** Those whose requests went out with the capture. */
-  readonly heard: Set<string>
+  readonly arrivals: Set<string>
   /** Those whose files were in a temporary folder that one of the heard ones sees. */
   readonly marks: Set<string>
   /** Those that ran while the page was served. */
@@ -33,7 +33,7 @@ const plantedBelow = (pid: number) =>
 const pages = await startPages({
   '/stolen': (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://page')
-    running?.heard.add(searchParams.get('by') ?? '')
+    running?.arrivals.add(searchParams.get('by') ?? '')
     for (const mark of searchParams.get('marks')?.split(',') ?? []) running?.marks.add(mark)
     response.end()
   },
@@ -41,7 +41,9 @@ const pages = await startPages({
     const capture = running
     if (capture) capture.alive = plantedBelow(workerPid)
     const answer = () => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>seen</title><p>seen')
-    void eventually(() => (capture?.heard.size ?? 0) > 0, { what: 'the planted process of this browser' }).then(answer)
+    void eventually(() => (capture?.arrivals.size ?? 0) > 0, { what: 'the planted process of this browser' }).then(
+      answer,
+    )
   },
 })
 const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
@@ -86,7 +88,7 @@ const capturesOf = async (
   const captures: Capture[] = []
   for (const account of accounts) {
     await eventually(allWait, { what: 'every slot waits for a capture' })
-    running = { account, heard: new Set(), marks: new Set(), alive: [] }
+    running = { account, arrivals: new Set(), marks: new Set(), alive: [] }
     captures.push(running)
     const { id } = await sendCapture(to, { url: `${pages.url}/seen`, timeout: 20 }, { accountId: ids[account] })
     t.match(await awaitResult(queue, id), { outcome: 'completed' })
@@ -97,9 +99,9 @@ const capturesOf = async (
 
 /** Fails if a process that was heard in one capture is alive, is heard or has left a file in another one. */
 const assertParted = (t: Test, one: Capture, other: Capture, what: string) => {
-  for (const [kind, reached] of Object.entries({ alive: other.alive, heard: other.heard, marks: other.marks })) {
+  for (const [kind, reached] of Object.entries({ alive: other.alive, heard: other.arrivals, marks: other.marks })) {
     t.same(
-      [...reached].filter((id) => one.heard.has(id)),
+      [...reached].filter((id) => one.arrivals.has(id)),
       [],
       `${what}: ${kind}`,
     )
@@ -114,15 +116,15 @@ t.test('worker sharing: by default nothing that ran for one account is left when
     }
   }
   const [first, second, third, fourth, last] = captures
-  t.same([second?.heard, fourth?.heard], [first?.heard, third?.heard], 'an account keeps its browser')
-  t.notSame(last?.heard, first?.heard, 'an account that returns gets another one')
+  t.same([second?.arrivals, fourth?.arrivals], [first?.arrivals, third?.arrivals], 'an account keeps its browser')
+  t.notSame(last?.arrivals, first?.arrivals, 'an account that returns gets another one')
 })
 
 t.test('worker sharing: with `account` a capture goes to the slot whose browser served its account', async (t) => {
   const captures = await capturesOf(t, ['a', 'b', 'a', 'a', 'b', 'b', 'a', 'b'], { SHUTTERFLEET_WORKER_SLOTS: '2' })
   for (const account of ['a', 'b']) {
     const own = captures.filter((each) => each.account === account)
-    t.equal(new Set(own.flatMap(({ heard }) => [...heard])).size, 1, `${account}: no browser was replaced`)
+    t.equal(new Set(own.flatMap(({ arrivals: heard }) => [...heard])).size, 1, `${account}: no browser was replaced`)
   }
 })
 
@@ -136,6 +138,6 @@ t.test('worker sharing: with `capture` nothing that ran for one capture is left 
 t.test('planted fault: with `pool` the planted process goes on stealing', async (t) => {
   const captures = await capturesOf(t, ['a', 'b'], { SHUTTERFLEET_WORKER_SHARE_BROWSERS: 'pool' })
   const [first, second] = captures
-  t.same(second?.heard, first?.heard)
-  t.same(second?.alive, [...(first?.heard ?? [])])
+  t.same(second?.arrivals, first?.arrivals)
+  t.same(second?.alive, [...(first?.arrivals ?? [])])
 })

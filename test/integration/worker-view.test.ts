@@ -2,10 +2,10 @@ import sharp from 'sharp'
 import t from 'tap'
 import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
 
-const asked: (string | undefined)[] = []
+const requests: (string | undefined)[] = []
 const { pages, shotOf, take } = await startCaptures(t, {
   '/languages': (request, response) => {
-    asked.push(request.headers['accept-language'])
+    requests.push(request.headers['accept-language'])
     response.setHeader('content-type', 'text/html')
     response.end(redPage(''))
   },
@@ -62,7 +62,7 @@ t.test('worker view: a locale is in requests and in scripts', async (t) => {
     document.body.style.background = 'rgb(0,0,255)'`
   const shot = await shotOf({ url: `${pages.url}/languages`, locale: 'fr-CA', js })
   t.strictSame(await pixel(shot, 50, 50), blue)
-  t.match(asked.at(-1), /^fr-CA,fr;q=0\.\d$/)
+  t.match(requests.at(-1), /^fr-CA,fr;q=0\.\d$/)
 })
 
 t.test('worker view: the media type of styles is that of the request', async (t) => {

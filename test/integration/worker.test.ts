@@ -48,7 +48,8 @@ queue.subscribe(heartbeatFilter('standard'), ({ data }) => {
   heartbeats += 1
   lastHeartbeat = heartbeatCodec.decode(data)
 })
-const state = (wanted: HeartbeatMessage['state']) => eventually(() => lastHeartbeat?.state === wanted, { what: wanted })
+const state = (expected: HeartbeatMessage['state']) =>
+  eventually(() => lastHeartbeat?.state === expected, { what: expected })
 const send = (parameters: CaptureParameters, over?: Parameters<typeof sendCapture>[2]) =>
   sendCapture(to, parameters, over)
 const queueIsEmpty = () =>
@@ -191,16 +192,16 @@ t.test('worker: a capture that arrives after its end is dropped, and holds no wo
 })
 
 t.test('worker: a refused address is replaced by one that is requested from the gateway', async (t) => {
-  const asked: string[] = []
+  const received: string[] = []
   const fresh = newObjectKey(crypto.randomUUID(), new Date())
   using _gateway = queue.subscribe(signFilter('standard'), ({ subject, reply }) => {
-    asked.push(subject)
+    received.push(subject)
     queue.publish(reply ?? '', signedCodec.encode({ put: { key: fresh, url: `${store.url}/${fresh}` } }))
   })
   store.refuse(1, 403)
   const { id } = await send({ html: 'x' })
   t.match(await awaitResult(queue, id), { outcome: 'completed', attempt: 1, objectKey: fresh })
-  t.same(asked, [`sign.standard.${id}`])
+  t.same(received, [`sign.standard.${id}`])
 })
 
 t.test('slot: takes the next capture while one is being stored, and no third', async (t) => {

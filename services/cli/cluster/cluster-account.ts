@@ -29,7 +29,7 @@ export const clusterAccount: Command = {
       const { 'account-id': existingId, 'api-key': existingKey } = (await readSecret(api, namespace, secret)).data
       if (existingKey !== undefined)
         return print({ json: { accountId: existingId }, text: `account ${existingId} is there` })
-      const fill = (data: SecretTexts) => fillSecret(api, { namespace, name: secret, wanted: () => data })
+      const fill = (data: SecretTexts) => fillSecret(api, { namespace, name: secret, desired: () => data })
       await using database = openDatabase({ url: databaseUrl, poolMax: 2 })
       const id = existingId ?? (await createAccount(database, { name, email, plan })).id
       // Store the account before its key is created, so that a retry reuses the account.

@@ -29,15 +29,15 @@ export const readSecret = async (api: ClusterApi['api'], namespace: string, name
 /** Patches the keys of a Secret that differ from `desired`; fails on a conflicting update. Returns all data and the changed keys. */
 export const fillSecret = async (
   api: ClusterApi['api'],
-  { namespace, name, wanted: desired }: { namespace: string; name: string; wanted: (data: SecretTexts) => SecretTexts },
+  { namespace, name, desired }: { namespace: string; name: string; desired: (data: SecretTexts) => SecretTexts },
 ): Promise<{ data: SecretTexts; written: string[] }> => {
   const { data, resourceVersion } = await readSecret(api, namespace, name)
-  const wantedData = desired(data)
-  const changed = Object.entries(wantedData).filter(([each, value]) => data[each] !== value)
+  const desiredData = desired(data)
+  const changed = Object.entries(desiredData).filter(([each, value]) => data[each] !== value)
   if (changed.length > 0) {
     const encoded = mapValues(Object.fromEntries(changed), (value) => Buffer.from(value).toString('base64'))
     const body = { metadata: { resourceVersion }, data: encoded }
     await api.patch({ resource: kinds.secrets, namespace, name }, { kind: 'merge', body })
   }
-  return { data: wantedData, written: changed.map(([each]) => each) }
+  return { data: desiredData, written: changed.map(([each]) => each) }
 }

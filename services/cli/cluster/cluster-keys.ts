@@ -73,12 +73,12 @@ export const clusterKeys: Command = {
       return print({ json: list, text: JSON.stringify(list, null, 2) })
     }
     await withCluster(env, async ({ api, namespace }) => {
-      const filled = await fillSecret(api, { namespace, name, wanted: (data) => makeKeys(data, servers) })
+      const filled = await fillSecret(api, { namespace, name, desired: (data) => makeKeys(data, servers) })
       const written = { [name]: filled.written }
       for (const each of workers) {
         const desired = () => workerKeys(each.pool, filled.data, external)
         const target = { namespace: workersNamespace ?? namespace, name: each.name }
-        written[each.name] = (await fillSecret(api, { ...target, wanted: desired })).written
+        written[each.name] = (await fillSecret(api, { ...target, desired })).written
       }
       const lines = Object.entries(written).map(([secret, keys]) => `${secret}: ${keys.join(', ') || 'unchanged'}`)
       print({ json: written, text: lines.join('\n') })

@@ -42,5 +42,5 @@ const readOrExplain = () => {
   }
 }
 
-const given = readOrExplain()
-if (given) await compareWith(given)
+const input = readOrExplain()
+if (input) await compareWith(input)

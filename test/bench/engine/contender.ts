@@ -58,6 +58,6 @@ export const joinRuns = (runs: readonly Run[]): Run => {
   for (const run of runs) {
     for (const [part, value] of run.cpuMs) cpuMs.set(part, (cpuMs.get(part) ?? 0) + value)
   }
-  const sum = (of: 'captures' | 'tookMs') => runs.reduce((total, run) => total + run[of], 0)
+  const sum = (field: 'captures' | 'tookMs') => runs.reduce((total, run) => total + run[field], 0)
   return { captures: sum('captures'), tookMs: sum('tookMs'), bytes: runs.at(-1)?.bytes ?? 0, cpuMs }
 }

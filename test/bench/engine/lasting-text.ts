@@ -19,7 +19,7 @@ ${memoryTable(memory)}
 `
 
 /** One worker over many captures. */
-export const lastingText = (lasting: Lasting, { replaced, kept }: Recycling): string => {
+export const lastingText = (lasting: Lasting, { replaced, reused: kept }: Recycling): string => {
   const { tall, memory, blocked, unblocked, killed } = lasting
   return `Shoot and encode of a full page of 16,000 px, median:
 

@@ -38,7 +38,7 @@ export type Lasting = {
 export type Recycling = {
   /** Wait for a page, in milliseconds: of captures that follow a replaced browser, and of the others. */
   readonly replaced: number
-  readonly kept: number
+  readonly reused: number
 }
 
 const recycleCaptures = 5
@@ -150,7 +150,7 @@ export const measureRecycling = async ({ site, service }: WarmSite, recyclings: 
   await Promise.all([call(), call()])
   const records = await Promise.all((await Promise.all(shots)).map((id) => service.system.record(id)))
   const waits = records.map(({ timings = {} }) => timings['open'] ?? 0).toSorted((a, b) => b - a)
-  return { replaced: quantile(waits.slice(0, recyclings), 0.5), kept: quantile(waits.slice(recyclings), 0.5) }
+  return { replaced: quantile(waits.slice(0, recyclings), 0.5), reused: quantile(waits.slice(recyclings), 0.5) }
 }
 
 /** Measures the memory of the workers over captures of the gallery's pages in turn, two at a time. */

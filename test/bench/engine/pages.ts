@@ -43,14 +43,14 @@ img { max-width: 100%; height: 120px; object-fit: cover }`
 const script = (index: number) => `document.documentElement.dataset.script${index} = '${paragraph(index, 400)}'`
 
 /** A page that makes `styles` + `scripts` + `images` requests beside its own. */
-const composed = (of: { styles: number; scripts: number; images: number }): string => {
+const composed = (counts: { styles: number; scripts: number; images: number }): string => {
   const list = (count: number, make: (index: number) => string) =>
     Array.from({ length: count }, (_, n) => make(n)).join('')
   return `<!doctype html><html lang="en"><title>Cards</title>
-${list(of.styles, (n) => `<link rel="stylesheet" href="/style.css?${n}">`)}
-${list(of.scripts, (n) => `<script src="/script.js?${n}"></script>`)}
-<header><h1>${of.images} cards</h1></header>
-<main>${list(of.images, (n) => card(n, `<img alt="" src="/photo-${n % photos}.jpg?${n}">`))}</main>`
+${list(counts.styles, (n) => `<link rel="stylesheet" href="/style.css?${n}">`)}
+${list(counts.scripts, (n) => `<script src="/script.js?${n}"></script>`)}
+<header><h1>${counts.images} cards</h1></header>
+<main>${list(counts.images, (n) => card(n, `<img alt="" src="/photo-${n % photos}.jpg?${n}">`))}</main>`
 }
 
 /** A page without sub-resources but the style, `height` CSS pixels high. */

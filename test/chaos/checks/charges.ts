@@ -29,7 +29,7 @@ const usageEqualsEnds: Invariant = {
       snapshot.captures.filter(({ charge }) => charge === 'settled'),
       ({ account }) => account,
     )
-    const kept = countBy(
+    const counted = countBy(
       snapshot.deleted.filter(({ staysCharged }) => staysCharged),
       ({ account }) => account,
     )
@@ -39,7 +39,7 @@ const usageEqualsEnds: Invariant = {
     )
     return snapshot.usage.flatMap((usage) => {
       const { account } = usage
-      const due = (settled.get(account) ?? 0) + (kept.get(account) ?? 0)
+      const due = (settled.get(account) ?? 0) + (counted.get(account) ?? 0)
       const reserved = open.get(account) ?? 0
       return usage.settled === due && usage.reserved === reserved
         ? []

@@ -13,13 +13,13 @@ const stepsBack = ({ id, observations }: CaptureFacts): string[] => {
   const byEnd = observations.toSorted((one, other) => one.exchange.endMs - other.exchange.endMs)
   let highest: Observation | undefined
   let next = 0
-  for (const seen of byStart) {
-    for (; (byEnd[next]?.exchange.endMs ?? Infinity) < seen.exchange.startMs; next += 1) {
+  for (const later of byStart) {
+    for (; (byEnd[next]?.exchange.endMs ?? Infinity) < later.exchange.startMs; next += 1) {
       const ended = byEnd[next]!
       if (!highest || rank[ended.sight.status] > rank[highest.sight.status]) highest = ended
     }
-    if (highest && rank[seen.sight.status] < rank[highest.sight.status])
-      return [`${id}: ${text(seen)} after ${text(highest)}`]
+    if (highest && rank[later.sight.status] < rank[highest.sight.status])
+      return [`${id}: ${text(later)} after ${text(highest)}`]
   }
   return []
 }
@@ -45,9 +45,9 @@ const endNeverChanges: Invariant = {
   rule: 'All responses, lists and the row agree on how a capture ended.',
   broken: ({ captures }) =>
     [...captures.values()].flatMap((capture) => {
-      const told = ends(capture)
+      const recorded = ends(capture)
       const differing = [0, 1, 2].flatMap((field) => {
-        const values = new Set(told.map((end) => end[field] ?? '').filter((value) => value !== ''))
+        const values = new Set(recorded.map((end) => end[field] ?? '').filter((value) => value !== ''))
         return values.size > 1 ? [`${capture.id}: ${[...values].join(' and ')}`] : []
       })
       return differing

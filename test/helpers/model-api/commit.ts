@@ -21,10 +21,10 @@ export const objectAfter = ({ kind, live, proposed, subresource, writer, ownsNot
   const through = throughSubresource(kind, live, proposed, subresource)
   // A custom resource is pruned and defaulted at each write.
   const filled = kind.isCustom && subresource === undefined ? (kind.applyDefaults?.(through) ?? through) : through
-  const kept = Object.fromEntries(keptFields.map((field) => [field, live.metadata[field]]))
+  const preserved = Object.fromEntries(keptFields.map((field) => [field, live.metadata[field]]))
   const { finalizers = [], ownerReferences = [], ...meta } = filled.metadata
   const lists = { ...(finalizers.length > 0 && { finalizers }), ...(ownerReferences.length > 0 && { ownerReferences }) }
-  const metadata = { ...meta, ...lists, ...kept, ...generationAfter(kind, live, filled) } as Meta
+  const metadata = { ...meta, ...lists, ...preserved, ...generationAfter(kind, live, filled) } as Meta
   const next: Stored = { ...filled, metadata: { ...metadata, ...fieldsAfter(live, filled, writer, ownsNothing) } }
   return isSameJson(next, live) ? live : next
 }
@@ -56,13 +56,13 @@ const fieldsAfter = (
   writer: Writer | undefined,
   ownsNothing: boolean,
 ): { managedFields?: readonly ManagedEntry[] } => {
-  const given = next.metadata.managedFields?.filter(
+  const entries = next.metadata.managedFields?.filter(
     ({ fieldsV1 }) => isPlainObject(fieldsV1) && Object.keys(fieldsV1).length > 0,
   )
-  if (!given) return {}
-  if (!writer) return { managedFields: given }
-  if (!ownsNothing) return { managedFields: followUpdate(live, next, given, writer) }
-  const left = followUpdate(live, next, given, { ...writer, ...nobody })
+  if (!entries) return {}
+  if (!writer) return { managedFields: entries }
+  if (!ownsNothing) return { managedFields: followUpdate(live, next, entries, writer) }
+  const left = followUpdate(live, next, entries, { ...writer, ...nobody })
   return { managedFields: left.filter(({ manager }) => manager !== nobody.manager) }
 }
 

@@ -206,11 +206,11 @@ const podReplacement = async (environment: Environment) => {
   const failed = { status: { phase: 'Failed', reason: 'Evicted' } }
   await api.patch({ ...refOf(pods, second), subresource: 'status' }, merge(failed))
   await until('a third pod exists', async () => (await listBy(api, pods, `app=${name}`)).length === 3)
-  const kept = await find(api, refOf(pods, second))
+  const adopted = await find(api, refOf(pods, second))
   return {
     wrong,
     hasOther: after.includes(second) && !after.includes(first),
-    kept: [at(kept, 'status', 'phase'), kept?.metadata.ownerReferences?.[0]?.kind],
+    kept: [at(adopted, 'status', 'phase'), adopted?.metadata.ownerReferences?.[0]?.kind],
   }
 }
 
@@ -286,26 +286,28 @@ const proportionalScaling = async (environment: Environment) => {
   const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: 0 } }
   await apply(api, ref, { spec: { ...late, template, strategy } })
   const sizes = async (total: number) => {
-    let seen: unknown[] = []
+    let sizesSoFar: unknown[] = []
     await until(`${total} pods`, async () => {
-      seen = (await listBy(api, replicaSets, `app=${name}`)).map(replicasOf).toSorted((a, b) => Number(a) - Number(b))
+      sizesSoFar = (await listBy(api, replicaSets, `app=${name}`))
+        .map(replicasOf)
+        .toSorted((a, b) => Number(a) - Number(b))
       const all = await listBy(api, pods, `app=${name}`)
-      return seen.reduce((sum: number, each) => sum + Number(each), 0) === total && all.length === total
+      return sizesSoFar.reduce((sum: number, each) => sum + Number(each), 0) === total && all.length === total
     })
     // A second resize before the controller has finished the first one distributes the replicas differently.
     await afterReconcile(environment, name)
-    return seen
+    return sizesSoFar
   }
-  const seen = [await sizes(8)]
+  const history = [await sizes(8)]
   for (const [replicas, total] of [
     [10, 13],
     [5, 7],
     [4, 5],
   ] as const) {
     await setReplicas(api, ref, { replicas, manager: replicasOwner })
-    seen.push(await sizes(total))
+    history.push(await sizes(total))
   }
-  return seen
+  return history
 }
 
 const garbageCollection = async (environment: Environment) => {

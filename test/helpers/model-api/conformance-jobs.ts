@@ -60,11 +60,11 @@ const awaitRunning = async ({ api, until }: Environment, name: string): Promise<
 const succeeding = async (environment: Environment) => {
   const { api, until } = environment
   const made = await create(api, 'succeeds', 200, { ttlSecondsAfterFinished: 2 })
-  const seen = await awaitFinished(environment, 'succeeds')
+  const states = await awaitFinished(environment, 'succeeds')
   const [pod] = await podsOf(api, 'succeeds')
   const held = pod?.metadata.finalizers ?? []
   await until('it is removed', async () => (await find(api, refOf(jobs, 'succeeds'))) === undefined)
-  return { seen, held, left: (await podsOf(api, 'succeeds')).length, generation: made.metadata.generation }
+  return { seen: states, held, left: (await podsOf(api, 'succeeds')).length, generation: made.metadata.generation }
 }
 
 const failing = async (environment: Environment) => {
@@ -106,8 +106,8 @@ const disrupted = async (environment: Environment) => {
 const deadlineExceeded = async (environment: Environment) => {
   await create(environment.api, 'too-long', hour, { activeDeadlineSeconds: 3 })
   await awaitRunning(environment, 'too-long')
-  const seen = await awaitFinished(environment, 'too-long')
-  return { conditions: seen.conditions, pods: (await podsOf(environment.api, 'too-long')).length }
+  const states = await awaitFinished(environment, 'too-long')
+  return { conditions: states.conditions, pods: (await podsOf(environment.api, 'too-long')).length }
 }
 
 const deleting = async (environment: Environment) => {
@@ -129,7 +129,7 @@ const refusing = async (environment: Environment) => {
   await create(api, 'twice', hour)
   const label = merge({ metadata: { labels: { capture: 'x' } } })
   const image = merge({ spec: { template: { spec: { containers: [{ name: 'one', image: 'b' }] } } } })
-  const seen = [
+  const states = [
     await outcome(create(api, 'twice', hour)),
     await outcome(api.patch(refOf(jobs, 'twice'), label)),
     await outcome(api.patch(refOf(jobs, 'twice'), image)),
@@ -154,10 +154,14 @@ const refusing = async (environment: Environment) => {
   await create(api, 'no-pod', hour)
   await wait(2000)
   const job = await api.get<Stored>(refOf(jobs, 'no-pod'))
-  seen.push((await podsOf(api, 'no-pod')).length, at(job, 'status', 'active') as number, conditionSummaries(job).length)
+  states.push(
+    (await podsOf(api, 'no-pod')).length,
+    at(job, 'status', 'active') as number,
+    conditionSummaries(job).length,
+  )
   await api.remove(refOf(resources.quotas, 'few-jobs'))
   await awaitRunning(environment, 'no-pod')
-  return seen.map((each) => each ?? 'nothing')
+  return states.map((each) => each ?? 'nothing')
 }
 
 export const jobScenarios: readonly Scenario[] = [

@@ -94,14 +94,14 @@ const applying = async ({ api }: Environment) => {
   const shared = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', c: '1' } }, 'two', false))
   const forced = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '2', c: '1' } }, 'two', true))
   const edited = await api.patch<Stored>(ref, merge({ data: { b: '9' } }, 'three'))
-  const kept = await api.patch<Stored>(ref, applied({ ...meta, data: {} }, 'one', false))
+  const unchanged = await api.patch<Stored>(ref, applied({ ...meta, data: {} }, 'one', false))
   const gone = await api.patch<Stored>(ref, applied({ ...meta, data: { c: '1' } }, 'two', false))
   const again = await api.patch<Stored>(ref, applied({ ...meta, data: { c: '1' } }, 'two', false))
   const ours = await apply<Stored>(api, ref, { data: { b: '4' } })
   return {
     clash,
-    owners: [made, shared, forced, edited, kept, gone, ours].map(owners),
-    data: [made, shared, forced, edited, kept, gone, ours].map((object) => object['data']),
+    owners: [made, shared, forced, edited, unchanged, gone, ours].map(owners),
+    data: [made, shared, forced, edited, unchanged, gone, ours].map((object) => object['data']),
     isUntouched: again.metadata.resourceVersion === gone.metadata.resourceVersion,
   }
 }
@@ -109,12 +109,12 @@ const applying = async ({ api }: Environment) => {
 const quota = async (environment: Environment) => {
   const { api } = environment
   await limit(environment, 'no-maps', { 'count/configmaps': '0' })
-  const seen = [
+  const results = [
     await outcome(api.create(within, newMap('too-many'))),
     await outcome(api.patch(refOf(maps, 'too-many'), applied({ metadata: { name: 'too-many' } }, 'one', true))),
   ]
   await api.remove(refOf(resources.quotas, 'no-maps'))
-  return seen
+  return results
 }
 
 const paging = async ({ api }: Environment) => {
@@ -173,11 +173,11 @@ const goingBack = async ({ api, undo, until }: Environment) => {
     return 'silence'
   }
   const watchFrom = async (resourceVersion: string) => {
-    let seen: string | undefined
-    const record = (words: string) => (seen = words)
+    let version: string | undefined
+    const record = (words: string) => (version = words)
     firstEvent(resourceVersion).then(record, (thrown: unknown) => record(String(outcomeOf(thrown))))
-    await until('the watch has an event, or has ended', async () => seen !== undefined)
-    return seen
+    await until('the watch has an event, or has ended', async () => version !== undefined)
+    return version
   }
   return {
     isSame: stays.metadata.resourceVersion === before.metadata.resourceVersion,

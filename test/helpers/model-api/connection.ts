@@ -113,7 +113,7 @@ const sendOver = async (open: Opened, request: KubeRequest): Promise<KubeRespons
     const reach = exchange.isAway() || line.state === 'refused' ? 'away' : fateOf(line, exchange.random)
     const answer = reach === 'done' || reach === 'answer lost' ? answerOf(open, request) : undefined
     if (request.method !== 'GET')
-      exchange.wrote({ ...seen(request), client: user, sentAtMs, code: answer?.statusCode ?? 0 })
+      exchange.wrote({ ...describe(request), client: user, sentAtMs, code: answer?.statusCode ?? 0 })
     const back = () => {
       if (line.state === 'silent') return
       deliver(() => {
@@ -154,7 +154,7 @@ const fateOf = ({ lost, lostAnswers, tooMany }: Line, random: () => number): Fat
   return drawn < lost + lostAnswers + tooMany ? 'too many' : 'done'
 }
 
-const seen = ({ method, path, query, body }: KubeRequest) => ({ method, path, query, text: body?.text ?? '' })
+const describe = ({ method, path, query, body }: KubeRequest) => ({ method, path, query, text: body?.text ?? '' })
 
 const answerOf = (open: Opened, request: KubeRequest): KubeResponse => {
   const { server, lists } = open.exchange

@@ -46,9 +46,9 @@ export const targetOf = (server: ModelServer, object: Stored, subresource?: stri
 export const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.namespace, metadata.name)
 
 /** Starts a controller. It processes each change after a lag, and none while the server is unavailable. */
-export const startController = (deps: ControllerDeps, of: ControllerOf): Controller => {
+export const startController = (deps: ControllerDeps, definition: ControllerOf): Controller => {
   const { server, clock, isAway, lagMs } = deps
-  const { first, last } = of.retryMs ?? usualRetryMs
+  const { first, last } = definition.retryMs ?? usualRetryMs
   const due = new Map<string, { readonly atMs: number; readonly timer: Disposable }>()
   const failures = new Map<string, number>()
 
@@ -63,7 +63,7 @@ export const startController = (deps: ControllerDeps, of: ControllerOf): Control
     due.delete(key)
     if (isAway()) return
     try {
-      const againMs = of.sync(key, server.store.get(of.resource, key))
+      const againMs = definition.sync(key, server.store.get(definition.resource, key))
       failures.delete(key)
       if (againMs !== undefined) enqueue(key, againMs)
     } catch (thrown) {
@@ -74,13 +74,13 @@ export const startController = (deps: ControllerDeps, of: ControllerOf): Control
     }
   }
   const follow = (resource: string, { object }: StoreEvent) => {
-    if (resource === of.resource) enqueue(keyOfStored(object))
-    const owner = of.dependents?.includes(resource) ? controllerOf(object) : undefined
+    if (resource === definition.resource) enqueue(keyOfStored(object))
+    const owner = definition.dependents?.includes(resource) ? controllerOf(object) : undefined
     if (owner) enqueue(keyIn(object.metadata.namespace, owner.name))
   }
   server.store.listen(follow)
   const enqueueAll = () => {
-    for (const object of server.store.all(of.resource)) enqueue(keyOfStored(object))
+    for (const object of server.store.all(definition.resource)) enqueue(keyOfStored(object))
   }
   return { enqueue, enqueueAll }
 }

@@ -45,8 +45,8 @@ const createProgress = ({ clock }: ControllerDeps) => {
   >()
   return (deployment: Stored, counts: { updated: number; ready: number; old: number }): Condition => {
     const { uid } = deployment.metadata
-    const wanted = wantedOf(deployment)
-    const isDone = counts.updated === wanted && counts.old === 0 && counts.ready >= wanted
+    const desired = wantedOf(deployment)
+    const isDone = counts.updated === desired && counts.old === 0 && counts.ready >= desired
     const before = last.get(uid)
     const now = [counts.updated, counts.ready, -counts.old]
     const hasMoved = !before || now.some((count, index) => count > (before.counts[index] ?? 0))

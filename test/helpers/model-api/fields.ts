@@ -41,8 +41,8 @@ const keysOfItems = (field: string): readonly string[] | undefined => itemKeys[f
 
 /** The key of an item of a keyed list. */
 const itemKey = (keys: readonly string[], item: unknown): string => {
-  const of: JsonObject = isPlainObject(item) ? item : {}
-  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, of[key] ?? itemDefaults[key]])))
+  const fields: JsonObject = isPlainObject(item) ? item : {}
+  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, fields[key] ?? itemDefaults[key]])))
 }
 
 /** All fields of an object that can have an owner. */
@@ -160,11 +160,11 @@ export const mergeApplied = (live: unknown, config: unknown, field = ''): unknow
 
 const mergeItems = (live: readonly unknown[], config: readonly unknown[], keys: readonly string[]): unknown[] => {
   const applied = new Map(config.map((item) => [itemKey(keys, item), item]))
-  const kept = live.map((item) => {
+  const existing = live.map((item) => {
     const key = itemKey(keys, item)
-    const given = applied.get(key)
+    const change = applied.get(key)
     applied.delete(key)
-    return given === undefined ? item : mergeApplied(item, given)
+    return change === undefined ? item : mergeApplied(item, change)
   })
-  return [...kept, ...applied.values()]
+  return [...existing, ...applied.values()]
 }

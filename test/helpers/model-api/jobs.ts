@@ -81,10 +81,10 @@ const expire = (deps: ControllerDeps, job: Stored): number | undefined => {
   return waitMs > 0 ? waitMs : undefined
 }
 
-const goOn = (deps: ControllerDeps, given: Stored): number | undefined => {
-  const isNew = at(given, 'status', 'startTime') === undefined
+const goOn = (deps: ControllerDeps, stored: Stored): number | undefined => {
+  const isNew = at(stored, 'status', 'startTime') === undefined
   const begin = () => ({ startTime: timeText(deps.clock.date()) })
-  const job = isNew ? (editStatus(deps, given, begin) ?? given) : given
+  const job = isNew ? (editStatus(deps, stored, begin) ?? stored) : stored
   const all = controlledBy(deps.server, pods, job)
   const verdict = holds(job, 'FailureTarget') ? promised(job) : verdictOf(job, all, nowMs(deps))
   if (verdict) end(deps, job, verdict)

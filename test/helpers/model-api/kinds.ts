@@ -24,9 +24,10 @@ const checkSelector = (object: Stored, before: Stored | undefined) => {
   const selector = at(object, 'spec', 'selector')
   if (before && !isSameJson(at(before, 'spec', 'selector'), selector))
     throw invalidError(object, 'spec.selector: field is immutable')
-  const wanted = at(selector, 'matchLabels')
+  const matchLabels = at(selector, 'matchLabels')
   const labels = at(object, 'spec', 'template', 'metadata', 'labels')
-  const isMatched = isPlainObject(wanted) && Object.entries(wanted).every(([name, value]) => at(labels, name) === value)
+  const isMatched =
+    isPlainObject(matchLabels) && Object.entries(matchLabels).every(([name, value]) => at(labels, name) === value)
   if (!isMatched) throw invalidError(object, '`selector` does not match template `labels`')
 }
 

@@ -59,11 +59,11 @@ export const createModelEnvironment = (change: (model: ModelApi) => void = () =>
   }
   const driveCalls = (api: typeof raw): typeof raw => ({
     ...api,
-    list: (...of) => driven(api.list(...of)),
-    get: (...of) => driven(api.get(...of)),
-    create: (...of) => driven(api.create(...of)),
-    patch: (...of) => driven(api.patch(...of)),
-    remove: (...of) => driven(api.remove(...of)),
+    list: (...parameters) => driven(api.list(...parameters)),
+    get: (...parameters) => driven(api.get(...parameters)),
+    create: (...parameters) => driven(api.create(...parameters)),
+    patch: (...parameters) => driven(api.patch(...parameters)),
+    remove: (...parameters) => driven(api.remove(...parameters)),
   })
   return {
     api: driveCalls(raw),

@@ -40,10 +40,10 @@ const entryOf = (writer: Writer, operation: ManagedEntry['operation'], paths: Pa
 
 /** Removes paths from an entry; returns no entry if it becomes empty. */
 const dropPaths = (entry: ManagedEntry, lost: Paths): Entries => {
-  const had = pathsOfTree(entry.fieldsV1)
-  const kept = minus(had, lost)
-  if (kept.size === had.size) return [entry]
-  return kept.size === 0 ? [] : [{ ...entry, fieldsV1: treeOfPaths(kept) }]
+  const owned = pathsOfTree(entry.fieldsV1)
+  const remaining = minus(owned, lost)
+  if (remaining.size === owned.size) return [entry]
+  return remaining.size === 0 ? [] : [{ ...entry, fieldsV1: treeOfPaths(remaining) }]
 }
 
 const isSame = (one: Paths, other: Paths): boolean => one.size === other.size && minus(one, other).size === 0
@@ -56,10 +56,10 @@ export const followUpdate = (before: JsonObject, after: JsonObject, entries: Ent
   const others = entries
     .filter((entry) => entry !== mine)
     .flatMap((entry) => dropPaths(entry, new Set([...changed, ...removed])))
-  const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
-  const paths = new Set([...minus(had, removed), ...changed])
+  const owned: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
+  const paths = new Set([...minus(owned, removed), ...changed])
   if (paths.size === 0) return others
-  return [...others, mine && isSame(paths, had) ? mine : entryOf(writer, 'Update', paths)]
+  return [...others, mine && isSame(paths, owned) ? mine : entryOf(writer, 'Update', paths)]
 }
 
 /**
@@ -80,11 +80,11 @@ export const applyConfig = (
 
   const paths: Paths = new Set(applied.keys())
   const left = others.flatMap((entry) => dropPaths(entry, disputed))
-  const had: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
-  const orphans = left.reduce((rest, { fieldsV1 }) => minus(rest, pathsOfTree(fieldsV1)), minus(had, paths))
+  const owned: Paths = mine ? pathsOfTree(mine.fieldsV1) : new Set()
+  const orphans = left.reduce((rest, { fieldsV1 }) => minus(rest, pathsOfTree(fieldsV1)), minus(owned, paths))
   const merged = mergeApplied(withoutPaths(live, orphans), config) as JsonObject
   if (paths.size === 0) return { merged, entries: left }
-  return { merged, entries: [...left, mine && isSame(paths, had) ? mine : entryOf(writer, 'Apply', paths)] }
+  return { merged, entries: [...left, mine && isSame(paths, owned) ? mine : entryOf(writer, 'Apply', paths)] }
 }
 
 const disputedPaths = (others: Entries, applied: Leaves, live: Leaves): Paths => {

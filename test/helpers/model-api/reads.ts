@@ -14,9 +14,9 @@ const matchLabel = (term: string): Match => {
   const [, name = '', operator = '', value = ''] = /^([^=!\s(]+)\s*(?:(!=|==?| in )\s*\(?([^)]*)\)?)?$/.exec(term) ?? []
   if (term.startsWith('!')) return ({ metadata }) => metadata.labels?.[term.slice(1)] === undefined
   if (operator === '') return ({ metadata }) => metadata.labels?.[name] !== undefined
-  const wanted = value.split(',').map((each) => each.trim())
-  if (operator === '!=') return ({ metadata }) => !wanted.includes(metadata.labels?.[name] ?? '')
-  return ({ metadata }) => wanted.includes(metadata.labels?.[name] ?? '\n')
+  const values = value.split(',').map((each) => each.trim())
+  if (operator === '!=') return ({ metadata }) => !values.includes(metadata.labels?.[name] ?? '')
+  return ({ metadata }) => values.includes(metadata.labels?.[name] ?? '\n')
 }
 
 const matchField = (term: string): Match => {

@@ -11,18 +11,18 @@ const pods = 'v1/pods'
  * controller chooses.
  */
 const laggingView = ({ server, clock, lagMs }: ControllerDeps) => {
-  const seen = new Map<string, Stored>()
+  const known = new Map<string, Stored>()
   let heardMs = 0
   server.store.listen((resource, { type, object }) => {
     if (resource !== pods) return
     heardMs = Math.max(heardMs, clock.nowMs() + lagMs())
     clock.after(heardMs - clock.nowMs(), () => {
-      if (type === 'DELETED') seen.delete(keyOfStored(object))
-      else seen.set(keyOfStored(object), object)
+      if (type === 'DELETED') known.delete(keyOfStored(object))
+      else known.set(keyOfStored(object), object)
     })
   })
   return (pod: Stored): Stored => {
-    const last = seen.get(keyOfStored(pod))
+    const last = known.get(keyOfStored(pod))
     return last?.metadata.uid === pod.metadata.uid ? last : pod
   }
 }

@@ -20,19 +20,19 @@ export const wantedOf = (object: Stored): number => Number(at(object, 'spec', 'r
 export const countOf = (object: Stored, field: string): number => Number(at(object, 'status', field) ?? 0)
 
 /** The sum of one number of each. */
-export const sum = (all: readonly Stored[], of: (each: Stored) => number): number =>
-  all.reduce((total, each) => total + of(each), 0)
+export const sum = (all: readonly Stored[], count: (each: Stored) => number): number =>
+  all.reduce((total, each) => total + count(each), 0)
 
 /** maxSurge and maxUnavailable of a Deployment, in pods. */
 const leeway = (deployment: Stored) => {
-  const wanted = wantedOf(deployment)
+  const desired = wantedOf(deployment)
   const share = (field: string, round: (value: number) => number): number => {
-    const given = at(deployment, 'spec', 'strategy', 'rollingUpdate', field) ?? '25%'
-    return typeof given === 'string' ? round((wanted * Number.parseFloat(given)) / 100) : Number(given)
+    const setting = at(deployment, 'spec', 'strategy', 'rollingUpdate', field) ?? '25%'
+    return typeof setting === 'string' ? round((desired * Number.parseFloat(setting)) / 100) : Number(setting)
   }
   const surge = share('maxSurge', Math.ceil)
   const unavailable = share('maxUnavailable', Math.floor)
-  return { surge: wanted === 0 ? 0 : surge, unavailable: surge + unavailable === 0 ? 1 : unavailable }
+  return { surge: desired === 0 ? 0 : surge, unavailable: surge + unavailable === 0 ? 1 : unavailable }
 }
 
 /** Annotations of a ReplicaSet with the Deployment's size, to detect a later resize. */
@@ -100,14 +100,14 @@ const spread = (deps: ControllerDeps, { deployment, current, old }: Rollout) => 
 
 /** Adds new pods up to the surge, and removes old pods while enough are available. */
 const roll = (deps: ControllerDeps, { deployment, current, old }: Rollout & { readonly current: Stored }) => {
-  const wanted = wantedOf(deployment)
+  const desired = wantedOf(deployment)
   const { surge, unavailable } = leeway(deployment)
   const total = wantedOf(current) + sum(old, wantedOf)
-  const room = Math.max(0, Math.min(wanted + surge - total, wanted - wantedOf(current)))
-  const next = Math.min(wanted, wantedOf(current) + room)
+  const room = Math.max(0, Math.min(desired + surge - total, desired - wantedOf(current)))
+  const next = Math.min(desired, wantedOf(current) + room)
   if (next !== wantedOf(current)) resize(deps, deployment, current, next)
 
-  const leastAvailable = wanted - unavailable
+  const leastAvailable = desired - unavailable
   const missing = wantedOf(current) - countOf(current, 'availableReplicas')
   let spare = Math.max(0, total - leastAvailable - Math.max(0, missing))
   let surplus = sum([current, ...old], (set) => countOf(set, 'availableReplicas')) - leastAvailable

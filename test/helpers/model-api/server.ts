@@ -25,7 +25,7 @@ export class ModelServer {
   readonly store = new ModelStore()
   readonly #clock: Clock
   readonly #kinds = new Map(kinds.map((kind) => [kind.resource, kind]))
-  #made = 0
+  #createdCount = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -58,8 +58,8 @@ export class ModelServer {
   }
 
   /** Creates an object. `manager` owns its fields; without a manager they have no owner. */
-  create(kind: Kind, namespace: string | undefined, given: JsonObject, manager?: string): Stored {
-    const object = this.#born(kind, namespace, given)
+  create(kind: Kind, namespace: string | undefined, manifest: JsonObject, manager?: string): Stored {
+    const object = this.#born(kind, namespace, manifest)
     const { name } = object.metadata
     checkMeta(object)
     kind.check?.(object, undefined)
@@ -110,24 +110,24 @@ export class ModelServer {
     else if (left !== live) this.store.put(kind.resource, left)
   }
 
-  #born(kind: Kind, namespace: string | undefined, given: JsonObject): Stored {
-    const meta = (isPlainObject(given['metadata']) ? given['metadata'] : {}) as Partial<Meta> & {
+  #born(kind: Kind, namespace: string | undefined, manifest: JsonObject): Stored {
+    const meta = (isPlainObject(manifest['metadata']) ? manifest['metadata'] : {}) as Partial<Meta> & {
       generateName?: string
     }
     if (meta.resourceVersion !== undefined)
       throw statusError(500, 'InternalError', 'resourceVersion should not be set on objects to be created')
-    this.#made += 1
-    const { status: _, ...withoutStatus } = given
+    this.#createdCount += 1
+    const { status: _, ...withoutStatus } = manifest
     const born: Stored = {
-      ...(kind.hasStatus ? withoutStatus : given),
+      ...(kind.hasStatus ? withoutStatus : manifest),
       apiVersion: kind.apiVersion,
       kind: kind.kind,
       metadata: {
         ...meta,
         // The real server appends five random characters.
-        name: meta.name ?? `${meta.generateName ?? ''}${this.#made.toString(36).padStart(5, '0')}`,
+        name: meta.name ?? `${meta.generateName ?? ''}${this.#createdCount.toString(36).padStart(5, '0')}`,
         ...(namespace !== undefined && { namespace }),
-        uid: `00000000-0000-4000-8000-${String(this.#made).padStart(12, '0')}`,
+        uid: `00000000-0000-4000-8000-${String(this.#createdCount).padStart(12, '0')}`,
         resourceVersion: '',
         creationTimestamp: timeText(this.#clock.date()),
         ...(kind.isNewGeneration && { generation: 1 }),

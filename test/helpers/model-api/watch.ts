@@ -31,7 +31,7 @@ const expired = lineOf('ERROR', '{"kind":"Status","code":410,"reason":"Expired",
 /** One watch on the store: lines in order, a bookmark each minute, and an end. */
 export class ModelWatch {
   readonly #wire: Wire
-  readonly #of: Watched
+  readonly #watched: Watched
   readonly #stack = new DisposableStack()
   readonly #arrived: Buffer[] = []
   #isHeld = false
@@ -40,18 +40,18 @@ export class ModelWatch {
   #end: 'closed' | Error | undefined
   #lastDueMs = 0
 
-  constructor(store: ModelStore, wire: Wire, of: Watched) {
+  constructor(store: ModelStore, wire: Wire, watched: Watched) {
     this.#wire = wire
-    this.#of = of
-    const past = store.since(of.kind.resource, of.version)
+    this.#watched = watched
+    const past = store.since(watched.kind.resource, watched.version)
     if (!past) {
       this.#send(expired)
       this.#stack.use(wire.clock.after(0, () => this.close()))
       return
     }
     for (const event of past) this.#follow(event)
-    this.#stack.use(store.listen((resource, event) => resource === of.kind.resource && this.#follow(event)))
-    this.#stack.use(wire.clock.after(of.timeoutSeconds * 1000, () => this.close()))
+    this.#stack.use(store.listen((resource, event) => resource === watched.kind.resource && this.#follow(event)))
+    this.#stack.use(wire.clock.after(watched.timeoutSeconds * 1000, () => this.close()))
     this.#bookmark(store)
   }
 
@@ -95,16 +95,16 @@ export class ModelWatch {
 
   #follow(event: StoreEvent) {
     // As on the real server, a watch from a future version sends nothing until that version exists.
-    if (event.version <= this.#of.version) return
-    const seen = eventFor(this.#of.match, event)
-    if (seen) this.#send(lineOf(seen.type, textOf(seen.object)))
+    if (event.version <= this.#watched.version) return
+    const visible = eventFor(this.#watched.match, event)
+    if (visible) this.#send(lineOf(visible.type, textOf(visible.object)))
   }
 
   #bookmark(store: ModelStore) {
-    const { apiVersion, kind } = this.#of.kind
+    const { apiVersion, kind } = this.#watched.kind
     const timer = this.#wire.clock.after(bookmarkMs, () => {
       const object = { kind, apiVersion, metadata: { resourceVersion: String(store.version) } }
-      if (store.version > this.#of.version) this.#send(lineOf('BOOKMARK', JSON.stringify(object)))
+      if (store.version > this.#watched.version) this.#send(lineOf('BOOKMARK', JSON.stringify(object)))
       this.#bookmark(store)
     })
     if (this.#stack.disposed) timer[Symbol.dispose]()

@@ -15,16 +15,16 @@ type Pod = Named & { readonly status: { readonly podIP?: string; readonly phase:
  * changes twice a second. Resolves once the current policies are enforced.
  */
 export const enforceNetworkPolicies = async (cluster: NodeCluster): Promise<AsyncDisposable> => {
-  const kept = new Map<string, string>()
+  const generations = new Map<string, string>()
   const look = async () => {
     const text = packetFilterOf(await readWorld(cluster))
     for (const { name, inNetwork } of cluster.nodes) {
-      if (kept.get(name) === text) continue
+      if (generations.get(name) === text) continue
       await inNetwork(['iptables-restore', '--noflush', '--wait'], text)
       for (const hook of hooks) {
-        if (!kept.has(name)) await inNetwork(['iptables', '--wait', '-I', hook, '-j', policyChain])
+        if (!generations.has(name)) await inNetwork(['iptables', '--wait', '-I', hook, '-j', policyChain])
       }
-      kept.set(name, text)
+      generations.set(name, text)
     }
   }
   await look()

@@ -11,9 +11,9 @@ const answerMs = 5000
 export const readApi = async <T>(place: ClusterPlace, path: string): Promise<T | undefined> => {
   const ca = await readFile(clusterFiles(place).authority)
   const headers = { authorization: `Bearer ${place.token}` }
-  const asked = request(serverUrl(place) + path, { ca, headers, agent: false, signal: AbortSignal.timeout(answerMs) })
-  asked.end()
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  const sent = request(serverUrl(place) + path, { ca, headers, agent: false, signal: AbortSignal.timeout(answerMs) })
+  sent.end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const body = await json(response)
   if (response.statusCode === 404) return undefined
   if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode}`)

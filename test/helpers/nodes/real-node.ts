@@ -41,13 +41,13 @@ export type RealNode = AsyncDisposable & {
 export const startNode = async (
   place: ClusterPlace,
   network: NodeNetwork,
-  { index, of }: { readonly index: number; readonly of: number },
+  { index, of: nodeCount }: { readonly index: number; readonly of: number },
 ): Promise<RealNode> => {
   if (!existsSync(runtime)) throw new Error('node runtime not built: run scripts/build-node-runtime.sh')
   const name = nodeName(index)
   const folder = await writeNodeFiles(place, network, index)
-  const others = Array.from({ length: of }, (_, each) => each + 1).filter((each) => each !== index)
-  let said = ''
+  const others = Array.from({ length: nodeCount }, (_, each) => each + 1).filter((each) => each !== index)
+  let stderr = ''
   // The kernel sends SIGTERM when the test ends.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', join(root, 'k8s/test-cluster/node.sh')], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -68,13 +68,14 @@ export const startNode = async (
     },
   })
   child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-logTailChars)
+    stderr = (stderr + chunk.toString()).slice(-logTailChars)
   })
   const end = () => terminate(child)
   try {
     const running = () => child.exitCode !== null || existsSync(join(folder, 'running'))
     await eventually(running, { withinMs: startMs, what: `${name} runs` })
-    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${said}${await logsOf(folder)}`)
+    if (child.exitCode !== null)
+      throw new Error(`${name} ended with ${child.exitCode}: ${stderr}${await logsOf(folder)}`)
   } catch (error) {
     await end()
     throw error

@@ -94,9 +94,9 @@ const createRelease = (cluster: NodeCluster, { name, which, values: own }: Chose
 
 /** HTTP client of the first account. */
 const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request' | 'create' | 'record'> => {
-  const read = async <T>(kind: 'services' | 'secrets', of: string): Promise<T> => {
-    const found = await readApi<T>(place, `/api/v1/namespaces/${name}/${kind}/${name}-shutterfleet-${of}`)
-    if (found === undefined) throw new Error(`the release has no ${of} among its ${kind}`)
+  const read = async <T>(kind: 'services' | 'secrets', objectName: string): Promise<T> => {
+    const found = await readApi<T>(place, `/api/v1/namespaces/${name}/${kind}/${name}-shutterfleet-${objectName}`)
+    if (found === undefined) throw new Error(`the release has no ${objectName} among its ${kind}`)
     return found
   }
   let access: { readonly address: string; readonly key: string } | undefined

@@ -53,8 +53,8 @@ export const captureSteadily = (release: Release, outside: OutsideServices): Ste
   }
   return {
     more: async (count) => {
-      const wanted = answered + count
-      await eventually(() => answered >= wanted, { withinMs: createdMs, what: `${count} more requests are answered` })
+      const target = answered + count
+      await eventually(() => answered >= target, { withinMs: createdMs, what: `${count} more requests are answered` })
     },
     finish: async () => {
       stop.abort()

@@ -12,22 +12,22 @@ type Differences = { readonly seccomp?: string; readonly isolation?: 'namespace'
 /** A worker's pod as the operator creates it, with the locally built image. */
 export const workerManifest = (
   name: string,
-  of: Pick<WorkerPodOptions, 'pool'> & { readonly image: string; readonly egress: { host: string; port: number } },
+  options: Pick<WorkerPodOptions, 'pool'> & { readonly image: string; readonly egress: { host: string; port: number } },
   { seccomp = workerProfile, isolation = 'namespace' }: Differences = {},
 ): object => {
   const { metadata, spec } = workerPod({
-    pool: of.pool,
-    browserPool: of.pool,
+    pool: options.pool,
+    browserPool: options.pool,
     template: { imagePullPolicy: 'Never' },
     slots: 1,
     program: 'main',
     graceSeconds: 10,
     settings: {
       instance: 'shutterfleet',
-      podImage: imageOf(of.image),
+      podImage: imageOf(options.image),
       podSecret: 'worker',
       podExtraCa: false,
-      podEgress: of.egress,
+      podEgress: options.egress,
       podSeccomp: seccomp,
       podIsolation: isolation,
       podUnsafeNoSandbox: false,

@@ -44,16 +44,16 @@ t.test('gateway: accepts a create in one round trip to the database and publishe
   const { data } = answer.json<{ data: Record<string, unknown> }>()
   t.match(data, { status: 'pending', url, options: { width: 1280, height: 800, format: 'png', full_page: true } })
   t.equal(data['created_at'], pendingCapture.createdAt)
-  t.same(context.seen.published, [data['id']])
-  t.same([context.seen.accepted.length, context.seen.checks, context.seen.relayWakeups], [1, 0, 0])
-  t.match(context.seen.accepted[0], { lane: 'normal', pool: 'standard', budgetMs: 50_000, originHost: null })
+  t.same(context.calls.published, [data['id']])
+  t.same([context.calls.accepted.length, context.calls.checks, context.calls.relayWakeups], [1, 0, 0])
+  t.match(context.calls.accepted[0], { lane: 'normal', pool: 'standard', budgetMs: 50_000, originHost: null })
   t.equal(answer.headers['location'], `https://shots.example/v1/screenshots/${String(data['id'])}`)
 })
 
 t.test('gateway: seals options, token and three upload addresses for the pool', async (t) => {
   const { context, post } = start(t)
   await post('/v1/screenshots', { url, delay: 2, timeout: 5 })
-  const [capture] = context.seen.accepted
+  const [capture] = context.calls.accepted
   if (!capture) return t.fail('nothing was accepted')
   const part = sealedCodec.decode(open([context.openingKeys.standard], capture.id, capture.sealed))
   t.match(part.options, { url, delay: 2, timeout: 5, width: 1280 })
@@ -67,7 +67,7 @@ t.test('gateway: leaves a capture that is not admitted to the relay', async (t) 
   const { context, post } = start(t)
   context.answers.accept = () => ({ ok: true, caller: testCaller, createdAt: '', admitted: false })
   await post('/v1/screenshots', { url })
-  t.same([context.seen.published.length, context.seen.relayWakeups], [0, 1])
+  t.same([context.calls.published.length, context.calls.relayWakeups], [0, 1])
 })
 
 // Contract: Rate headers
@@ -114,7 +114,7 @@ t.test('gateway: rejects a missing or malformed key before it reads anything els
     t.match([answer.statusCode, answer.json()], [401, { error: { code: 'INVALID_API_KEY', message } }], String(given))
     t.equal(answer.headers['www-authenticate'], 'Bearer')
   }
-  t.same([context.seen.checks, context.seen.accepted.length], [0, 0])
+  t.same([context.calls.checks, context.calls.accepted.length], [0, 0])
   const lower = await app.inject({ url: '/v1/screenshots/x', headers: { authorization: `bearer ${testKey}` } })
   t.equal(lower.statusCode, 404)
 })
@@ -144,24 +144,24 @@ t.test(
     t.equal((await post('/v1/screenshots', { url, stealth, width: 1 })).statusCode, 422, 'parameters before plan')
     const gated = await post('/v1/screenshots', { url, stealth })
     t.same(
-      [gated.statusCode, context.seen.tried.length, context.seen.accepted.length],
+      [gated.statusCode, context.calls.tried.length, context.calls.accepted.length],
       [403, 1, 0],
       'plan before availability',
     )
     t.match(gated.json(), { error: { code: 'FEATURE_NOT_AVAILABLE', message: /stealth/ } })
-    t.same(context.seen.tried[0]?.features, ['stealth'])
+    t.same(context.calls.tried[0]?.features, ['stealth'])
 
     context.answers.accept = () => ({ ok: true, caller: testCaller, createdAt: '', admitted: false })
     const unavailable = await post('/v1/screenshots', { url, stealth })
     t.equal(unavailable.statusCode, 422, 'availability last')
     t.match(unavailable.json(), { error: { details: { stealth: [/has no full Chromium/] } } })
-    t.equal(context.seen.accepted.length, 0, 'nothing is stored for it')
+    t.equal(context.calls.accepted.length, 0, 'nothing is stored for it')
 
     context.answers.accept = () => refuse({ code: 'USAGE_LIMIT_EXCEEDED' })
     t.equal((await post('/v1/screenshots', { url })).statusCode, 402)
     context.answers.accept = () => refuse({ code: 'QUEUE_FULL', retryAfterSeconds: 10 })
     t.equal((await post('/v1/screenshots', { url })).headers['retry-after'], '10')
-    t.same(context.seen.published, [], 'nothing refused is published')
+    t.same(context.calls.published, [], 'nothing refused is published')
   },
 )
 
@@ -182,7 +182,7 @@ t.test('gateway: reports all faults of a request in one response', async (t) => 
       },
     },
   })
-  t.same([context.seen.checks, context.seen.accepted.length], [1, 0])
+  t.same([context.calls.checks, context.calls.accepted.length], [1, 0])
 })
 
 // Contract: 400
@@ -228,7 +228,7 @@ t.test('gateway: rejects a query beyond 64 KiB after the key is checked, and sug
   const { context, get } = start(t)
   const answer = await get(`/v1/screenshots/capture?url=${'a'.repeat(66_000)}`)
   t.match([answer.statusCode, answer.json()], [414, { error: { code: 'URI_TOO_LONG', message: /POST/ } }])
-  t.equal(context.seen.checks, 1)
+  t.equal(context.calls.checks, 1)
 })
 
 // Contract: Sizes

@@ -33,7 +33,7 @@ t.test('routes: every operation needs a key, and makes no database query without
   for (const route of keyed) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 401, route.name)
   }
-  t.same([context.seen.checks, context.seen.accepted.length, context.seen.tried.length], [0, 0, 0])
+  t.same([context.calls.checks, context.calls.accepted.length, context.calls.tried.length], [0, 0, 0])
 })
 
 t.test('routes: the reference needs no key and no database, under both prefixes', async (t) => {
@@ -41,7 +41,7 @@ t.test('routes: the reference needs no key and no database, under both prefixes'
   for (const route of routes.filter(({ name }) => open.includes(name))) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 200, route.name)
   }
-  t.equal(context.seen.checks, 0)
+  t.equal(context.calls.checks, 0)
 })
 
 // Contract: Rate headers

@@ -40,7 +40,7 @@ const setUp = (random = 0) => {
 }
 
 t.test('reflector: reads all pages, then watches from the version of the list with bookmarks', async (t) => {
-  const { clock, lists, asked, watches, changes, create, names } = setUp(0.5)
+  const { clock, lists, listCalls: asked, watches, changes, create, names } = setUp(0.5)
   lists.push(() => ({ items: [pod('a', 1)], resourceVersion: '9', continueAt: 'x' }), page([pod('b', 2)], 9))
   await using reflector = create()
   t.notOk(reflector.hasSynced)
@@ -212,7 +212,7 @@ t.test('reflector: waits for the Retry-After of the server', async (t) => {
 })
 
 t.test('reflector: sends no requests once disposed', async (t) => {
-  const { clock, lists, asked, watches, ends, create } = setUp()
+  const { clock, lists, listCalls: asked, watches, ends, create } = setUp()
   lists.push(page([], 9))
   const watching = create()
   await clock.advance(0)

@@ -62,7 +62,7 @@ t.test('capture synchronously: response_type=image makes a create synchronous', 
   context.answers.find = () => completedCapture
   const answer = await post(createPath, { response_type: 'image' })
   t.same([answer.statusCode, answer.rawPayload], [200, testImage])
-  t.match(context.seen.accepted, [{ lane: 'interactive' }])
+  t.match(context.calls.accepted, [{ lane: 'interactive' }])
   context.answers.find = () => failedCapture
   const failed = await post(createPath, { response_type: 'image' })
   t.match([failed.statusCode, failed.json()], [422, { error: { code: 'TIMEOUT' } }])
@@ -77,7 +77,7 @@ t.test(
     const flat = { status: 'pending', url, webhook_url: webhook, created_at: pendingCapture.createdAt }
     for (const response of ['image', 'json'] as const) {
       const captured = await post(capturePath, { webhook_url: webhook, response_type: response })
-      const { id } = context.seen.accepted.at(-1)!
+      const { id } = context.calls.accepted.at(-1)!
       t.same([captured.statusCode, captured.json()], [202, { id, ...flat }])
       const created = await post(createPath, { webhook_url: webhook, response_type: response })
       t.match([created.statusCode, created.json()], [202, { data: { status: 'pending', url } }])
@@ -86,7 +86,7 @@ t.test(
     const query = new URLSearchParams({ url, webhook_url: webhook }).toString()
     const got = await app.inject({ url: `${capturePath}?${query}`, headers: { authorization: `Bearer ${testKey}` } })
     t.match([got.statusCode, got.json()], [202, flat])
-    for (const { webhookUrl, lane, features, options } of context.seen.accepted) {
+    for (const { webhookUrl, lane, features, options } of context.calls.accepted) {
       t.same(
         [webhookUrl, lane, features, options['webhook_url']],
         ['https://hooks.example.com/in?token=s3cr3t', 'normal', ['webhooks'], 'https://hooks.example.com/in?***'],
@@ -111,7 +111,7 @@ t.test(
       [created.statusCode, created.headers['x-cache'], created.json()],
       [202, 'HIT', { data: { status: 'pending' } }],
     )
-    t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
+    t.same([context.calls.published, context.calls.relayWakeups], [[], 0])
   },
 )
 
@@ -123,7 +123,7 @@ t.test(
     context.answers.find = () => failedCapture
     const answer = await post(capturePath, { cache_ttl: 60 })
     t.match([answer.statusCode, answer.headers['x-usage-remaining']], [422, '100'])
-    t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
+    t.same([context.calls.published, context.calls.relayWakeups], [[], 0])
   },
 )
 
@@ -136,7 +136,7 @@ t.test(
     await post(createPath, { cache_ttl: 60 })
     await post(createPath, { cache_ttl: 90, width: 1280, webhook_url: 'https://a.example.com/', response_type: 'json' })
     await post(createPath, { cache_ttl: 60, width: 1281 })
-    const [none, zero, one, same, other] = context.seen.accepted.map(({ sharing }) => sharing)
+    const [none, zero, one, same, other] = context.calls.accepted.map(({ sharing }) => sharing)
     t.same([none, zero], [undefined, undefined])
     t.same([one?.seconds, same?.seconds, one?.key], [60, 90, same?.key])
     t.notSame(other?.key, one?.key)
@@ -175,7 +175,7 @@ t.test(
     context.answers.find = () => undefined
     const gone = await post(createPath, {}, key)
     t.equal(gone.statusCode, 404)
-    t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
+    t.same([context.calls.published, context.calls.relayWakeups], [[], 0])
     accepts({})
     t.notOk('idempotent-replayed' in (await post(createPath, {}, key)).headers)
   },
@@ -222,14 +222,14 @@ t.test(
     await post(createPath, { width: 400 }, key)
     context.answers.find = () => completedCapture
     await post(capturePath, {}, key)
-    const hashes = context.seen.accepted.map(({ idempotency }) => idempotency?.requestSha256.toString('hex'))
+    const hashes = context.calls.accepted.map(({ idempotency }) => idempotency?.requestSha256.toString('hex'))
     t.equal(hashes[0], hashes[1])
     t.equal(new Set(hashes).size, 3)
     await app.inject({
       url: `${capturePath}?url=${encodeURIComponent(url)}`,
       headers: { authorization: `Bearer ${testKey}`, ...key },
     })
-    t.equal(context.seen.accepted.at(-1)?.idempotency, undefined, 'a GET ignores the key')
+    t.equal(context.calls.accepted.at(-1)?.idempotency, undefined, 'a GET ignores the key')
   },
 )
 

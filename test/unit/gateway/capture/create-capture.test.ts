@@ -31,17 +31,17 @@ t.test(
   'create capture: parses a small body before the key is checked, a large one after, and counts each request once',
   async (t) => {
     const { context, post } = start(t)
-    const counted = () => [...context.seen.accepted, ...context.seen.tried].map((each) => each.counted)
+    const counted = () => [...context.calls.accepted, ...context.calls.tried].map((each) => each.counted)
     t.equal((await post(padded(bytesMax))).statusCode, 202)
-    t.same([context.seen.checks, counted()], [0, [false]])
+    t.same([context.calls.checks, counted()], [0, [false]])
     t.equal((await post(padded(bytesMax + 1))).statusCode, 202)
-    t.same([context.seen.checks, counted()], [1, [false, true]])
+    t.same([context.calls.checks, counted()], [1, [false, true]])
     t.equal((await post(Readable.from([`{"url":"${url}"}`]))).statusCode, 202, 'a body without Content-Length')
-    t.same([context.seen.checks, counted()], [2, [false, true, true]])
+    t.same([context.calls.checks, counted()], [2, [false, true, true]])
     await post(`{"url":"${url}","retina":true${' '.repeat(bytesMax)}}`)
-    t.same([context.seen.checks, counted()], [3, [false, true, true, true]])
+    t.same([context.calls.checks, counted()], [3, [false, true, true, true]])
     t.equal((await post(padded(bytesMax + 1).replace(url, 'nonsense'))).statusCode, 422)
-    t.equal(context.seen.checks, 4, 'a request with invalid parameters is counted once too')
+    t.equal(context.calls.checks, 4, 'a request with invalid parameters is counted once too')
   },
 )
 
@@ -54,7 +54,7 @@ t.test('create capture: parses a large query only after the key is accepted', as
     })
   const rest = bytesMax - `url=${url}&webhook_url=${url}&css=`.length
   t.equal((await get(`css=${'a'.repeat(rest)}`)).statusCode, 422, 'css has at most 10,000 characters')
-  t.equal(context.seen.checks, 1, 'a small query is parsed first, and its faults are held back')
+  t.equal(context.calls.checks, 1, 'a small query is parsed first, and its faults are held back')
   context.answers.accept = () => {
     t.fail('nothing is made of it')
     throw new Error('accepted')
@@ -92,7 +92,7 @@ t.test('create capture: rejects a body with too many values before it is parsed'
     202,
     'a source may contain anything',
   )
-  t.equal(context.seen.accepted.length, 1)
+  t.equal(context.calls.accepted.length, 1)
 })
 
 t.test('create capture: an error of the database names the capture that may have been accepted', async (t) => {
@@ -103,7 +103,7 @@ t.test('create capture: an error of the database names the capture that may have
   context.answers.accept = failing('SERVICE_UNAVAILABLE')
   for (const path of ['/v1/screenshots', '/v1/screenshots/capture']) {
     const answer = await post(`{"url":"${url}"}`, path)
-    const id = context.seen.accepted.at(-1)?.id
+    const id = context.calls.accepted.at(-1)?.id
     t.match(answer.json(), { error: { code: 'SERVICE_UNAVAILABLE', retry_after: 5, screenshot_id: id } })
     t.match(answer.headers, { 'retry-after': '5', 'x-screenshot-id': id })
   }

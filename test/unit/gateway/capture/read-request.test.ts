@@ -26,7 +26,7 @@ const start = (t: Test) => {
     t.equal(answer.statusCode, 422, path.slice(0, 60))
     return answer.json<{ error: { details: Record<string, string[]> } }>().error.details
   }
-  const accepted = () => [...context.seen.accepted, ...context.seen.tried, ...context.seen.batches]
+  const accepted = () => [...context.calls.accepted, ...context.calls.tried, ...context.calls.batches]
   return { context, post, faultsOf, accepted }
 }
 

@@ -70,7 +70,7 @@ t.test('client error: does not respond to garbage while an earlier response is p
   const socket = await open()
   const { read, closed } = collect(socket)
   socket.write(head('GET /v1/screenshots/capture?url=https%3A%2F%2Fexample.com', host))
-  await eventually(() => context.seen.accepted.length === 1)
+  await eventually(() => context.calls.accepted.length === 1)
   socket.write(garbage)
   await closed
   t.equal(read(), '')
@@ -137,7 +137,7 @@ t.test('client error: batch is a path, never an id', async (t) => {
       t.match(answer, /^HTTP\/1\.1 405 [^]*\r\nallow: POST, OPTIONS\r\n/, method)
     }
   }
-  t.equal(context.seen.checks, 0)
+  t.equal(context.calls.checks, 0)
 })
 
 t.test('client error: refuses a request with two Host headers, even equal ones, and one without', async (t) => {

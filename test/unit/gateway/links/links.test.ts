@@ -49,7 +49,7 @@ t.test('links: a link serves the image without a key and costs the account nothi
     'cross-origin-resource-policy': 'cross-origin',
   })
   t.notOk(answer.headers['x-ratelimit-limit'])
-  t.equal(context.seen.checks, 0, 'the minute limit is not charged')
+  t.equal(context.calls.checks, 0, 'the minute limit is not charged')
   const head = await ask(link, {}, 'HEAD')
   t.same([head.statusCode, head.headers['content-length']], [200, String(testImage.length)])
   t.equal((await ask(`v=2&${link}`)).statusCode, 200, 'other parameters are ignored')
@@ -81,7 +81,7 @@ t.test('links: a request without key and signature is 401; a key takes precedenc
   t.same(await codeOf(`expires=${soon}&kid=test`), [401, 'INVALID_API_KEY'])
   t.same(await codeOf(link, { authorization: 'Bearer nobody' }), [401, 'INVALID_API_KEY'])
   t.same(await codeOf('signature=x', { authorization: `Bearer ${testKey}` }), [200, undefined])
-  t.equal(context.seen.checks, 1)
+  t.equal(context.calls.checks, 1)
 })
 
 t.test('links: rejects a too large head before the signature is checked', async (t) => {

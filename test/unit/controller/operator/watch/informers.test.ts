@@ -108,8 +108,8 @@ t.test("informers: list only the controller's objects, and all BrowserPools", as
   const selector = {
     labelSelector: 'app.kubernetes.io/managed-by=shutterfleet-controller,app.kubernetes.io/instance=one',
   }
-  for (const resource of [deployments, budgets, pods, jobs]) t.match(world.kindOf(resource).asked, [selector])
-  t.notMatch(world.kindOf(browserPools).asked, [selector])
+  for (const resource of [deployments, budgets, pods, jobs]) t.match(world.kindOf(resource).listCalls, [selector])
+  t.notMatch(world.kindOf(browserPools).listCalls, [selector])
 })
 
 t.test('informers: a listener gets the kind and the pool of each change', async (t) => {

@@ -20,7 +20,7 @@ const start = (t: Test) => {
 t.test('create: accepts one capture for each URL of a batch, in input order, and returns immediately', async (t) => {
   const { context, post } = start(t)
   const answer = await post({ urls, width: 400, webhook_url: 'https://a.example.com/?t=s3cr3t' })
-  const [batch] = context.seen.batches
+  const [batch] = context.calls.batches
   t.equal(answer.statusCode, 202)
   t.same(answer.json(), {
     data: {
@@ -37,7 +37,7 @@ t.test('create: accepts one capture for each URL of a batch, in input order, and
   t.match(batch, { lane: 'bulk', features: ['webhooks', 'batch'], webhookUrl: 'https://a.example.com/?t=s3cr3t' })
   t.equal(new Set(batch?.members.map(({ id }) => id)).size, 3, 'two equal URLs are two captures')
   t.same(
-    context.seen.published,
+    context.calls.published,
     batch?.members.map(({ id }) => id),
   )
 })
@@ -49,7 +49,7 @@ t.test('create: leaves members that were not admitted to the relay', async (t) =
     admittedIds: members.slice(0, 1).map(({ id }) => id),
   })
   await post({ urls })
-  t.same([context.seen.published.length, context.seen.relayWakeups], [1, 1])
+  t.same([context.calls.published.length, context.calls.relayWakeups], [1, 1])
 })
 
 // Contract: Validation
@@ -90,7 +90,7 @@ t.test('create: reports all faults at once, those of an entry under its index, a
     'without a host there is no cookie fault',
   )
   t.same(await details([]), { body: ['must be a JSON object'] })
-  t.same(context.seen.batches, [])
+  t.same(context.calls.batches, [])
   t.equal((await post({ urls: Array.from({ length: 100 }, () => urls[0]) })).statusCode, 202)
 })
 
@@ -98,7 +98,7 @@ t.test('create: requires the batch feature, and checks last for features that th
   const { context, post } = start(t)
   const answer = await post({ urls, stealth: true })
   t.match([answer.statusCode, answer.json()], [422, { error: { details: { stealth: [/has no full Chromium/] } } }])
-  t.match(context.seen.tried, [{ features: ['batch', 'stealth'] }])
+  t.match(context.calls.tried, [{ features: ['batch', 'stealth'] }])
   const caller = testCaller
   context.answers.acceptBatch = () => ({ ok: false, code: 'FEATURE_NOT_AVAILABLE', feature: 'batch', caller })
   const gated = await post({ urls })
@@ -109,7 +109,7 @@ t.test('create: members of a batch with a cache_ttl share captures by their own 
   const { context, post } = start(t)
   await post({ urls, cache_ttl: 60 })
   await post({ urls })
-  const [shared, plain] = context.seen.batches
+  const [shared, plain] = context.calls.batches
   const keys = shared?.members.map(({ cacheKey }) => cacheKey?.toString('hex')) ?? []
   t.same([shared?.cacheSeconds, keys[0] === keys[2], keys[0] === keys[1]], [60, true, false])
   t.same([plain?.cacheSeconds, plain?.members[0]?.cacheKey], [undefined, undefined])
@@ -146,13 +146,13 @@ t.test('create: a repeated request returns the first batch in its current state'
     [answer.statusCode, answer.headers['idempotent-replayed'], answer.json()],
     [202, 'true', { data: { id: found.id, status: 'completed' } }],
   )
-  t.match(context.seen.batches, [{ idempotency: { key: 'k' } }])
-  t.same([context.seen.published, context.seen.relayWakeups], [[], 0])
+  t.match(context.calls.batches, [{ idempotency: { key: 'k' } }])
+  t.same([context.calls.published, context.calls.relayWakeups], [[], 0])
 })
 
 t.test('create: validates and seals a batch only for a valid key, however small its body', async (t) => {
   const { context, post } = start(t)
   context.answers.check = () => ({ ok: false, code: 'INVALID_API_KEY' })
   t.equal((await post({ urls })).statusCode, 401)
-  t.same([context.seen.checks, context.seen.batches], [1, []])
+  t.same([context.calls.checks, context.calls.batches], [1, []])
 })

@@ -43,7 +43,7 @@ t.test('capture: returns the image of a completed capture with its metadata in h
     'content-security-policy': "default-src 'none'; sandbox",
     'x-ratelimit-limit': '40',
   })
-  t.match(context.seen.accepted, [{ lane: 'interactive' }])
+  t.match(context.calls.accepted, [{ lane: 'interactive' }])
 })
 
 const startBoth = (t: Test) => {
@@ -64,7 +64,7 @@ t.test('capture: query and body parameters are equivalent', async (t) => {
   const { context, byBoth } = startBoth(t)
   const parameters = { full_page: true, delay: 1, width: 400 }
   await byBoth('full_page=1&delay=1&width=400', parameters)
-  const [first, second] = context.seen.accepted
+  const [first, second] = context.calls.accepted
   t.match(second?.options, parameters)
   t.same(first?.options, second?.options)
   t.equal(first?.budgetMs, second?.budgetMs)
@@ -87,7 +87,7 @@ t.test('capture: lists, objects and flags of the query equal those of the body, 
   ] as const) {
     await byBoth(query, body)
     // Parameters that no worker supports yet are validated and gated like others, and rejected last.
-    const judged = [...context.seen.tried.splice(0), ...context.seen.accepted.splice(0)]
+    const judged = [...context.calls.tried.splice(0), ...context.calls.accepted.splice(0)]
     const [one, other] = judged.map(({ options, features }) => ({ options, features }))
     t.match(other, { options: body })
     t.same(one, other, query)
@@ -180,7 +180,7 @@ t.test('capture: a capture that exceeds the wait continues, and the 202 carries 
   t.teardown(() => app.close())
   const answer = await app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
   t.equal(answer.statusCode, 202)
-  const id = context.seen.accepted[0]?.id
+  const id = context.calls.accepted[0]?.id
   t.same(answer.json(), { id, status: 'pending', url: 'https://example.com/', created_at: pendingCapture.createdAt })
   t.equal(answer.headers.location, `https://shots.example/v1/screenshots/${id}`)
   t.same([answer.headers['retry-after'], answer.headers['x-screenshot-id']], ['2', id])
@@ -190,7 +190,7 @@ t.test('capture: returns 202 without waiting if all waiters are taken', async (t
   const { context, capture } = start(t)
   context.answers.waiter = undefined
   t.equal((await capture()).statusCode, 202)
-  t.equal(context.seen.accepted.length, 1)
+  t.equal(context.calls.accepted.length, 1)
 })
 
 t.test('capture: returns 404 if the capture is deleted meanwhile', async (t) => {

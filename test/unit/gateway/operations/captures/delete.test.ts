@@ -20,7 +20,7 @@ t.test('delete: returns 204 with the rate headers only, and frees a slot of the 
   t.same([answer.statusCode, answer.payload], [204, ''])
   t.ok(answer.headers['x-ratelimit-limit'])
   t.notOk(answer.headers['content-type'])
-  t.equal(context.seen.relayWakeups, 1)
+  t.equal(context.calls.relayWakeups, 1)
 })
 
 t.test('delete: a deleted, malformed or foreign id is 404', async (t) => {

@@ -13,28 +13,31 @@ const jsonOf = async (answer: Response): Promise<unknown> => {
 
 /**
  * Validates every response of a gateway to `fetch` against the OpenAPI document, until the test ends;
- * `fetch` rejects an invalid response. `seen` contains the pairs of operation and status so far.
+ * `fetch` rejects an invalid response. `coveredResponses` contains the pairs of operation and status so far.
  */
-export const watchAnswers = (t: WithTeardown, baseUrl: string): { readonly seen: ReadonlySet<string> } => {
+export const validateResponses = (
+  t: WithTeardown,
+  baseUrl: string,
+): { readonly coveredResponses: ReadonlySet<string> } => {
   const contract = createContract()
-  const unwatched = globalThis.fetch
+  const originalFetch = globalThis.fetch
   globalThis.fetch = async (input, init) => {
-    const answer = await unwatched(input, init)
+    const response = await originalFetch(input, init)
     const { origin, pathname } = new URL(input instanceof Request ? input.url : input)
-    if (origin !== new URL(baseUrl).origin) return answer
-    const seen = {
+    if (origin !== new URL(baseUrl).origin) return response
+    const recorded = {
       method: init?.method ?? (input instanceof Request ? input.method : 'GET'),
       path: pathname,
-      status: answer.status,
-      headers: Object.fromEntries(answer.headers),
-      body: await jsonOf(answer),
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      body: await jsonOf(response),
     }
-    const faults = contract.check(seen)
+    const faults = contract.check(recorded)
     if (faults.length > 0) throw new Error(`response violates the OpenAPI document:\n${faults.join('\n')}`)
-    return answer
+    return response
   }
   t.teardown(async () => {
-    globalThis.fetch = unwatched
+    globalThis.fetch = originalFetch
   })
-  return { seen: contract.seen }
+  return { coveredResponses: contract.coveredResponses }
 }
