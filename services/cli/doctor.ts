@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { pathsOf } from '#local/data-folder.ts'
+import { dataPaths } from '#local/data-folder.ts'
 import { type Check, type Finding, runCheck } from '#local/doctor/check.ts'
 import { blockListsCheck } from '#local/doctor/block-lists-check.ts'
 import { clientsCheck } from '#local/doctor/clients-check.ts'
@@ -9,7 +9,7 @@ import { metersCheck } from '#local/doctor/meters-check.ts'
 import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
-import { directUrlOf, readLocalSettings } from '#local/local-settings.ts'
+import { chooseDirectUrl, readLocalSettings } from '#local/local-settings.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -21,7 +21,7 @@ import {
   type ParsedArgs,
   UsageError,
 } from './command/command.ts'
-import { dataFolderOf } from './installation.ts'
+import { findDataFolder } from './installation.ts'
 
 const runningChecks = (local: LocalFile | undefined): Check[] => {
   const healthUrl = local?.services.find(({ name }) => name === 'gateway')?.health_url
@@ -36,7 +36,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
     findNats(search),
     findChromium(search),
     findStealthChromium(search),
-    readLocalFile(pathsOf(dataFolderOf(env, args)).localFile),
+    readLocalFile(dataPaths(findDataFolder(env, args)).localFile),
   ])
   const { blockLists } = readEnv({ blockLists: workerSettings.blockLists }, env)
   return [
@@ -50,7 +50,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
     ...dependencyChecks({
       postgresBin,
       natsServer,
-      databaseUrl: local?.database_url ?? directUrlOf(settings),
+      databaseUrl: local?.database_url ?? chooseDirectUrl(settings),
       natsUrl: local?.nats_url ?? settings.externalNatsUrl,
       objectStore: local?.object_store ?? settings.s3Url,
     }),

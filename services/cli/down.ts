@@ -1,10 +1,10 @@
-import { pathsOf } from '#local/data-folder.ts'
+import { dataPaths } from '#local/data-folder.ts'
 import { lockHolder } from '#local/lock.ts'
 import { isRunning } from '#local/process-start.ts'
 import { waitUntil } from '#local/wait-for.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Command, dataFlag } from './command/command.ts'
-import { dataFolderOf } from './installation.ts'
+import { findDataFolder } from './installation.ts'
 
 /** Longer than the sum of all parts' stop timeouts. */
 const downMs = 300_000
@@ -15,7 +15,7 @@ export const down: Command = {
   summary: 'drains and stops what `up` started; running captures finish',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
-    const folder = pathsOf(dataFolderOf(env, args))
+    const folder = dataPaths(findDataFolder(env, args))
     const holder = await lockHolder(folder)
     if (!holder)
       return print({ json: { stopped: false, pid: null }, text: `no installation is running in ${folder.path}` })

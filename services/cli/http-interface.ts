@@ -91,7 +91,7 @@ const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<Ca
 }
 
 /** The capture id of a response. Throws if the request was rejected before a capture was created. */
-const captureIdOf = async (response: Response): Promise<string> => {
+const readCaptureId = async (response: Response): Promise<string> => {
   const id = response.headers.get('x-screenshot-id')
   if (response.ok && id !== null) return id
   const envelope = (await response.json().catch(() => ({}))) as ErrorEnvelope
@@ -105,7 +105,7 @@ const captureIdOf = async (response: Response): Promise<string> => {
  */
 export const captureViaHttp = async (at: HttpInterface, parameters: object, waitMs: number): Promise<Captured> => {
   const response = await request(at, '/capture', parameters)
-  const id = await captureIdOf(response)
+  const id = await readCaptureId(response)
   if (response.status === 200) {
     return { image: Buffer.from(await response.arrayBuffer()), record: await readRecord(at, id) }
   }

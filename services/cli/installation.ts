@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
-import { pathsOf, readPrivate } from '#local/data-folder.ts'
+import { dataPaths, readPrivate } from '#local/data-folder.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
-import { directUrlOf, optionalPepper } from '#local/local-settings.ts'
+import { chooseDirectUrl, optionalPepper } from '#local/local-settings.ts'
 import type { Secrets } from '#local/secrets.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
@@ -17,7 +17,7 @@ const settings = {
 }
 
 /** Absolute path of the data folder: from `--data`, else the environment, else the default. */
-export const dataFolderOf = (env: Env, args: ParsedArgs): string =>
+export const findDataFolder = (env: Env, args: ParsedArgs): string =>
   resolve(flagText(args, 'data') ?? readEnv({ data: settings.data }, env).data)
 
 /** The error if no installation is running in the data folder; `otherwise` is an alternative to `up` and `--data`. */
@@ -28,7 +28,7 @@ export const notRunning = (reason: string, otherwise = ''): AppError =>
 
 /** Reads the file that `up` writes. Throws `SERVICE_UNAVAILABLE` if none is running; `otherwise` as for `notRunning`. */
 export const runningInstallation = async (folder: string, otherwise: string): Promise<LocalFile> => {
-  const local = await readLocalFile(pathsOf(folder).localFile)
+  const local = await readLocalFile(dataPaths(folder).localFile)
   if (local) return local
   throw notRunning(`no installation is running in ${folder}`, otherwise)
 }
@@ -38,28 +38,28 @@ export const findInterface = async (env: Env, args: ParsedArgs): Promise<{ baseU
   const { baseUrl, apiKey } = readEnv(settings, env)
   if (baseUrl !== undefined && apiKey !== '') return { baseUrl, apiKey }
   const local = await runningInstallation(
-    dataFolderOf(env, args),
+    findDataFolder(env, args),
     ', or set SHUTTERFLEET_BASE_URL and SHUTTERFLEET_API_KEY',
   )
   return { baseUrl: baseUrl ?? local.base_url, apiKey: apiKey || local.api_key }
 }
 
 /** URL of PostgreSQL itself, not of a pooler, from the environment; undefined if none is set. */
-export const givenDirectUrl = (env: Env): string | undefined => directUrlOf(readEnv(settings, env))
+export const givenDirectUrl = (env: Env): string | undefined => chooseDirectUrl(readEnv(settings, env))
 
 /** URL of the database: of the folder given by `--data`, else from the environment, else of the default folder. */
 export const findDatabaseUrl = async (env: Env, args: ParsedArgs): Promise<string> => {
   const directUrl = givenDirectUrl(env)
   if (directUrl !== undefined && flagText(args, 'data') === undefined) return directUrl
-  return (await runningInstallation(dataFolderOf(env, args), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
+  return (await runningInstallation(findDataFolder(env, args), ', or set SHUTTERFLEET_DATABASE_URL')).database_url
 }
 
 /** The secret that API keys are hashed with: from the environment, else the data folder. Throws `CONFIGURATION` if both lack it. */
 export const findKeyPepper = async (env: Env, args: ParsedArgs): Promise<string> => {
   const { keyPepper } = readEnv({ keyPepper: optionalPepper }, env)
   if (keyPepper !== '') return keyPepper
-  const folder = dataFolderOf(env, args)
-  const secrets = await readPrivate<Secrets>(pathsOf(folder).secrets)
+  const folder = findDataFolder(env, args)
+  const secrets = await readPrivate<Secrets>(dataPaths(folder).secrets)
   if (secrets) return secrets.keyPepper
   throw new AppError('CONFIGURATION', {
     publicMessage: `SHUTTERFLEET_KEY_PEPPER is not set and ${folder} has none; set it to the gateway's value, or name the data folder with --data`,

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { pathsOf } from '#local/data-folder.ts'
+import { dataPaths } from '#local/data-folder.ts'
 import { type Command, dataFlag, flagText, type ParsedArgs, UsageError } from './command/command.ts'
-import { dataFolderOf } from './installation.ts'
+import { findDataFolder } from './installation.ts'
 
 const linesMax = 10_000
 /** Lines contain no URLs beyond a target's host; the longest are stack traces. */
@@ -18,7 +18,7 @@ const lineCount = (args: ParsedArgs): string => {
 }
 
 /** The log file of a service. Throws `UsageError` that lists the existing logs if there is none. */
-const logOf = async (folder: string, service: string): Promise<string> => {
+const readLog = async (folder: string, service: string): Promise<string> => {
   const files = await readdir(folder).catch(() => [])
   const services = files.flatMap((file) => (file.endsWith('.log') ? [file.slice(0, -'.log'.length)] : []))
   if (services.includes(service)) return join(folder, `${service}.log`)
@@ -39,7 +39,7 @@ export const logs: Command = {
     const [service = ''] = args.operands
     const lines = lineCount(args)
     if (args.flags['follow'] && args.flags['json']) throw new UsageError('--follow: not with --json, which prints once')
-    const path = await logOf(pathsOf(dataFolderOf(env, args)).logs, service)
+    const path = await readLog(dataPaths(findDataFolder(env, args)).logs, service)
     if (args.flags['follow']) {
       // -F follows by name: log rotation truncates the file.
       const tail = spawn('tail', ['-n', lines, '-F', path], { stdio: ['ignore', 'inherit', 'inherit'] })

@@ -1,9 +1,9 @@
-import { pathsOf } from '#local/data-folder.ts'
+import { dataPaths } from '#local/data-folder.ts'
 import { lockHolder } from '#local/lock.ts'
 import type { LocalProcess } from '#local/local-file.ts'
-import { startTicksOf } from '#local/process-start.ts'
+import { readStartTicks } from '#local/process-start.ts'
 import { type Command, dataFlag } from './command/command.ts'
-import { dataFolderOf, notRunning, runningInstallation } from './installation.ts'
+import { findDataFolder, notRunning, runningInstallation } from './installation.ts'
 import { table } from './command/table.ts'
 
 const healthMs = 2000
@@ -27,8 +27,8 @@ const readHealth = async (url: string): Promise<Pick<ServiceState, 'health' | 'd
   }
 }
 
-const stateOf = async ({ name, pid, health_url, metrics_url }: LocalProcess): Promise<ServiceState> => {
-  if ((await startTicksOf(pid)) === undefined) return { name, pid, health: 'down', metrics_url, detail: {} }
+const readState = async ({ name, pid, health_url, metrics_url }: LocalProcess): Promise<ServiceState> => {
+  if ((await readStartTicks(pid)) === undefined) return { name, pid, health: 'down', metrics_url, detail: {} }
   if (health_url === null) return { name, pid, health: 'running', metrics_url, detail: {} }
   return { name, pid, metrics_url, ...(await readHealth(health_url)) }
 }
@@ -39,7 +39,7 @@ const toJson = (text: string): unknown => {
   return /^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text
 }
 
-const valuesOf = (detail: ServiceState['detail']) =>
+const formatDetail = (detail: ServiceState['detail']) =>
   Object.fromEntries(Object.entries(detail).map(([name, text]) => [name, toJson(text)]))
 
 const words = (detail: ServiceState['detail']) =>
@@ -47,7 +47,7 @@ const words = (detail: ServiceState['detail']) =>
     .map(([name, text]) => `${name} ${text}`)
     .join(', ')
 
-const rowOf = ({ name, pid, health, metrics_url }: ServiceState) => [name, String(pid), health, metrics_url ?? '']
+const toRow = ({ name, pid, health, metrics_url }: ServiceState) => [name, String(pid), health, metrics_url ?? '']
 
 /** `status`: every service with its health and metrics URL, the pool and the queue. */
 export const status: Command = {
@@ -55,11 +55,11 @@ export const status: Command = {
   summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
-    const folder = dataFolderOf(env, args)
+    const folder = findDataFolder(env, args)
     const local = await runningInstallation(folder, '')
-    const holder = await lockHolder(pathsOf(folder))
+    const holder = await lockHolder(dataPaths(folder))
     if (!holder) throw notRunning(`'up' for ${folder} is no longer running and did not shut down cleanly`)
-    const states = await Promise.all(local.services.map(stateOf))
+    const states = await Promise.all(local.services.map(readState))
     // The controller reports all workers, those for proxied captures included, and the backlog that the ledger counts.
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
     const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...others } = detail
@@ -74,7 +74,7 @@ export const status: Command = {
         pid: holder.pid,
         base_url: local.base_url,
         services,
-        pool: valuesOf(pool),
+        pool: formatDetail(pool),
         queue: { pending: toJson(queue) },
         proxied: { workers: toJson(jobs), pending: toJson(proxiedWaiting) },
         ...(stealthWorkers !== undefined && {
@@ -83,7 +83,7 @@ export const status: Command = {
       },
       text: [
         `${local.base_url}, process ${holder.pid}`,
-        table([['service', 'pid', 'health', 'metrics'], ...states.map(rowOf)]),
+        table([['service', 'pid', 'health', 'metrics'], ...states.map(toRow)]),
         ...reasons.map((state) => `${state.name} is not ready: ${words(state.detail)}`),
         `pool: ${words(pool)}`,
         `queue: ${queue} waiting`,

@@ -8,7 +8,7 @@ import {
   UsageError,
 } from './command/command.ts'
 import { readDuration } from './command/duration.ts'
-import { dataFolderOf, givenDirectUrl, runningInstallation } from './installation.ts'
+import { findDataFolder, givenDirectUrl, runningInstallation } from './installation.ts'
 import { draw } from './top/draw.ts'
 import { refresh } from './top/refresh.ts'
 import { type Snapshot, type Sources, takeSnapshot, windowSeconds } from './top/snapshot.ts'
@@ -18,33 +18,33 @@ const [shortestMs, longestMs] = [1000, 60_000]
 /** Width if the output is not a terminal. */
 const plainColumns = 120
 
-const intervalOf = (args: ParsedArgs): number => {
+const readInterval = (args: ParsedArgs): number => {
   const text = flagText(args, 'interval') ?? '2s'
   const ms = readDuration('interval', text)
   if (ms < shortestMs || ms > longestMs) throw new UsageError(`--interval ${text}: must be from 1s to 1m`)
   return ms
 }
 
-const metricsUrlOf = (args: ParsedArgs): string | undefined => {
+const readMetricsUrl = (args: ParsedArgs): string | undefined => {
   const url = flagText(args, 'metrics')
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url
   throw new UsageError(`--metrics ${url}: must be an address such as http://127.0.0.1:9090/metrics`)
 }
 
 /** URLs from flag and environment, else of the installation on the data folder. Throws `SERVICE_UNAVAILABLE` if there are neither. */
-const addressesOf = async ({ env }: CommandContext, args: ParsedArgs) => {
-  const metricsUrl = metricsUrlOf(args)
+const findAddresses = async ({ env }: CommandContext, args: ParsedArgs) => {
+  const metricsUrl = readMetricsUrl(args)
   const databaseUrl = givenDirectUrl(env)
   const isRemote = metricsUrl !== undefined || (databaseUrl !== undefined && flagText(args, 'data') === undefined)
   if (isRemote)
     return { source: metricsUrl ? new URL(metricsUrl).host : 'database', databaseUrl, controllerUrl: metricsUrl }
-  const folder = dataFolderOf(env, args)
+  const folder = findDataFolder(env, args)
   const local = await runningInstallation(folder, ', or give --metrics URL and set SHUTTERFLEET_DATABASE_URL')
   const controllerUrl = local.services.find(({ name }) => name === 'controller')?.metrics_url ?? undefined
   return { source: local.base_url, databaseUrl: local.database_url, controllerUrl }
 }
 
-const jsonOf = ({ at, pools, captures }: Snapshot) => ({
+const toJson = ({ at, pools, captures }: Snapshot) => ({
   at: at.toISOString(),
   window_seconds: windowSeconds,
   pools: typeof pools === 'string' ? null : pools.map((pool) => ({ ...pool })),
@@ -69,13 +69,13 @@ const show = async (context: CommandContext, args: ParsedArgs, sources: Sources)
   if (!isLive) {
     const snapshot = await takeSnapshot(sources, new Date())
     const columns = terminal?.size().columns ?? plainColumns
-    return print({ json: jsonOf(snapshot), text: draw(snapshot, { columns, colour: false }).join('\n') })
+    return print({ json: toJson(snapshot), text: draw(snapshot, { columns, colour: false }).join('\n') })
   }
   // https://no-color.org
   const colour = !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const frame = async (size: { readonly columns: number; readonly rows: number }) =>
     draw(await takeSnapshot(sources, new Date()), { ...size, colour })
-  await refresh(terminal, frame, { everyMs: intervalOf(args), stop })
+  await refresh(terminal, frame, { everyMs: readInterval(args), stop })
 }
 
 /** `top`: shows pools, queues, rates, the slowest stages and the last errors, refreshed in place until Ctrl-C. */
@@ -93,8 +93,8 @@ export const top: Command = {
     data: dataFlag,
   },
   run: async (context, args) => {
-    intervalOf(args)
-    const { source, databaseUrl, controllerUrl } = await addressesOf(context, args)
+    readInterval(args)
+    const { source, databaseUrl, controllerUrl } = await findAddresses(context, args)
     await using database =
       databaseUrl === undefined ? undefined : openDatabase({ url: databaseUrl, poolMax: 4, statementMs })
     await show(context, args, { source, database, controllerUrl, stop: context.stop })

@@ -1,5 +1,5 @@
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
-import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { type Env, readEnv, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
@@ -15,7 +15,7 @@ const startLimitMs = 60_000
 const startMaxMs = 900_000
 const longestBudgetMs = attemptBudgetMs({ timeout: 60, delay: 10 })
 
-type Settings = ValuesOf<typeof settings>
+type Settings = SettingValues<typeof settings>
 
 /** The settings of a controller, and what follows from them. */
 export type ControllerConfig = ReturnType<typeof readConfig>

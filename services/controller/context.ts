@@ -1,6 +1,6 @@
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
@@ -45,7 +45,7 @@ export const openContext = async (config: ControllerConfig, entries: Entries) =>
     await connectQueue({
       url: config.natsUrl,
       name: 'controller',
-      inboxPrefix: inboxPrefixOf('controller'),
+      inboxPrefix: userInboxPrefix('controller'),
       notice: events.queue,
     }),
   )

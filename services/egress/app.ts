@@ -7,7 +7,7 @@ import { connectTunnel } from './connect-tunnel.ts'
 import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import { Overloaded, refuseRequest, refuseTunnel } from './connections/refuse.ts'
-import { proxyOf, captureOf } from './connections/request-head.ts'
+import { readProxy, readCapture } from './connections/request-head.ts'
 import { parseAbsolute } from './target/parse-target.ts'
 import { createWatches } from './watches.ts'
 
@@ -23,8 +23,8 @@ const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid eg
 const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
   const { req: request } = response
   const ownPort = request.socket.localPort ?? 0
-  const routeOf = () => ({ target: parseAbsolute(request.url ?? ''), proxy: proxyOf(request), ownPort })
-  forwardRequest(egress, response, { capture: captureOf(request), routeOf }).catch((error: unknown) => {
+  const readRoute = () => ({ target: parseAbsolute(request.url ?? ''), proxy: readProxy(request), ownPort })
+  forwardRequest(egress, response, { capture: readCapture(request), readRoute }).catch((error: unknown) => {
     refuseRequest(response, toAppError(error))
   })
 }

@@ -1,13 +1,13 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { isLoopback } from '#shared/policy/address.ts'
-import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { type Env, readEnv, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { egressSettings } from '#shared/config/settings/egress.ts'
 
 const settings = { ...commonSettings, ...egressSettings }
 
 /** Settings of the egress filter. */
-export type Config = ValuesOf<typeof settings>
+export type Config = SettingValues<typeof settings>
 
 /** Reads the settings. Throws `CONFIGURATION` with all problems at once, or if it would listen beyond loopback without tokens. */
 export const readConfig = (env: Env): Config => {

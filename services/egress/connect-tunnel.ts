@@ -9,7 +9,7 @@ import type { Egress } from './context.ts'
 import { routeFields } from './telemetry/events.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import { refuseTunnel } from './connections/refuse.ts'
-import { captureOf, proxyOf } from './connections/request-head.ts'
+import { readCapture, readProxy } from './connections/request-head.ts'
 import { parseOrigin, type Route, parseAuthority } from './target/parse-target.ts'
 
 /** Idle time-out once one end has half-closed. */
@@ -45,8 +45,8 @@ const servePlain = (
   { route, capture }: { readonly route: Route; readonly capture: string | undefined },
 ): void => {
   const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
-    const routeOf = () => ({ ...route, target: parseOrigin(request.url ?? '', route.target) })
-    forwardRequest(egress, response, { capture, routeOf }).catch(() => client.destroy())
+    const readRoute = () => ({ ...route, target: parseOrigin(request.url ?? '', route.target) })
+    forwardRequest(egress, response, { capture, readRoute }).catch(() => client.destroy())
   })
   server.setTimeout(egress.bounds.idleMs)
   server.on('clientError', (cause) => {
@@ -66,12 +66,12 @@ export type TunnelRequest = { readonly request: IncomingMessage; readonly client
  * or a refusal. Resolves when the tunnel has ended, plain requests can be served, or the refusal is written; never throws.
  */
 export const connectTunnel = async (egress: Egress, { request, client, head }: TunnelRequest): Promise<void> => {
-  const fields = { kind: 'tunnel', capture: captureOf(request) } as const
+  const fields = { kind: 'tunnel', capture: readCapture(request) } as const
   let route: Route | undefined
   try {
     route = {
       target: parseAuthority(request.url ?? ''),
-      proxy: proxyOf(request),
+      proxy: readProxy(request),
       ownPort: client.localPort ?? 0,
     }
     const upstream = await connectUpstream(egress, route)

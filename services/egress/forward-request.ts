@@ -17,8 +17,8 @@ export const headerBytesMax = 65_536
 /** Where a plain request goes. */
 export type PlainRoute = Route & { readonly target: PlainTarget }
 
-/** The capture and the route of a plain request; `routeOf` throws `BAD_REQUEST` if it cannot be served. */
-export type PlainRequest = { readonly capture: string | undefined; readonly routeOf: () => PlainRoute }
+/** The capture and the route of a plain request; `readRoute` throws `BAD_REQUEST` if it cannot be served. */
+export type PlainRequest = { readonly capture: string | undefined; readonly readRoute: () => PlainRoute }
 
 /** One plain request in flight: its route, its upstream connection, and the connection's bounds. */
 type Outgoing = { readonly route: PlainRoute; readonly upstream: Socket; readonly byteBound: Bounded }
@@ -47,7 +47,7 @@ const awaitResponse = (outgoing: ClientRequest): Promise<IncomingMessage> =>
   })
 
 /** A request to an HTTP proxy has the absolute form, and the caller's credentials. */
-const requestTargetOf = ({ target, proxy }: PlainRoute) =>
+const requestTarget = ({ target, proxy }: PlainRoute) =>
   proxy?.kind === 'http'
     ? { path: `http://${target.hostHeader}${target.path}`, credentials: proxyAuthorization(proxy) }
     : { path: target.path, credentials: [] }
@@ -58,7 +58,7 @@ const isProxyError = ({ statusCode, headers }: IncomingMessage): boolean =>
 
 /** Sends the request and waits for the head of the response. Throws `TIMEOUT` or `CONNECTION_FAILED`. */
 const send = async (request: IncomingMessage, { route, upstream, byteBound }: Outgoing): Promise<IncomingMessage> => {
-  const { path, credentials } = requestTargetOf(route)
+  const { path, credentials } = requestTarget(route)
   try {
     const outgoing = openRequest({
       createConnection: () => upstream,
@@ -100,13 +100,13 @@ const respond = async (incoming: IncomingMessage, response: ServerResponse, byte
 export const forwardRequest = async (
   egress: Egress,
   response: ServerResponse,
-  { capture, routeOf }: PlainRequest,
+  { capture, readRoute }: PlainRequest,
 ): Promise<void> => {
   const { req: request } = response
   const fields = { kind: 'request', capture } as const
   let route: PlainRoute | undefined
   try {
-    route = routeOf()
+    route = readRoute()
     const upstream = await open(egress, route)
     if (response.destroyed) upstream.destroy()
     else response.once('close', () => upstream.destroy())

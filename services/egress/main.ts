@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { authorityOf } from '#shared/policy/host.ts'
+import { formatAuthority } from '#shared/policy/host.ts'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { createApp } from './app.ts'
@@ -18,7 +18,7 @@ await runMain('egress', async ({ env, stop, announce }) => {
   server.listen(config.egressPort, config.egressHost)
   await once(server, 'listening')
   const { address: host, port } = server.address() as AddressInfo
-  const url = `http://${authorityOf({ host, port })}`
+  const url = `http://${formatAuthority({ host, port })}`
   egress.events.listening(url)
   announce({ egress: url, probeUrl: probe.url })
   await untilStopped(stop)

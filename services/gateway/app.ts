@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
-import { traceIdOf } from '#shared/telemetry/trace.ts'
+import { readTraceId } from '#shared/telemetry/trace.ts'
 import type { Context } from './context/context.ts'
 import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
@@ -55,7 +55,7 @@ const handleWith =
       code: answer.code,
       ms: performance.now() - began,
       requestId,
-      traceId: traceIdOf(traceparent),
+      traceId: readTraceId(traceparent),
       accountId: answer.caller?.accountId,
       fault: answer.status >= 500 ? answer.thrown : undefined,
     })

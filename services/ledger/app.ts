@@ -48,7 +48,7 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
 }
 
 /** The loops of a ledger. */
-export const loopsOf = (ledger: Ledger, states: Pick<PoolStates, 'couldNotStartFor'>): Loop[] => {
+export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotStartFor'>): Loop[] => {
   const loop = loopsWith(ledger)
   const reconnected = createWakeup()
   return [
@@ -75,6 +75,6 @@ export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => 
   using _back = ledger.queue.onReconnect(ledger.idleMonitor.markBusy)
   using states = subscribeToPoolStates(ledger)
   ready()
-  const loops = loopsOf(ledger, states).map((each) => runLoop(each, ledger.events, stop))
+  const loops = createLoops(ledger, states).map((each) => runLoop(each, ledger.events, stop))
   await Promise.all([consumeReports(ledger, stop), ...loops])
 }

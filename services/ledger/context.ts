@@ -1,6 +1,6 @@
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { probeStream } from '#shared/queue/stored.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
@@ -60,7 +60,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
   const { objects } = await by.openStore(config)
   const database = stack.use(by.openConfiguredDatabase(config))
-  const inboxPrefix = inboxPrefixOf('ledger')
+  const inboxPrefix = userInboxPrefix('ledger')
   const notice = events.queueNotice
   const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))
   const stores = stack.use(watchStores({ database, queue, objects, events }))

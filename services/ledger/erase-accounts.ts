@@ -21,7 +21,7 @@ const eraseCaptures = async (database: Database, accountId: string): Promise<num
  * Tables with a column `account_id`, except four: `capture` and `outbox`, whose rows go with their captures; `deletion`, which
  * the ledger still has to process; and `api_key`.
  */
-const tablesOf = async (sql: Sql): Promise<string[]> => {
+const listTables = async (sql: Sql): Promise<string[]> => {
   const rows = await sql.query<{ name: string }>(
     `select quote_ident(c.table_name) as name from information_schema.columns c
        join information_schema.tables t using (table_schema, table_name)
@@ -53,7 +53,7 @@ export const eraseAccounts = async ({ database, events }: Dependencies): Promise
   // An accept in progress when the account was disabled has locked its meter; without the meter none can succeed.
   if ((await eraseRows(database, 'account_meter', id)) > 0) return true
   if ((await eraseCaptures(database, id)) > 0) return true
-  for (const table of await tablesOf(database)) if ((await eraseRows(database, table, id)) > 0) return true
+  for (const table of await listTables(database)) if ((await eraseRows(database, table, id)) > 0) return true
   if (await finishErasure(database, id)) events.accountErased(id)
   return true
 }

@@ -3,7 +3,7 @@ import { removeOrphans } from './db/object-removals.ts'
 import { deleteMessages } from '#shared/queue/streams.ts'
 import { captureSubject, resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
-import { objectPrefixesOf } from '#shared/storage/objects.ts'
+import { objectPrefixes } from '#shared/storage/objects.ts'
 import type { Ledger } from './context.ts'
 
 type Dependencies = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events'>
@@ -12,8 +12,8 @@ const batchDeletions = 50
 const concurrency = 4
 
 /** Marks the objects of all attempts, reported or not, for removal unless another record refers to them. */
-const removeObjectsOf = async ({ database, objects }: Dependencies, { id, acceptedAt }: Deletion) => {
-  for (const prefix of objectPrefixesOf(id, new Date(acceptedAt))) {
+const removeCaptureObjects = async ({ database, objects }: Dependencies, { id, acceptedAt }: Deletion) => {
+  for (const prefix of objectPrefixes(id, new Date(acceptedAt))) {
     await removeOrphans(database, await Array.fromAsync(objects.list(prefix)))
   }
 }
@@ -23,7 +23,7 @@ const finishOne = async (ledger: Dependencies, deletion: Deletion) => {
   for (const subject of [startedSubject(deletion), resultSubject(deletion)]) {
     await deleteMessages(ledger.queue, resultsStream.name, subject)
   }
-  await removeObjectsOf(ledger, deletion)
+  await removeCaptureObjects(ledger, deletion)
   await completeDeletion(ledger.database, deletion)
 }
 

@@ -5,7 +5,7 @@ import {
   deleteMessage,
   findUndeliverable,
   lacksCopies,
-  maxPayloadOf,
+  serverMaxPayload,
   readStreams,
   type StreamState,
   unreadPart,
@@ -78,7 +78,7 @@ const requeueUndeliverable = async ({ database, queue, events, relayWakeup }: De
 /** Creates or repairs streams and consumers at the start, and reports a `max_payload` that is too small for captures. */
 export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
   if (!(await repair(ledger, await readStreams(ledger.queue), []))) await declare(ledger)
-  const maxPayload = maxPayloadOf(ledger.queue)
+  const maxPayload = serverMaxPayload(ledger.queue)
   if (maxPayload < maxMessageBytes) ledger.events.maxPayloadTooSmall(maxPayload)
 }
 

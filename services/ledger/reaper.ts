@@ -81,7 +81,7 @@ const failUnlessReported = async (
 const isUsedUp = ({ unendedStarts, attempts }: OverdueCapture) => unendedStarts >= unendedMax || attempts >= maxAttempts
 
 /** Why an overdue capture fails; undefined if it is requeued. The wait for another attempt has the bounds of that for the first. */
-const failureOf = (pass: Pass, overdue: OverdueCapture): Failure | undefined => {
+const findFailure = (pass: Pass, overdue: OverdueCapture): Failure | undefined => {
   if (isUsedUp(overdue)) return overdue.pool === 'proxied' ? jobDied : givenUp
   if (overdue.ageSeconds >= pass.longestWaitSeconds) return notRestarted
   const isUnstartable = pass.unstartable.includes(overdue.pool) && overdue.ageSeconds >= pass.proxiedWaitSeconds
@@ -94,7 +94,7 @@ const failureOf = (pass: Pass, overdue: OverdueCapture): Failure | undefined => 
  */
 const failOrRequeue = async (pass: Pass, overdue: OverdueCapture) => {
   const { attempts, unendedStarts } = overdue
-  const failure = failureOf(pass, overdue)
+  const failure = findFailure(pass, overdue)
   const { settled, stored } = await failUnlessReported(pass, overdue, {
     failure,
     isSame: (row) => row.status === 'processing' && row.attempts === attempts && row.unendedStarts === unendedStarts,

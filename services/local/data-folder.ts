@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { AppError } from '#shared/errors/app-error.ts'
 
 /** The absolute paths in a data folder, which need not exist. */
-export const pathsOf = (folder: string) => {
+export const dataPaths = (folder: string) => {
   const path = resolve(folder)
   return {
     path,
@@ -27,7 +27,7 @@ export const pathsOf = (folder: string) => {
 }
 
 /** The paths of a one-machine installation. */
-export type DataFolder = Readonly<ReturnType<typeof pathsOf>>
+export type DataFolder = Readonly<ReturnType<typeof dataPaths>>
 
 const refuse = (path: string, why: string): never => {
   throw new AppError('CONFIGURATION', { publicMessage: `the data folder ${path} ${why}; choose another with --data` })
@@ -46,7 +46,7 @@ const makeFolder = async (path: string): Promise<void> => {
 
 /** Creates the data folder if it is missing, with mode 0700. Throws `CONFIGURATION` if it cannot be used. */
 export const openDataFolder = async (folder: string): Promise<DataFolder> => {
-  const paths = pathsOf(folder)
+  const paths = dataPaths(folder)
   try {
     await makeFolder(paths.path)
   } catch (error) {

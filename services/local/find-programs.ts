@@ -51,10 +51,10 @@ const firstExecutable = async (paths: readonly string[]): Promise<string | undef
   return undefined
 }
 
-const foldersOf = (path: string) => path.split(delimiter).filter((folder) => folder !== '')
-const inPath = (path: string, name: string) => foldersOf(path).map((folder) => join(folder, name))
+const splitPath = (path: string) => path.split(delimiter).filter((folder) => folder !== '')
+const inPath = (path: string, name: string) => splitPath(path).map((folder) => join(folder, name))
 
-const entriesOf = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+const listEntries = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
 /** The output of `--version`. Rejects if the program does not run within 20 s. */
 export const readVersion = async (program: string): Promise<string> =>
@@ -91,9 +91,9 @@ export const findPostgres = async (search: ProgramSearch): Promise<string | unde
     return found && dirname(found)
   }
   if (named.postgresBin) return first([named.postgresBin])
-  const versions = (await entriesOf(search.postgresVersions)).toSorted((a, b) => Number(b) - Number(a))
+  const versions = (await listEntries(search.postgresVersions)).toSorted((a, b) => Number(b) - Number(a))
   const installed = versions.map((version) => join(search.postgresVersions, version, 'bin'))
-  const found = await first([...foldersOf(search.path), ...installed])
+  const found = await first([...splitPath(search.path), ...installed])
   if (found) return found
   await linkLibraries(postgresPackage)
   return first([join(postgresPackage, 'native', 'bin')])
@@ -102,7 +102,7 @@ export const findPostgres = async (search: ProgramSearch): Promise<string | unde
 /** Finds nats-server 2.12 or newer. */
 export const findNats = async ({ named, tools, path }: ProgramSearch): Promise<string | undefined> => {
   if (named.natsServer) return firstNewEnough([named.natsServer], natsLeast)
-  const own = (await entriesOf(tools)).filter((name) => name.startsWith('nats-server-'))
+  const own = (await listEntries(tools)).filter((name) => name.startsWith('nats-server-'))
   const programs = own.map((name) => join(tools, name, 'nats-server'))
   return firstNewEnough([...inPath(path, 'nats-server'), ...programs], natsLeast)
 }

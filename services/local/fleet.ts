@@ -2,7 +2,7 @@ import type { LocalProcess } from './local-file.ts'
 import { type Part, type PartPlan, supervise } from './supervise.ts'
 import type { LocalEvents } from './events.ts'
 
-const processOf = (part: Part): LocalProcess => {
+const toProcess = (part: Part): LocalProcess => {
   const { child, addresses } = part.current()
   const probeUrl = addresses['probeUrl']
   return {
@@ -21,7 +21,7 @@ export const createFleet = (deps: {
 }) => {
   const parts = new Map<string, Part>()
   const processes = () =>
-    [...parts.values()].map(processOf).toSorted((one, other) => one.name.localeCompare(other.name))
+    [...parts.values()].map(toProcess).toSorted((one, other) => one.name.localeCompare(other.name))
 
   const stopOne = async (name: string) => {
     const startedMs = performance.now()

@@ -1,5 +1,5 @@
 import type { QueueUserName } from '#shared/queue/permissions.ts'
-import { directUrlOf } from './local-settings.ts'
+import { chooseDirectUrl } from './local-settings.ts'
 import { choosePorts } from './ports.ts'
 import { postgresUser } from './postgres.ts'
 import { loadOrCreateSecrets } from './secrets.ts'
@@ -20,7 +20,7 @@ export const gatherFacts = async (known: Given): Promise<Facts> => {
     secrets,
     ports,
     databaseUrl: settings.externalDatabaseUrl ?? ownDatabase,
-    directUrl: directUrlOf(settings) ?? ownDatabase,
-    natsUrlOf: (user) => settings.externalNatsUrl ?? ownNats(user),
+    directUrl: chooseDirectUrl(settings) ?? ownDatabase,
+    natsUrl: (user) => settings.externalNatsUrl ?? ownNats(user),
   }
 }

@@ -1,4 +1,4 @@
-import { type Env, prefix, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { type Env, prefix, readEnv, type SettingValues } from '#shared/config/read-env.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
 import { type Setting, type Settings, text } from '#shared/config/settings/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
@@ -46,7 +46,7 @@ const settings = {
 }
 
 /** URL of PostgreSQL itself, not of a pooler; undefined if no database is given. */
-export const directUrlOf = ({
+export const chooseDirectUrl = ({
   externalDatabaseUrl,
   databaseDirectUrl,
 }: {
@@ -55,7 +55,7 @@ export const directUrlOf = ({
 }): string | undefined => externalDatabaseUrl && (databaseDirectUrl ?? externalDatabaseUrl)
 
 /** The settings that `up` itself reads; its services read the rest. */
-export type LocalSettings = ValuesOf<typeof settings>
+export type LocalSettings = SettingValues<typeof settings>
 
 const localNames: ReadonlySet<string> = new Set(Object.values(settings).map(({ name }) => name))
 

@@ -8,7 +8,7 @@ import { type Facts, machineEnv, serviceEnv } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
 import { healthProbe, postgresProbe, untilStoreFails, untilUnresponsive } from './watchdog.ts'
 
-const logOf = ({ folder }: Facts, name: string) => join(folder.logs, `${name}.log`)
+const logPath = ({ folder }: Facts, name: string) => join(folder.logs, `${name}.log`)
 
 /** The plan of the local PostgreSQL, in `<data>/postgres`. */
 export const postgresPlan = (facts: Facts, bin: string): PartPlan => ({
@@ -26,7 +26,7 @@ export const postgresPlan = (facts: Facts, bin: string): PartPlan => ({
         folder: facts.folder.postgres,
         password: facts.secrets.postgresPassword,
         port: facts.ports.postgres,
-        logPath: logOf(facts, 'postgres'),
+        logPath: logPath(facts, 'postgres'),
         env: machineEnv(facts.operator),
       },
       signal,
@@ -56,7 +56,7 @@ export const servicePlan = (facts: Facts, name: ServiceName, programs: Programs)
         name,
         main: programPath(services[name].program, programs),
         env: serviceEnv(facts, name),
-        logPath: logOf(facts, name),
+        logPath: logPath(facts, name),
       },
       signal,
     ),

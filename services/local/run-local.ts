@@ -54,8 +54,8 @@ const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> 
   await readPlansFile(plansFile)
 }
 
-const localFileOf = (
-  { settings, folder, directUrl, natsUrlOf }: Facts,
+const toLocalFile = (
+  { settings, folder, directUrl, natsUrl }: Facts,
   { baseUrl, account }: StartedFleet,
   processes: readonly LocalProcess[],
 ): LocalFile => ({
@@ -63,7 +63,7 @@ const localFileOf = (
   api_key: account.apiKey,
   account_id: account.accountId,
   database_url: directUrl,
-  nats_url: natsUrlOf('operator'),
+  nats_url: natsUrl('operator'),
   object_store: settings.s3Url ?? pathToFileURL(folder.objects).href,
   services: processes,
 })
@@ -77,7 +77,7 @@ const createStateFiles = (facts: Facts, lock: Lock) => {
   const write = async (before: Promise<void>, stopping: boolean): Promise<void> => {
     await before
     await lock.write({ stopping, children: children.map(({ pid }) => pid) })
-    if (up && !stopping) await writePrivate(localFile, localFileOf(facts, up, children))
+    if (up && !stopping) await writePrivate(localFile, toLocalFile(facts, up, children))
     else await rm(localFile, { force: true })
   }
   /** Serializes the writes in call order. */

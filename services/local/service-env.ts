@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import { type Env, prefix } from '#shared/config/read-env.ts'
-import { type ServiceName, services, settingsOf } from '#shared/config/services.ts'
+import { type ServiceName, services, serviceSettings } from '#shared/config/services.ts'
 import type { Settings } from '#shared/config/settings/setting.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
@@ -28,7 +28,7 @@ export type Facts = {
   readonly databaseUrl: string
   /** PostgreSQL itself; differs from `databaseUrl` if that is a pooler. */
   readonly directUrl: string
-  readonly natsUrlOf: (user: QueueUserName) => string
+  readonly natsUrl: (user: QueueUserName) => string
 }
 
 type ProcessEnv = Readonly<Record<string, string>>
@@ -134,9 +134,9 @@ export const serviceEnv = (facts: Facts, name: ServiceName): ProcessEnv => {
   const traceEnv = Object.entries(facts.operator).filter(([each]) => service.sendsSpans && each.startsWith('OTEL_'))
   return {
     ...defined(Object.fromEntries(traceEnv)),
-    ...processEnv(facts, settingsOf(name), {
+    ...processEnv(facts, serviceSettings(name), {
       ...(groups.includes(databaseSettings) && database(facts)),
-      ...(user && { NATS_URL: facts.natsUrlOf(user.name) }),
+      ...(user && { NATS_URL: facts.natsUrl(user.name) }),
       ...(groups.includes(storageSettings) && storage(facts)),
       ...ownValues[name]?.(facts),
     }),
@@ -149,7 +149,7 @@ export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
     facts,
     { ...commonSettings, ...queueSettings, ...trustSettings, ...workerSettings },
     {
-      NATS_URL: facts.natsUrlOf(`worker_${pool}`),
+      NATS_URL: facts.natsUrl(`worker_${pool}`),
       WORKER_POOL: pool,
       WORKER_OPENING_KEYS: facts.secrets.sealingKeys[pool].private,
       WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,

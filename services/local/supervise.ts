@@ -35,7 +35,7 @@ export type PartWatcher = {
 }
 
 /** Resolves with the reason when the process has ended; kills a process that stops responding, unless it is being stopped. */
-const endOf = async (running: Running, { untilUnresponsive }: PartPlan, stopping: AbortSignal): Promise<string> => {
+const awaitEnd = async (running: Running, { untilUnresponsive }: PartPlan, stopping: AbortSignal): Promise<string> => {
   const { child } = running
   const ended = new AbortController()
   const signal = AbortSignal.any([ended.signal, stopping])
@@ -74,7 +74,7 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
   const watch = async (): Promise<never> => {
     for (let failures = 0; ;) {
       const since = performance.now()
-      const reason = await endOf(running, plan, stopping.signal)
+      const reason = await awaitEnd(running, plan, stopping.signal)
       failures = await restart(reason, performance.now() - since > healthyMs ? 0 : failures)
       await watcher.back(plan.name, running.child.pid)
     }

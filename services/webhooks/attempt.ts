@@ -28,7 +28,7 @@ const authorization = ({ username, password }: URL): Record<string, string> => {
   return { authorization: `Basic ${credentials}` }
 }
 
-const requestOf = ({ accountId, url: text, headers, body }: Post, agent: Agent): ReceiverRequestOptions => {
+const toRequest = ({ accountId, url: text, headers, body }: Post, agent: Agent): ReceiverRequestOptions => {
   const url = new URL(text)
   return {
     agent,
@@ -53,7 +53,7 @@ const failureOfStatus = (status: number): Failure | null => {
   return status >= 300 && status < 400 ? 'redirect' : 'status'
 }
 
-const failureOf = (error: NodeJS.ErrnoException): Failure | 'not_tried' => {
+const classifyFailure = (error: NodeJS.ErrnoException): Failure | 'not_tried' => {
   if (error instanceof NoConnection) return error.reason
   return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
 }
@@ -82,7 +82,7 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
         request.destroy()
       }, answerMs)
     })
-    request.on('error', (error) => end(failureOf(error)))
+    request.on('error', (error) => end(classifyFailure(error)))
     request.once('response', (response) => {
       status = response.statusCode ?? 0
       const failure = failureOfStatus(status)
@@ -100,7 +100,7 @@ export const attempt = async (
 ): Promise<Outcome> => {
   // A receiver may close a kept connection just when it is reused; a retry on another one is part of the same attempt.
   for (;;) {
-    const request = openRequest(requestOf(post, agent))
+    const request = openRequest(toRequest(post, agent))
     const response = readResponse(request, answerMs)
     request.end(post.body)
     const outcome = await response

@@ -1,4 +1,4 @@
-import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { type Env, readEnv, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { databaseSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { webhookSettings } from '#shared/config/settings/webhooks.ts'
@@ -6,7 +6,7 @@ import { webhookSettings } from '#shared/config/settings/webhooks.ts'
 const settings = { ...commonSettings, ...databaseSettings, ...trustSettings, ...webhookSettings }
 
 /** Settings of the webhook sender. */
-export type Config = ValuesOf<typeof settings>
+export type Config = SettingValues<typeof settings>
 
 /** Reads the sender's settings; throws `CONFIGURATION` with all problems at once. */
 export const readConfig = (env: Env): Config => readEnv(settings, env)

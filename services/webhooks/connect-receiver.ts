@@ -5,7 +5,7 @@ import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:
 import type { HostPort } from '#shared/config/settings/worker.ts'
 import { egressTokenHeaders } from '#shared/net/egress-token.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
-import { authorityOf } from '#shared/policy/host.ts'
+import { formatAuthority } from '#shared/policy/host.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection } from './outcome.ts'
 
@@ -20,14 +20,14 @@ export type EgressRoute = {
   readonly connectMs: number
 }
 
-const failureOf = ({ headers }: IncomingMessage): Failure | 'not_tried' => {
+const classifyFailure = ({ headers }: IncomingMessage): Failure | 'not_tried' => {
   const refusal = parseRefusal(headers[refusalHeader]?.toString())
   if (refusal === undefined || refusal === 'unavailable' || refusal === 'overloaded') return 'not_tried'
   return refusal === 'bad_request' ? 'blocked' : refusal
 }
 
 const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, signal: AbortSignal): Promise<Socket> => {
-  const authority = authorityOf(to)
+  const authority = formatAuthority(to)
   const request = openRequest({
     ...egress,
     method: 'CONNECT',
@@ -50,7 +50,7 @@ const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, si
     return socket
   }
   socket.destroy()
-  throw new NoConnection(failureOf(response))
+  throw new NoConnection(classifyFailure(response))
 }
 
 /** Distinguishes an invalid certificate from a broken connection. */

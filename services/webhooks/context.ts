@@ -17,7 +17,7 @@ const idleMs = 5000
 /** The contract's bounds of an attempt: for the connection, then for the whole response. */
 export const attemptBounds = { connectMs: 10_000, answerMs: 30_000 } as const
 
-const trustOf = async (path: string): Promise<SecureContext | undefined> => {
+const readAuthorities = async (path: string): Promise<SecureContext | undefined> => {
   const extra = await readExtraCertificates(path)
   return extra.length === 0 ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ...extra] })
 }
@@ -31,7 +31,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
   const openingKeys = config.openingKeys.map(readOpeningKey)
   const { egress, egressToken } = config
-  const trust = await trustOf(config.extraCa)
+  const trust = await readAuthorities(config.extraCa)
   const database = stack.use(by.openConfiguredDatabase(config))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
   const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }))

@@ -41,7 +41,7 @@ const storedBody = ({ records }: PrepareDeps, id: string, stored: string) =>
   stored.startsWith('{') ? stored : records.openText(id, stored)
 
 /** The bodies by delivery, built and stored if they are sent for the first time: null if there is nothing to send any more, undefined if unreadable. */
-const bodiesOf = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
+const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
   const fresh = taken.filter(({ body }) => body === null)
   const ids = fresh.flatMap(({ captureId, eventData }) => (captureId !== null && eventData === null ? [captureId] : []))
   const captures = ids.length === 0 ? [] : await findCaptures(deps.database, [...new Set(ids)])
@@ -64,7 +64,7 @@ const bodiesOf = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
   return bodies
 }
 
-const secretsOf = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[] | undefined => {
+const openSecrets = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[] | undefined => {
   const { webhookId, sealedSecret, sealedPreviousSecret } = delivery
   if (webhookId === null) return []
   return decrypted(deps, `secret of webhook ${webhookId}`, () =>
@@ -80,7 +80,7 @@ const secretsOf = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[
  */
 export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
   const owned = taken.filter(({ webhookId, sealedSecret }) => webhookId === null || sealedSecret !== null)
-  const bodies = await bodiesOf(deps, owned)
+  const bodies = await renderBodies(deps, owned)
   const bodyOf = ({ id }: TakenDelivery) => (bodies.has(id) ? bodies.get(id) : null)
   const deleted = await dropDeliveries(
     deps.database,
@@ -88,7 +88,7 @@ export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly Taken
   )
   if (deleted > 0) deps.events.dropped(deleted)
   const withBody = owned.filter((delivery) => bodyOf(delivery) !== null)
-  const read = withBody.map((delivery) => ({ delivery, body: bodyOf(delivery), secrets: secretsOf(deps, delivery) }))
+  const read = withBody.map((delivery) => ({ delivery, body: bodyOf(delivery), secrets: openSecrets(deps, delivery) }))
   const prepared = read.flatMap(({ delivery, body, secrets }) =>
     typeof body === 'string' && secrets !== undefined ? [{ delivery, body, secrets }] : [],
   )

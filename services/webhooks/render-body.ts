@@ -3,7 +3,7 @@ import { webhookFields, toRecord } from '#shared/db/record.ts'
 import type { TakenDelivery } from './db/take-deliveries.ts'
 
 /** The contract's fields of the record, in its order; `metadata` if requested, `cached` only for a cache hit. */
-const dataOf = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
+const createData = (capture: FoundCapture, publicUrl: string): Record<string, unknown> => {
   const record = toRecord(capture, publicUrl)
   const names = webhookFields[capture.status === 'completed' ? 'completed' : 'failed']
   return {
@@ -19,6 +19,6 @@ export const renderBody = (
   capture: FoundCapture | undefined,
   publicUrl: string,
 ): string | undefined => {
-  const data = eventData ?? (capture && dataOf(capture, publicUrl))
+  const data = eventData ?? (capture && createData(capture, publicUrl))
   return data && JSON.stringify({ event, data, sent_at: sentAt })
 }

@@ -1,4 +1,4 @@
-import { type Env, readEnv, type ValuesOf } from '#shared/config/read-env.ts'
+import { type Env, readEnv, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { queueSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
@@ -6,7 +6,7 @@ import { workerSettings } from '#shared/config/settings/worker.ts'
 const settings = { ...commonSettings, ...queueSettings, ...trustSettings, ...workerSettings }
 
 /** The settings of a worker. */
-export type Config = ValuesOf<typeof settings>
+export type Config = SettingValues<typeof settings>
 
 /** Reads the settings of a worker; throws `CONFIGURATION` that lists all problems. */
 export const readConfig = (env: Env): Config => readEnv(settings, env)

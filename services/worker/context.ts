@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Life } from '#shared/process/run-main.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -16,7 +16,7 @@ import { createSlots, hostsPerSlot } from './host/slots.ts'
 import { reserveBrowserUsers } from './isolation/browser-users.ts'
 import { checkIsolation } from './isolation/isolated.ts'
 import { linkEgress } from './lifecycle/egress-link.ts'
-import { healthOf } from './lifecycle/health.ts'
+import { workerHealth } from './lifecycle/health.ts'
 import { coalesceHeartbeats, createServiceTime, publishHeartbeat, startHeartbeat } from './lifecycle/heartbeat.ts'
 import { startLifecycle } from './lifecycle/lifecycle.ts'
 import { reportedHolds } from './lifecycle/pull-gate.ts'
@@ -52,7 +52,7 @@ export const createContext = async (
   const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
   warnOfUnsafe(config, events)
   const pod = config.pod || `worker-${randomUUID().slice(0, 8)}`
-  const inboxPrefix = inboxPrefixOf(`worker_${pool}`)
+  const inboxPrefix = userInboxPrefix(`worker_${pool}`)
   const queue = await connectQueue({ url: config.natsUrl, name: pod, inboxPrefix, notice: events.queue })
   const puller = stack.use(new LanePuller(queue, pool))
   // Disposed before the puller, which hands back the deliveries that arrive until the connection is flushed.
@@ -74,7 +74,7 @@ export const createContext = async (
   const slots = createSlots({ config, isolation, browsers, users, environment, events }, holds)
   stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(startHeartbeat(publish))
-  const health = () => healthOf({ queue, lifecycle, slots })
+  const health = () => workerHealth({ queue, lifecycle, slots })
   const probe = stack.use(await startProbeServer(config, { metrics, health }))
   void lifecycle.warmed.then(() => life.announce({ probeUrl: probe.url }))
   const worker = { queue, pool, pod, openingKeys, egress, store, events, puller, lifecycle, slots, service }

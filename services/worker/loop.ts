@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { accountIdOfCapture, captureIdOf } from '#shared/queue/subjects.ts'
-import { type LanePuller, laneTurnOf } from './delivery/lane-puller.ts'
+import { type LanePuller, firstLaneTurn } from './delivery/lane-puller.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
 import type { Slot } from './host/slots.ts'
 import type { Host } from './host/steer-host.ts'
@@ -21,7 +21,7 @@ export type Turn = {
   readonly laneTurn: () => number
   /** A warm host, with an account one that may serve it; undefined if `signal` aborts before one is warm. */
   readonly host: (accountId?: string) => Promise<Host | undefined>
-  readonly slot: Pick<Slot, 'isOf'>
+  readonly slot: Pick<Slot, 'hasServed'>
   /** Ends the wait for a capture; a capture that runs is finished. */
   readonly signal: AbortSignal
   /** Called when a capture has left its browser, while the worker still counts it as running. */
@@ -43,7 +43,7 @@ export const serveNext = async (
   if (!warm || signal.aborted) return undefined
   lifecycle.warm()
   const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
-  const delivery = await puller.take(laneTurn(), pulling, ({ subject }) => slot.isOf(accountIdOfCapture(subject)))
+  const delivery = await puller.take(laneTurn(), pulling, ({ subject }) => slot.hasServed(accountIdOfCapture(subject)))
   if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()
@@ -62,7 +62,7 @@ export const serveNext = async (
  * slots and workers. While a capture is stored and reported its slot serves the next one, but does not begin a third.
  */
 export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
-  let nextTurn = laneTurnOf(running.pod)
+  let nextTurn = firstLaneTurn(running.pod)
   const laneTurn = () => nextTurn++
   const serveIn = async (slot: Slot) => {
     const host = (accountId?: string) => slot.host(stop, accountId)
@@ -120,7 +120,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: Sing
   using spare = startTimeout(bounds.spareMs)
   const signal = AbortSignal.any([stop, spare.signal])
   const turn = {
-    laneTurn: () => laneTurnOf(running.pod),
+    laneTurn: () => firstLaneTurn(running.pod),
     host: () => warmHost(slot, signal, bounds.warmMs),
     slot,
     signal,

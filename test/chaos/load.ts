@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
-import { readPrivate, pathsOf } from '#local/data-folder.ts'
+import { readPrivate, dataPaths } from '#local/data-folder.ts'
 import type { Secrets } from '#local/secrets.ts'
 import { type Call, type Called, type Client, createClient } from './client.ts'
 import type { Exchange } from './history.ts'
@@ -20,7 +20,7 @@ export type Clients = Readonly<Record<'plain' | 'edge' | 'brief', Client>>
 /** Creates the accounts of a run. */
 export const createClients = async (world: World, record: (exchange: Exchange) => void): Promise<Clients> => {
   const { database, system, dataDir } = world
-  const pepper = (await readPrivate<Secrets>(pathsOf(dataDir).secrets))?.keyPepper ?? ''
+  const pepper = (await readPrivate<Secrets>(dataPaths(dataDir).secrets))?.keyPepper ?? ''
   const create = async (plan: string) => {
     const { id } = await createAccount(database, { name: 'chaos', email: 'chaos@example.com', plan })
     const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper })

@@ -2,14 +2,14 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { chartFolder, unusedValues } from '#test/helpers/chart.ts'
-import { leavesOf, readValues } from '#tools/docs/chart/read-values.ts'
+import { listLeaves, readValues } from '#tools/docs/chart/read-values.ts'
 
-const leaves = leavesOf(readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8')))
+const leaves = listLeaves(readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8')))
 
 t.test('chart: every value is documented and used', async (t) => {
   const undocumented = (all: typeof leaves) => all.filter(({ help }) => help === '').map(({ path }) => path.join('.'))
   t.strictSame(undocumented(leaves), [])
-  t.strictSame(undocumented(leavesOf(readValues('a:\n  # About b.\n  b: 1\n  c: 2\n'))), ['a.c'])
+  t.strictSame(undocumented(listLeaves(readValues('a:\n  # About b.\n  b: 1\n  c: 2\n'))), ['a.c'])
 
   const folder = t.testdir()
   const chart = join(folder, 'shutterfleet')

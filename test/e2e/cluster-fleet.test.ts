@@ -2,7 +2,7 @@ import t from 'tap'
 import { poolLabels } from '#shared/kube/names.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { type HeartbeatMessage, heartbeatCodec } from '#shared/queue/messages.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { heartbeatFilter, drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { type Fault, startFleet } from '#test/helpers/cluster-fleet.ts'
@@ -30,7 +30,7 @@ t.teardown(async () => {
 const controller = await connectQueue({
   url: queue.urlOf('controller'),
   name: 'test',
-  inboxPrefix: inboxPrefixOf('controller'),
+  inboxPrefix: userInboxPrefix('controller'),
   notice: () => {},
 })
 t.teardown(() => controller[Symbol.asyncDispose]())

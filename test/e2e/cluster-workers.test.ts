@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { browserPools } from '#shared/kube/browser-pool.ts'
-import { captureLabel, poolLabels, selectorOf } from '#shared/kube/names.ts'
+import { captureLabel, poolLabels, labelSelector } from '#shared/kube/names.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
@@ -116,7 +116,7 @@ t.test(
       applyPool('fixed', { pool: 'standard', autoscaling: { enabled: false }, replicas })
     await size(1)
     await applyPool('single', { pool: 'proxied' })
-    const podOf = async () => (await podsBy(selectorOf(poolLabels('shutterfleet', 'fixed'))))[0]
+    const podOf = async () => (await podsBy(labelSelector(poolLabels('shutterfleet', 'fixed'))))[0]
     await eventually(async () => (await podOf()) !== undefined, { what: 'a pod' })
     const { name } = (await podOf())!.metadata
     const [held1] = await queue.send(1, { parameters: { url: `${pages.url}/held` } })

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
-import { captureLabel, poolLabels, selectorOf } from '#shared/kube/names.ts'
+import { captureLabel, poolLabels, labelSelector } from '#shared/kube/names.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { egressToken, startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { grantController } from '#test/helpers/controller-role.ts'
@@ -58,7 +58,7 @@ t.teardown(async () => {
 const applyPool = (name: string, spec: object) =>
   cluster.apply({ apiVersion: browserPools.apiVersion, kind: 'BrowserPool', metadata: { name }, spec })
 const podsOf = async (name: string) =>
-  (await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels('shutterfleet', name)))).items
+  (await cluster.get<{ items: PodObject[] }>('pods', '-l', labelSelector(poolLabels('shutterfleet', name)))).items
 /** Stops the API server for the duration of a Lease. */
 const outage = async () => {
   await cluster.kill('kube-apiserver')

@@ -4,7 +4,7 @@ import { systemClock } from '#controller/kube/clock.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import { Reflector, type WatchEnd } from '#controller/kube/reflector.ts'
-import { keyOf, type KubeObject } from '#shared/kube/resource.ts'
+import { objectKey, type KubeObject } from '#shared/kube/resource.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type FaultyProxy, startFaultyProxy } from '#test/helpers/faulty-proxy.ts'
@@ -37,7 +37,7 @@ const churnFor = async (turns: number) => {
 }
 
 const versionsOf = (objects: readonly KubeObject[]) =>
-  objects.map((object) => `${keyOf(object)} ${object.metadata?.resourceVersion}`).toSorted()
+  objects.map((object) => `${objectKey(object)} ${object.metadata?.resourceVersion}`).toSorted()
 
 const listed = async () => versionsOf((await api.list(all, { limit: 500 })).items)
 
@@ -87,7 +87,7 @@ t.test('kube reflector: the store and the reported changes equal a direct list',
   await churnFor(100)
   await equalsList(reflector)
   const present = [...observed.keys].filter(([, kind]) => kind !== 'deleted').map(([key]) => key)
-  t.strictSame(present.toSorted(), reflector.all().map(keyOf).toSorted())
+  t.strictSame(present.toSorted(), reflector.all().map(objectKey).toSorted())
   t.equal(observed.lists, 1)
 })
 

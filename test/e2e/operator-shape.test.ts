@@ -4,7 +4,7 @@ import {
   fieldOwner,
   poolLabels,
   replicasOwner,
-  selectorOf,
+  labelSelector,
   workersName,
 } from '#shared/kube/names.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -214,7 +214,7 @@ t.test(
     const { 'app.kubernetes.io/instance': _, ...matchLabels } = poolLabels('shutterfleet', 'older')
     const { metadata, spec } = made.spec.template
     const template = { metadata: { ...metadata, labels: matchLabels }, spec }
-    await cluster.kubectl(['delete', 'deployment,pods', '-l', selectorOf(poolLabels('shutterfleet', 'older'))])
+    await cluster.kubectl(['delete', 'deployment,pods', '-l', labelSelector(poolLabels('shutterfleet', 'older'))])
     await cluster.apply({
       apiVersion,
       kind: 'Deployment',

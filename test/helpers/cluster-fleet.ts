@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { captureIdOf } from '#shared/queue/subjects.ts'
 import type { Order, Outcome } from '#worker/protocol/protocol.ts'
 import type { TestCluster } from './cluster.ts'
@@ -204,7 +204,7 @@ const connectWorkers = async ({ urlOf }: FleetOptions['queue']): Promise<Queues>
   const connect = async (pool: Pool) => {
     const user = `worker_${pool}` as const
     const url = urlOf(user)
-    const queue = await connectQueue({ url, name: 'fleet', inboxPrefix: inboxPrefixOf(user), notice: () => {} })
+    const queue = await connectQueue({ url, name: 'fleet', inboxPrefix: userInboxPrefix(user), notice: () => {} })
     return [pool, queue] as const
   }
   return Object.fromEntries(await Promise.all(pools.map(connect))) as Queues

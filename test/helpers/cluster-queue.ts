@@ -13,7 +13,7 @@ import {
   startedCodec,
   type StartedMessage,
 } from '#shared/queue/messages.ts'
-import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import { userInboxPrefix, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { pullBatch } from '#test/helpers/pull-batch.ts'
 import { generateSealingKeys, type OpeningKey, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
@@ -158,7 +158,7 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
 }
 
 const connectAs = (name: QueueUserName, url: string) =>
-  connectQueue({ url, name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+  connectQueue({ url, name, inboxPrefix: userInboxPrefix(name), notice: () => {} })
 
 /** Publishes the backlog of each pool every `countMs`. */
 const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, countMs: number) => {

@@ -5,7 +5,7 @@ import type { Pool } from '#shared/capture/lane.ts'
 import { accountsText } from '#local/nats-config.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { backlogCodec, type HeartbeatMessage, heartbeatCodec, captureCodec } from '#shared/queue/messages.ts'
-import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import { userInboxPrefix, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
 import { backlogSubject, heartbeatFilter, captureSubject } from '#shared/queue/subjects.ts'
@@ -62,7 +62,7 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
   const nats = await startNats(undefined, { config: accountsText(passwords) })
   const urlOf = (user: QueueUserName) => nats.url.replace('//', `//${user}:${password}@`)
   const name = 'operator'
-  const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+  const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: userInboxPrefix(name), notice: () => {} })
   await declareStreams(queue)
   const heartbeats = new Map<string, HeartbeatMessage>()
   const served = ['standard', 'stealth'] as const

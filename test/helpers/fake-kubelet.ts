@@ -4,7 +4,7 @@ import { type KubeConnection, openConnection } from '#shared/kube/connection.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 import { Reflector } from '#controller/kube/reflector.ts'
-import { keyOf } from '#shared/kube/resource.ts'
+import { objectKey } from '#shared/kube/resource.ts'
 import type { TestCluster } from './cluster.ts'
 import { isSameStatus, newPodState, now, type PodState, type Program, podStatusOf, type Waiting } from './pod-state.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -101,7 +101,7 @@ export class FakeKubelet implements AsyncDisposable {
   }
 
   #onChange({ kind, object }: Change<PodObject>) {
-    const key = keyOf(object)
+    const key = objectKey(object)
     const known = this.#states.get(key)
     const isSame = known?.pod.metadata.uid === object.metadata.uid
     if (known && (kind === 'deleted' || !isSame)) this.#remove(key, known)
@@ -117,7 +117,7 @@ export class FakeKubelet implements AsyncDisposable {
   #syncPod(state: PodState) {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = state.pod.metadata
     if (deletionTimestamp) this.#stop(state, deletionGracePeriodSeconds)
-    this.#writes.add(keyOf(state.pod))
+    this.#writes.add(objectKey(state.pod))
   }
 
   /** Handles the removal of the pod's object: deleted without grace, or lost in a restore of etcd. */
@@ -131,11 +131,11 @@ export class FakeKubelet implements AsyncDisposable {
     const waiting = this.#options.waitingReason?.(state.pod)
     if (waiting) state.waiting = waiting
     else this.#run(state)
-    this.#writes.add(keyOf(state.pod))
+    this.#writes.add(objectKey(state.pod))
   }
 
   #run(state: PodState) {
-    const changed = () => void this.#writes.add(keyOf(state.pod))
+    const changed = () => void this.#writes.add(objectKey(state.pod))
     const program = this.#options.run(state.pod, changed)
     state.program = program
     state.startedAt = now()
@@ -167,7 +167,7 @@ export class FakeKubelet implements AsyncDisposable {
       state.waiting = { reason: 'CrashLoopBackOff' }
       state.timer = setTimeout(() => this.#startContainer(state), this.#options.restartMs ?? 1000)
     }
-    this.#writes.add(keyOf(pod))
+    this.#writes.add(objectKey(pod))
   }
 
   async #write(key: string) {

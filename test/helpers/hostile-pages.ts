@@ -5,7 +5,7 @@ import { resultCodec, type ResultMessage } from '#shared/queue/messages.ts'
 import { poolDepth } from '#shared/queue/streams.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'
 import { type End, type HostilePage, html } from '#test/fixtures/hostile/page.ts'
-import { anonymousBytesOf } from '#worker/isolation/processes.ts'
+import { readAnonymousBytes } from '#worker/isolation/processes.ts'
 import { browsersOf } from './bare-browser.ts'
 import { startPages } from './browser-host.ts'
 import { sendCapture } from './browser-worker.ts'
@@ -84,7 +84,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
   let before = 0
   for (let count = 0; count < warmUps; count += 1) {
     benignMs = Math.max(benignMs, (await benign()).tookMs)
-    before = Math.max(before, anonymousBytesOf(worker.pid))
+    before = Math.max(before, readAnonymousBytes(worker.pid))
   }
   const most = before * memoryShare
   const withinMs = Math.max(nextMs, Math.round(nextStarts * (startMs + benignMs)))
@@ -114,7 +114,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
             what: 'the ended browser leaves no process',
           })
         }
-        const takes = () => anonymousBytesOf(worker.pid)
+        const takes = () => readAnonymousBytes(worker.pid)
         // Captures trigger garbage collection in the worker's own processes.
         const rests = async () => {
           if (takes() > most) await benign()

@@ -1,5 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream'
-import { loopsOf } from '#ledger/app.ts'
+import { createLoops } from '#ledger/app.ts'
 import type { Ledger } from '#ledger/context.ts'
 import type { LoopName } from '#ledger/telemetry/events.ts'
 import { applyDeliveries } from '#ledger/reports/consume-reports.ts'
@@ -12,7 +12,7 @@ import type { Stores } from './use-case-faults.ts'
 export const turns =
   (...names: LoopName[]) =>
   async (ledger: Ledger): Promise<void> => {
-    const loops = new Map(loopsOf(ledger, { couldNotStartFor: () => [] }).map((each) => [each.name, each]))
+    const loops = new Map(createLoops(ledger, { couldNotStartFor: () => [] }).map((each) => [each.name, each]))
     for (const name of names) {
       // Each batch is a turn.
       for (let more: unknown = true; more === true;) more = await loops.get(name)?.turn()

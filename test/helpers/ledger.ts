@@ -4,7 +4,7 @@ import { createEvents, type Events } from '#ledger/telemetry/events.ts'
 import { createIdleMonitor } from '#ledger/idle-monitor.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 
@@ -14,7 +14,7 @@ export const openQueue = async (
   url: string,
   name: 'ledger' | 'gateway' | 'worker_standard' = 'ledger',
 ): Promise<Queue> => {
-  const queue = await connectQueue({ url, name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+  const queue = await connectQueue({ url, name, inboxPrefix: userInboxPrefix(name), notice: () => {} })
   t.teardown(async () => {
     await queue[Symbol.asyncDispose]()
   })

@@ -7,7 +7,7 @@ import {
   type PoolCondition,
   type PoolConditionType,
 } from '#shared/kube/browser-pool.ts'
-import { managedSelector, poolLabels, selectorOf, workersName } from '#shared/kube/names.ts'
+import { managedSelector, poolLabels, labelSelector, workersName } from '#shared/kube/names.ts'
 import { type ClusterOptions, startCluster, type TestCluster } from './cluster.ts'
 import { type Fleet, type FleetOptions, startFleet } from './cluster-fleet.ts'
 import { type ClusterQueue, startClusterQueue } from './cluster-queue.ts'
@@ -130,7 +130,7 @@ const readersOf = (cluster: TestCluster) => {
   const conditionOf = async (name: string, type: PoolConditionType) =>
     (await poolOf(name)).status?.conditions?.find((condition) => condition.type === type)
   const podsOf = async (name: string) => {
-    const { items } = await cluster.get<{ items: PodObject[] }>('pods', '-l', selectorOf(poolLabels(instance, name)))
+    const { items } = await cluster.get<{ items: PodObject[] }>('pods', '-l', labelSelector(poolLabels(instance, name)))
     return items.filter(
       ({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.phase !== 'Failed',
     )

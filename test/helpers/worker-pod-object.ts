@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import { prefix } from '#shared/config/read-env.ts'
-import { fieldOwner, selectorOf } from '#shared/kube/names.ts'
+import { fieldOwner, labelSelector } from '#shared/kube/names.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 
 /** A variable of a container. */
@@ -80,7 +80,7 @@ export type PodObject = KubeObject & {
 export const pods = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' } as const
 
 /** Label selector of all workers' pods. */
-export const workerSelector = selectorOf({
+export const workerSelector = labelSelector({
   'app.kubernetes.io/component': 'worker',
   'app.kubernetes.io/managed-by': fieldOwner,
 })

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Connect } from '#egress/connections/dial.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
-import { blocksOf, type Cidr } from '#shared/policy/cidr.ts'
+import { parseBlocks, type Cidr } from '#shared/policy/cidr.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
@@ -89,7 +89,7 @@ t.test('upstream proxy: receives no requests for refused targets, which include 
 
 t.test('upstream proxy: is refused as a target under its NAT64 address too', async (t) => {
   await using squid = await startSquid(login, [])
-  const nat64 = blocksOf(['64:ff9b::/96'])
+  const nat64 = parseBlocks(['64:ff9b::/96'])
   await using filter = await startBehind(squid, { nat64, records: { 'six.test': { AAAA: ['64:ff9b::7f00:1'] } } })
   for (const host of [`[64:ff9b::7f00:1]:${squid.port}`, `six.test:${squid.port}`]) {
     const { plain, tunnel } = await askBoth(filter.port, host)

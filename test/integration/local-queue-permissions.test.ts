@@ -3,7 +3,7 @@ import t from 'tap'
 import { accountsText } from '#local/nats-config.ts'
 import { type Lane, lanes } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue, type QueueNotice } from '#shared/queue/connection.ts'
-import { inboxPrefixOf, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
+import { userInboxPrefix, type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { lastMessage, publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth, readStreams, unreadReports } from '#shared/queue/streams.ts'
 import {
@@ -38,7 +38,7 @@ const connectAs = async (name: QueueUserName, server: TestNats = nats) => {
     if (kind === 'error') refusals.push(detail)
   }
   const url = server.url.replace('://', `://${name}:${passwords[name]}@`)
-  const queue = await connectQueue({ url, name, inboxPrefix: inboxPrefixOf(name), notice })
+  const queue = await connectQueue({ url, name, inboxPrefix: userInboxPrefix(name), notice })
   t.teardown(() => queue[Symbol.asyncDispose]())
   return { queue, refusals }
 }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { runLedger } from '#ledger/app.ts'
-import { pathsOf } from '#local/data-folder.ts'
+import { dataPaths } from '#local/data-folder.ts'
 import { gatherFacts } from '#local/gather-facts.ts'
 import { readLocalSettings } from '#local/local-settings.ts'
 import { prepareDatabase } from '#local/prepare-database.ts'
@@ -140,7 +140,7 @@ t.test('pooler: up, doctor and top use the direct URL', async (t) => {
     SHUTTERFLEET_DATABASE_URL: bouncer.through(directUrl),
     SHUTTERFLEET_DATABASE_DIRECT_URL: directUrl,
   }
-  const folder = pathsOf(t.testdir())
+  const folder = dataPaths(t.testdir())
   await mkdir(folder.logs)
   const programs = { postgresBin: undefined, natsServer: undefined, chromium: '', stealthChromium: undefined }
   const facts = await gatherFacts({ operator: env, settings: readLocalSettings(env, 1), folder, root, programs })

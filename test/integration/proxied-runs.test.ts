@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { type HeartbeatMessage, heartbeatCodec } from '#shared/queue/messages.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { heartbeatFilter } from '#shared/queue/subjects.ts'
 import type { StandInJobMode } from '#test/fixtures/stand-in-job.ts'
 import { type ClusterQueue, startClusterQueue } from '#test/helpers/cluster-queue.ts'
@@ -13,7 +13,7 @@ type Secret = { readonly stringData: Readonly<Record<'nats-url' | 'opening-keys'
 /** Subscribes to heartbeats; returns the newest heartbeat of each single-use worker. */
 const followHeartbeats = async (t: Test, { urlOf }: ClusterQueue) => {
   const name = 'operator'
-  const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: inboxPrefixOf(name), notice: () => {} })
+  const queue = await connectQueue({ url: urlOf(name), name, inboxPrefix: userInboxPrefix(name), notice: () => {} })
   t.teardown(() => queue[Symbol.asyncDispose]())
   const heartbeats = new Map<string, HeartbeatMessage>()
   queue.subscribe(heartbeatFilter('proxied'), ({ data }) => {

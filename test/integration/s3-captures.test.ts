@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { openDatabase } from '#shared/db/connection.ts'
-import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import { createS3Store } from '#shared/storage/s3-store.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startMinio } from '#test/helpers/minio.ts'
@@ -54,7 +54,7 @@ const complete = async (target: System, parameters: Record<string, unknown> = ne
 }
 
 const keysOf = async (id: string, store = objects): Promise<string[]> =>
-  (await Array.fromAsync(store.list('captures/'))).filter((key) => isObjectKeyOf(id, key))
+  (await Array.fromAsync(store.list('captures/'))).filter((key) => isCaptureObjectKey(id, key))
 
 const imageOf = (target: System, id: string, range?: string) =>
   target.request(`/v1/screenshots/${id}/image`, { headers: range === undefined ? {} : { range } })

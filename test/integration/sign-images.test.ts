@@ -6,7 +6,7 @@ import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { signedCodec } from '#shared/queue/messages.ts'
 import { signSubject } from '#shared/queue/subjects.ts'
-import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
 const { baseUrl, database, queue, startReplica } = await startGateway(t)
@@ -31,7 +31,7 @@ t.test('sign images: an open capture gets further addresses, each for one object
     await database.query('update capture set status = $2 where id = $1', [id, status])
     const [one, two] = [await sign(id), await sign(id)]
     if (!one || !two) return t.fail('not signed')
-    t.ok(isObjectKeyOf(id, one.key))
+    t.ok(isCaptureObjectKey(id, one.key))
     t.not(one.key, two.key)
     t.same([await upload(one.url), await upload(one.url), await upload(two.url)], [201, 412, 201])
   }

@@ -5,7 +5,7 @@ import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
-import { flagsOf, siteIsolation } from '#worker/browser-host/browser/flags.ts'
+import { browserFlags, siteIsolation } from '#worker/browser-host/browser/flags.ts'
 import { launch } from '#worker/browser-host/browser/launch.ts'
 import { defaultEmulation } from '#worker/browser-host/page-supply.ts'
 import { checkSiteIsolation } from '#worker/browser-host/check-site-isolation.ts'
@@ -18,7 +18,7 @@ const proxy = 'socks5://127.0.0.1:1'
 /** Starts a browser without network access, and without the argument `without`. */
 const startBrowser = (without?: string) =>
   launch(chromiumPath, (profile) =>
-    flagsOf('shell', { sandbox: false, proxy, profile }).filter((flag) => flag !== without),
+    browserFlags('shell', { sandbox: false, proxy, profile }).filter((flag) => flag !== without),
   )
 
 t.test('site isolation: a browser without the flag, which keeps sites in one process, is rejected', async (t) => {

@@ -13,7 +13,7 @@ import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { pixel, startCaptures } from '#test/helpers/shots.ts'
 import { canaryPage, createCanary, warmUp } from '#worker/host/warm-up.ts'
-import { childrenOf } from '#worker/isolation/processes.ts'
+import { listChildren } from '#worker/isolation/processes.ts'
 
 const languages: (string | undefined)[] = []
 const filled = 'background:linear-gradient(red,blue)'
@@ -256,7 +256,7 @@ t.test("worker host: the canary detects a browser without the flags, and none of
 
 t.test('worker host: a browser is replaced after its maximum of captures; a page has a limit of bytes', async (t) => {
   await using small = await startTestHost(egress, { recycleCaptures: 2, bytesMax: 1_000_000 })
-  const hostPid = childrenOf(process.pid).at(-1) ?? 0
+  const hostPid = listChildren(process.pid).at(-1) ?? 0
   const browsers = new Set<number>()
   for (let count = 0; count < 6; count += 1) {
     t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })

@@ -7,7 +7,7 @@ import type { Lane } from '#shared/capture/lane.ts'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { heartbeatCodec, type HeartbeatMessage } from '#shared/queue/messages.ts'
-import { inboxPrefixOf, queueUsers } from '#shared/queue/permissions.ts'
+import { userInboxPrefix, queueUsers } from '#shared/queue/permissions.ts'
 import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
 import { heartbeatFilter } from '#shared/queue/subjects.ts'
@@ -33,7 +33,7 @@ const urlOf = (user: keyof QueuePasswords) => nats.url.replace('//', `//${user}:
 const queue = await connectQueue({
   url: urlOf('operator'),
   name: 'test',
-  inboxPrefix: inboxPrefixOf('operator'),
+  inboxPrefix: userInboxPrefix('operator'),
   notice: () => {},
 })
 await declareStreams(queue)

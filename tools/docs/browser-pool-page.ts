@@ -1,5 +1,5 @@
 import { browserPoolSpec, browserPoolStatus, poolConditions } from '#shared/kube/browser-pool.ts'
-import { cell, type Field, fieldRow, fieldsOf, kindOf, table } from './schema-table.ts'
+import { cell, type Field, fieldRow, listFields, renderKind, table } from './schema-table.ts'
 import { structuralSchema } from './structural-schema.ts'
 
 const intro = `# BrowserPool
@@ -41,7 +41,7 @@ This page is generated from the code by \`make docs\`; \`make check\` fails if i
 `
 
 const statusRow = ({ path, schema }: Field) =>
-  `| \`${path}\` | ${cell(kindOf(schema))} | ${cell(schema.description ?? '')} |`
+  `| \`${path}\` | ${cell(renderKind(schema))} | ${cell(schema.description ?? '')} |`
 
 const ruleRows = ({ path, schema }: Field) =>
   (schema['x-kubernetes-validations'] ?? []).map(({ message }) => `| \`${path}\` | ${cell(message)} |`)
@@ -52,8 +52,8 @@ const conditionRow = ([type, { help, reasons }]: [string, { help: string; reason
 /** The text of docs/browser-pool.md: every field, rule and condition of the kind. */
 export const browserPoolPage = (): string => {
   const schema = structuralSchema(browserPoolSpec)
-  const spec = fieldsOf(schema)
-  const status = fieldsOf(structuralSchema(browserPoolStatus))
+  const spec = listFields(schema)
+  const status = listFields(structuralSchema(browserPoolStatus))
   return [
     intro,
     table(

@@ -24,44 +24,44 @@ const quoted = (text: string | null) => (text === null ? 'null' : `'${text}'`)
 
 const inGroup = (types: readonly string[]) => (types.length > 1 ? `(${types.join(' | ')})` : types.join(''))
 
-const typesOf = (schema: Schema): string[] => {
+const listTypes = (schema: Schema): string[] => {
   const { items, properties, additionalProperties: values } = schema
   if (schema.$ref) return [nameIn(schema)]
   if (schema.const !== undefined) return [quoted(schema.const)]
   if (schema.enum) return schema.enum.map(quoted)
-  if (schema.oneOf ?? schema.anyOf) return unionOf(schema.oneOf ?? schema.anyOf ?? [])
+  if (schema.oneOf ?? schema.anyOf) return uniteTypes(schema.oneOf ?? schema.anyOf ?? [])
   return [schema.type ?? 'unknown'].flat().map((type) => {
     if (type === 'integer') return 'number'
-    if (type === 'array') return items ? `${inGroup(typesOf(items))}[]` : 'unknown[]'
+    if (type === 'array') return items ? `${inGroup(listTypes(items))}[]` : 'unknown[]'
     if (type !== 'object') return type
-    if (properties) return `{ ${fieldsOf([schema]).map(declarationOf).join('; ')} }`
-    return `Record<string, ${typeof values === 'object' ? unionOf([values]).join(' | ') : 'unknown'}>`
+    if (properties) return `{ ${mergeFields([schema]).map(renderDeclaration).join('; ')} }`
+    return `Record<string, ${typeof values === 'object' ? uniteTypes([values]).join(' | ') : 'unknown'}>`
   })
 }
 
-const unionOf = (schemas: readonly Schema[]) => [...new Set(schemas.flatMap(typesOf))]
+const uniteTypes = (schemas: readonly Schema[]) => [...new Set(schemas.flatMap(listTypes))]
 
 /** The merged fields of all variants of an object; a field that a variant may lack is optional. */
-const fieldsOf = (variants: readonly Schema[]): Field[] =>
+const mergeFields = (variants: readonly Schema[]): Field[] =>
   [...new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)))].map((name) => ({
     name,
     optional: variants.some(({ required = [] }) => !required.includes(name)),
     schemas: variants.flatMap(({ properties = {} }) => properties[name] ?? []),
   }))
 
-const declarationOf = ({ name, optional, schemas }: Field) =>
-  `${name}${optional ? '?' : ''}: ${unionOf(schemas).join(' | ')}`
+const renderDeclaration = ({ name, optional, schemas }: Field) =>
+  `${name}${optional ? '?' : ''}: ${uniteTypes(schemas).join(' | ')}`
 
 const comment = (text: string | undefined, indent = '') => (text === undefined ? '' : `${indent}/** ${text} */\n`)
 
 /** The variants of a schema with `oneOf`, else the schema itself. */
-const variantsOf = (schema: Schema, schemas: Schemas): readonly Schema[] =>
+const resolveVariants = (schema: Schema, schemas: Schemas): readonly Schema[] =>
   schema.properties ? [schema] : (schema.oneOf ?? []).map((each) => schemas[nameIn(each)] ?? {})
 
-const interfaceOf = (name: string, schema: Schema, schemas: Schemas) => {
-  const fields = fieldsOf(variantsOf(schema, schemas)).map((field) => {
+const renderInterface = (name: string, schema: Schema, schemas: Schemas) => {
+  const fields = mergeFields(resolveVariants(schema, schemas)).map((field) => {
     const [first, ...others] = new Set(field.schemas.map(({ description }) => description))
-    return `${comment(others.length === 0 ? first : undefined, '  ')}  ${declarationOf(field)}\n`
+    return `${comment(others.length === 0 ? first : undefined, '  ')}  ${renderDeclaration(field)}\n`
   })
   return `\n${comment(schema.description)}export interface ${name} {\n${fields.join('')}}\n`
 }
@@ -80,7 +80,8 @@ export const clientTypes = (openapi: string): Record<'requests' | 'options' | 'r
   const declare = (name: string, schema: Schema | undefined) => {
     if (!schema || declared.has(name)) return
     declared.set(name, schema)
-    for (const variant of variantsOf(schema, schemas)) for (const each of refsIn(variant)) declare(each, schemas[each])
+    for (const variant of resolveVariants(schema, schemas))
+      for (const each of refsIn(variant)) declare(each, schemas[each])
   }
   for (const [name, { properties }] of Object.entries(schemas)) {
     const data = /(Answer|Page|List)$/.test(name) ? properties?.['data'] : undefined
@@ -90,13 +91,13 @@ export const clientTypes = (openapi: string): Record<'requests' | 'options' | 'r
     else if (data) throw new Error(`${name}: make its data a component, so that the client has a type for it`)
   }
   const options = [...declared.keys()].filter((name) => name.endsWith('Options'))
-  const textOf = (names: readonly string[]) =>
-    names.map((name) => interfaceOf(name, declared.get(name) ?? schemas[name] ?? {}, schemas)).join('')
+  const renderText = (names: readonly string[]) =>
+    names.map((name) => renderInterface(name, declared.get(name) ?? schemas[name] ?? {}, schemas)).join('')
   return {
-    requests: intro + textOf(bodies),
-    options: intro + textOf(options),
+    requests: intro + renderText(bodies),
+    options: intro + renderText(options),
     responses:
       `${intro}import type { ${options.join(', ')} } from './screenshot-options.ts'\n` +
-      textOf([...declared.keys()].filter((name) => !options.includes(name))),
+      renderText([...declared.keys()].filter((name) => !options.includes(name))),
   }
 }

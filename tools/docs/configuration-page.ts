@@ -20,13 +20,13 @@ variables ([operations.md](operations.md#traces)).
 This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
 `
 
-const fallbackOf = (setting: Setting<unknown>) => {
+const renderFallback = (setting: Setting<unknown>) => {
   if (setting.fallback === undefined) return 'required'
   return setting.fallback === '' ? 'none' : `\`${setting.fallback}\``
 }
 
 const row = (setting: Setting<unknown>) =>
-  `| \`${prefix}${setting.name}\` | ${cell(setting.kind)}${setting.secret ? ', secret' : ''} | ${fallbackOf(setting)} | ${cell(setting.help)} |`
+  `| \`${prefix}${setting.name}\` | ${cell(setting.kind)}${setting.secret ? ', secret' : ''} | ${renderFallback(setting)} | ${cell(setting.help)} |`
 
 const section = (title: string, settings: Settings) =>
   [

@@ -2,7 +2,7 @@ import { captureSchema } from '#gateway/openapi/capture-parameters.ts'
 import { documented } from '#gateway/openapi/schema/document-schema.ts'
 import { captureParameters, type ParameterName, plainReasons } from '#shared/capture/options.ts'
 import { parameterGroups } from '#shared/capture/parameters.ts'
-import { type Field, fieldRow, fieldsOf, table } from './schema-table.ts'
+import { type Field, fieldRow, listFields, table } from './schema-table.ts'
 import { structuralSchema } from './structural-schema.ts'
 
 const intro = `# Parameters of a capture
@@ -18,11 +18,11 @@ This page is generated from the code by \`make docs\`; \`make check\` fails if i
 const head = ['Parameter', 'Kind', 'Default', 'What it does']
 
 /** The top-level parameter of a field. */
-const parameterOf = ({ path }: Field) => path.split(/[.[]/)[0] as ParameterName
+const parameterName = ({ path }: Field) => path.split(/[.[]/)[0] as ParameterName
 
 const row = (field: Field) => {
   const { description = '' } = field.schema
-  const more = field.path === parameterOf(field) ? captureParameters.properties[field.path].more : undefined
+  const more = field.path === parameterName(field) ? captureParameters.properties[field.path].more : undefined
   return fieldRow(field, more === undefined ? description : `${description} ${more}`)
 }
 
@@ -38,9 +38,9 @@ const plainSection = () => {
 
 /** The text of docs/parameters.md: every capture parameter by its group, and those that are stored in plain text. */
 export const parametersPage = (): string => {
-  const fields = fieldsOf(structuralSchema(documented(captureSchema)))
+  const fields = listFields(structuralSchema(documented(captureSchema)))
   const sections = Object.entries(parameterGroups).map(([group, parameters]) => {
-    const inGroup = fields.filter((field) => parameterOf(field) in parameters)
+    const inGroup = fields.filter((field) => parameterName(field) in parameters)
     return table(group, head, inGroup.map(row))
   })
   return [intro, ...sections, plainSection(), plainIntro].join('\n')

@@ -9,7 +9,7 @@ type Lock = { packages: Record<string, Entry> }
 
 const path = join(import.meta.dirname, '..', '..', 'package-lock.json')
 const platform = /(android|darwin|freebsd|linux|openharmony|win32|sunos|aix|netbsd|openbsd)-([a-z0-9_]+)(?:-(\w+))?$/
-const libcOf: Readonly<Record<string, string>> = { gnu: 'glibc', musl: 'musl' }
+const libcNames: Readonly<Record<string, string>> = { gnu: 'glibc', musl: 'musl' }
 
 const absentEntry = (name: string, version: string): Entry => {
   const [, os, cpu, abi = ''] = platform.exec(name) ?? []
@@ -17,7 +17,7 @@ const absentEntry = (name: string, version: string): Entry => {
     version,
     ...(cpu && { cpu: [cpu] }),
     dev: true,
-    ...(libcOf[abi] && { libc: [libcOf[abi]] }),
+    ...(libcNames[abi] && { libc: [libcNames[abi]] }),
     optional: true,
     ...(os && { os: [os] }),
   }

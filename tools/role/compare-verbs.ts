@@ -16,16 +16,16 @@ type Manifest = {
 }
 
 /** Formats a permission like the lines of the folder's files. */
-const lineOf = (verb: string, group: string, resource: string): string => {
+const formatVerb = (verb: string, group: string, resource: string): string => {
   const [plural, ...sub] = resource.split('/')
   return [`${verb} ${plural}${group && `.${group}`}`, ...sub].join('/')
 }
 
-const linesOf = ({ apiGroups, resources, verbs }: Rule): string[] =>
-  apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => lineOf(verb, group, resource))))
+const formatRule = ({ apiGroups, resources, verbs }: Rule): string[] =>
+  apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => formatVerb(verb, group, resource))))
 
 const manifests = loadAllYaml(readFileSync(roleFile, 'utf8')) as Manifest[]
-const allowed = new Set(manifests.flatMap(({ rules = [] }) => rules.flatMap(linesOf)))
+const allowed = new Set(manifests.flatMap(({ rules = [] }) => rules.flatMap(formatRule)))
 const used = new Set(readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n')))
 
 const problems = [

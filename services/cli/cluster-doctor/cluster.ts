@@ -30,7 +30,7 @@ const checkMs = 20_000
 const objectsMax = 10_000
 
 /** `SHUTTERFLEET_KUBECONFIG`, else the kubeconfig of kubectl; undefined if there is none, as in a pod. */
-const kubeconfigOf = (env: Env): string | undefined => {
+const findKubeconfig = (env: Env): string | undefined => {
   const { kubeconfig } = readEnv({ kubeconfig: operatorSettings.kubeconfig }, env)
   // kubectl merges several files; only the first, to which it writes, is read here.
   const [first = ''] = (env['KUBECONFIG'] ?? '').split(':')
@@ -67,11 +67,11 @@ const createCluster = (connection: Pick<KubeConnection, 'send' | 'namespace'>, u
 
 /** Connects to the cluster of the caller's kubeconfig. Throws `CONFIGURATION` if there is none. */
 export const connectAsCaller = (env: Env): KubeConnection => {
-  const kubeconfig = kubeconfigOf(env)
+  const kubeconfig = findKubeconfig(env)
   return openConnection({ userAgent: 'shutterfleet', ...(kubeconfig && { kubeconfig }) })
 }
 
-const findingsOf = (name: string, { summary, problems = [], warnings = [] }: PartResult): Finding[] => {
+const toFindings = (name: string, { summary, problems = [], warnings = [] }: PartResult): Finding[] => {
   const failed = problems.map((problem) => ({ name, ok: false, ...problem }))
   const warned = warnings.map(({ detail, advice }) => ({ name, ok: true, detail: `warning: ${detail}`, advice }))
   return failed.length === 0 ? [{ name, ok: true, detail: summary }, ...warned] : [...failed, ...warned]
@@ -89,7 +89,7 @@ export const examine = async (
 ): Promise<Finding[]> => {
   try {
     const signal = AbortSignal.any([stop, AbortSignal.timeout(checkMs)])
-    return findingsOf(name, await check(createCluster(connection, signal)))
+    return toFindings(name, await check(createCluster(connection, signal)))
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown)
     if (outcomeOf(thrown) !== 'forbidden') {

@@ -26,7 +26,7 @@ export type Examination = {
 type InstallationCheck = (cluster: Cluster, installation: Installation) => Promise<PartResult>
 
 /** The checks of an installation, from its objects to its metrics and rights. */
-const partsOf = (root: string): readonly (readonly [name: string, check: InstallationCheck])[] => [
+const installationChecks = (root: string): readonly (readonly [name: string, check: InstallationCheck])[] => [
   ['deployments', checkDeployments],
   ['jobs', checkJobs],
   ['secrets', checkSecrets],
@@ -49,7 +49,7 @@ const notChecked = (names: readonly string[], since: string): Finding[] =>
 
 const withoutCluster = (...server: readonly Finding[]): Finding[] => [
   ...server,
-  ...notChecked(['installation', 'definition', 'nodes', ...partsOf('').map(([name]) => name)], 'cluster'),
+  ...notChecked(['installation', 'definition', 'nodes', ...installationChecks('').map(([name]) => name)], 'cluster'),
 ]
 
 const examineParts = async (
@@ -57,7 +57,7 @@ const examineParts = async (
   { root, selection: wanted }: Examination,
   stop: AbortSignal,
 ): Promise<Finding[]> => {
-  const parts = partsOf(root)
+  const parts = installationChecks(root)
   const part = (name: string, check: (cluster: Cluster) => Promise<PartResult>) =>
     examine(connection, name, check, stop)
 

@@ -1,10 +1,10 @@
 import { outcomeOf } from '#shared/kube/kube-error.ts'
-import { selectorOf } from '#shared/kube/names.ts'
+import { labelSelector } from '#shared/kube/names.ts'
 import { type Cluster, failing, type PartResult } from './cluster.ts'
 import { kinds, type Workload } from './objects.ts'
 
 /** A release of the chart, read from its controller's Deployment. */
-export type Installation = ReturnType<typeof installationOf>
+export type Installation = ReturnType<typeof toInstallation>
 
 /** Without a namespace: that of the kubeconfig, else the only release of the cluster. */
 export type ReleaseSelection = { readonly namespace: string | undefined; readonly release: string | undefined }
@@ -14,33 +14,33 @@ const releaseLabel = 'app.kubernetes.io/instance'
 /** Namespace and label selector of a release's objects, without workers. */
 export const releaseObjects = ({ release, namespace }: Installation) => ({
   namespace,
-  labelSelector: selectorOf({ 'app.kubernetes.io/name': 'shutterfleet', [releaseLabel]: release }),
+  labelSelector: labelSelector({ 'app.kubernetes.io/name': 'shutterfleet', [releaseLabel]: release }),
 })
 
 /** The command that recreates missing objects of a release, with its values over the defaults of the local chart. */
 export const upgradeCommand = ({ release, namespace }: Installation): string =>
   `\`helm upgrade --reset-then-reuse-values ${release} charts/shutterfleet -n ${namespace}\``
 
-const installationOf = ({ metadata, spec }: Workload) => {
+const toInstallation = ({ metadata, spec }: Workload) => {
   const { serviceAccountName = 'default', containers } = spec.template.spec
   const variables = containers.flatMap(({ env = [] }) => env)
-  const valueOf = (name: string, otherwise: string) =>
+  const readValue = (name: string, otherwise: string) =>
     variables.find((each) => each.name === `SHUTTERFLEET_${name}`)?.value ?? otherwise
-  const workersNamespace = valueOf('POOLS_NAMESPACE', metadata.namespace)
+  const workersNamespace = readValue('POOLS_NAMESPACE', metadata.namespace)
   return {
     release: metadata.labels?.[releaseLabel] ?? '',
     namespace: metadata.namespace,
     /** Prefix of its objects' names, and the label `app.kubernetes.io/instance` of its workers. */
-    instance: valueOf('INSTANCE', 'shutterfleet'),
+    instance: readValue('INSTANCE', 'shutterfleet'),
     version: metadata.labels?.['app.kubernetes.io/version'] ?? 'of unknown version',
     workersNamespace,
     /** Namespace of the Jobs of proxied captures and of their Secrets. The controller treats an empty setting as none. */
-    jobsNamespace: valueOf('JOBS_NAMESPACE', '') || workersNamespace,
-    isolation: valueOf('POD_ISOLATION', 'namespace'),
+    jobsNamespace: readValue('JOBS_NAMESPACE', '') || workersNamespace,
+    isolation: readValue('POD_ISOLATION', 'namespace'),
     /** Prefix of the names of worker Secrets; the pool follows. */
-    workerSecret: valueOf('POD_SECRET', 'shutterfleet-worker'),
+    workerSecret: readValue('POD_SECRET', 'shutterfleet-worker'),
     /** Whether the worker Secrets contain `ca.crt`. */
-    hasAuthorities: valueOf('POD_EXTRA_CA', 'false') === 'true',
+    hasAuthorities: readValue('POD_EXTRA_CA', 'false') === 'true',
     /** Service account of the controller. */
     controllerAccount: serviceAccountName,
   }
@@ -49,7 +49,7 @@ const installationOf = ({ metadata, spec }: Workload) => {
 const listControllers = (cluster: Cluster, namespace?: string) =>
   cluster.list<Workload>(kinds.deployments, {
     namespace,
-    labelSelector: selectorOf({
+    labelSelector: labelSelector({
       'app.kubernetes.io/name': 'shutterfleet',
       'app.kubernetes.io/component': 'controller',
     }),
@@ -71,12 +71,12 @@ export const findInstallation = async (
   cluster: Cluster,
   selection: ReleaseSelection,
 ): Promise<{ readonly installation: Installation | undefined; readonly result: PartResult }> => {
-  const all = (await findControllers(cluster, selection)).map(installationOf)
+  const all = (await findControllers(cluster, selection)).map(toInstallation)
   const matching = all.filter(({ release }) => selection.release === undefined || release === selection.release)
   const [installation] = matching
-  const nameOf = ({ release, namespace }: Installation) => `${release} in ${namespace}`
+  const formatName = ({ release, namespace }: Installation) => `${release} in ${namespace}`
   if (matching.length === 1 && installation) {
-    const summary = `release ${nameOf(installation)}, ${installation.version}, workers in ${installation.workersNamespace}`
+    const summary = `release ${formatName(installation)}, ${installation.version}, workers in ${installation.workersNamespace}`
     return { installation, result: { summary } }
   }
   const where = selection.namespace ?? cluster.namespace
@@ -84,11 +84,11 @@ export const findInstallation = async (
   const result =
     matching.length > 1
       ? failing(
-          `there are several: ${matching.map(nameOf).join(', ')}`,
+          `there are several: ${matching.map(formatName).join(', ')}`,
           'select one with --namespace NS and --release NAME',
         )
       : failing(
-          `no Deployment of a controller${release} in namespace ${where}${all.length > 0 ? `, only ${all.map(nameOf).join(', ')}` : ''}`,
+          `no Deployment of a controller${release} in namespace ${where}${all.length > 0 ? `, only ${all.map(formatName).join(', ')}` : ''}`,
           'name its namespace with --namespace NS, or install the chart (docs/kubernetes.md)',
         )
   return { installation: undefined, result }

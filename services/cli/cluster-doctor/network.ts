@@ -1,7 +1,7 @@
 import { poolLabels } from '#shared/kube/names.ts'
 import type { Cluster, PartResult, Problem } from './cluster.ts'
 import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
-import { componentOf, conditionOf, kinds, type Named, type Pod } from './objects.ts'
+import { readComponent, conditionOf, kinds, type Named, type Pod } from './objects.ts'
 
 /** Checks that the NetworkPolicies of the release exist, not that the network plugin enforces them. */
 export const checkPolicies = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
@@ -11,7 +11,7 @@ export const checkPolicies = async (cluster: Cluster, installation: Installation
     )
   const pods = await cluster.list<Pod>(kinds.pods, releaseObjects(installation))
   const services = new Set(
-    pods.filter(({ metadata }) => metadata.labels?.[metricsLabel] === 'true').map((pod) => componentOf(pod)),
+    pods.filter(({ metadata }) => metadata.labels?.[metricsLabel] === 'true').map((pod) => readComponent(pod)),
   )
   const existing = new Set([
     ...(await namesIn(installation.namespace)),
@@ -81,10 +81,10 @@ export const checkMetrics = async (cluster: Cluster, installation: Installation)
     labelSelector: `app.kubernetes.io/managed-by=${manager},app.kubernetes.io/instance=${instance}`,
   })
   const ready = [...own, ...workers].filter((pod) => conditionOf(pod, 'Ready')?.status === 'True')
-  const firsts = [...Map.groupBy(ready, componentOf).values()].flatMap(([first]) => first ?? [])
+  const firsts = [...Map.groupBy(ready, readComponent).values()].flatMap(([first]) => first ?? [])
   const requested = await Promise.all(firsts.map(async (pod) => ({ pod, outcome: await requestMetrics(cluster, pod) })))
-  const namesOf = (outcome: MetricsOutcome) =>
-    requested.filter((each) => each.outcome === outcome).map(({ pod }) => componentOf(pod))
+  const namesWith = (outcome: MetricsOutcome) =>
+    requested.filter((each) => each.outcome === outcome).map(({ pod }) => readComponent(pod))
   const problems = requested
     .filter(({ outcome }) => outcome === 'other')
     .map(({ pod: { metadata } }) => ({
@@ -92,13 +92,13 @@ export const checkMetrics = async (cluster: Cluster, installation: Installation)
       advice: `\`kubectl get --raw /api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}:${metricsPort}/proxy/metrics\``,
     }))
   const unread = [
-    ...(namesOf('denied').length > 0 ? ['your account may not reach pods through the API server'] : []),
-    ...(namesOf('unreached').length > 0
+    ...(namesWith('denied').length > 0 ? ['your account may not reach pods through the API server'] : []),
+    ...(namesWith('unreached').length > 0
       ? [
-          `the API server does not reach port ${metricsPort} of ${namesOf('unreached').join(', ')}, which is expected if networkPolicy.metrics admits only other clients`,
+          `the API server does not reach port ${metricsPort} of ${namesWith('unreached').join(', ')}, which is expected if networkPolicy.metrics admits only other clients`,
         ]
       : []),
   ]
-  const read = namesOf('metrics').length === 0 ? [] : [`of ${namesOf('metrics').join(', ')}`]
+  const read = namesWith('metrics').length === 0 ? [] : [`of ${namesWith('metrics').join(', ')}`]
   return { summary: [...read, ...unread].join('; ') || 'no pod is ready', problems }
 }

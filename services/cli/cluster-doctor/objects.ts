@@ -80,7 +80,7 @@ export type Pod = Named & {
 }
 
 /** The chart component of an object; '' without the label. */
-export const componentOf = ({ metadata }: Named): string => metadata.labels?.['app.kubernetes.io/component'] ?? ''
+export const readComponent = ({ metadata }: Named): string => metadata.labels?.['app.kubernetes.io/component'] ?? ''
 
 /** Finds a condition by type. */
 export const conditionOf = (

@@ -35,7 +35,7 @@ const conditionRules: readonly ConditionRule[] = [
   { type: 'ScalingLimited', when: 'True', as: 'warning' },
 ]
 
-const problemOf = ({ metadata }: Named, { type, status, reason = '', message = '' }: Condition): Problem => ({
+const toProblem = ({ metadata }: Named, { type, status, reason = '', message = '' }: Condition): Problem => ({
   detail: `${metadata.name} is ${type}=${status}, ${reason}: ${message}`,
   advice: `${reasonAdvice[reason] ?? podsAdvice} (namespace ${metadata.namespace})`,
 })
@@ -62,9 +62,9 @@ const checkPool = (pool: BrowserPool): Required<PartResult> => {
   const paused = { detail: `${metadata.name} is paused`, advice: reasonAdvice['Paused'] ?? '' }
   return {
     summary,
-    problems: first.filter(isProblem).map(({ condition }) => problemOf(pool, condition)),
+    problems: first.filter(isProblem).map(({ condition }) => toProblem(pool, condition)),
     warnings: [
-      ...first.filter((each) => !isProblem(each)).map(({ condition }) => problemOf(pool, condition)),
+      ...first.filter((each) => !isProblem(each)).map(({ condition }) => toProblem(pool, condition)),
       ...(spec.paused ? [paused] : []),
     ],
   }
@@ -93,7 +93,7 @@ export const checkPools = async (cluster: Cluster, installation: Installation): 
 /** Suffixes by power: 1000, or 1024 with an `i`, to the power of index + 1. */
 const suffixes = ['k', 'M', 'G', 'T', 'P']
 
-const factorOf = (suffix: string): number => {
+const parseFactor = (suffix: string): number => {
   if (suffix === '') return 1
   if (suffix === 'm') return 1e-3
   const power = suffixes.indexOf(suffix.charAt(0).replace('K', 'k')) + 1
@@ -103,7 +103,7 @@ const factorOf = (suffix: string): number => {
 /** Parses a Kubernetes quantity such as `500m` or `2Gi`; NaN if it is invalid. */
 export const quantity = (text: string): number => {
   const [, digits = '', suffix = ''] = /^([0-9.]+)([a-zA-Z]*)$/.exec(text) ?? []
-  return digits === '' ? Number.NaN : Number(digits) * factorOf(suffix)
+  return digits === '' ? Number.NaN : Number(digits) * parseFactor(suffix)
 }
 
 type Quota = Named & {

@@ -42,7 +42,7 @@ export const rightsIn = (role: string): Right[] => {
 }
 
 /** User and groups of the requests of the controller's service account. */
-const userOf = ({ namespace, controllerAccount }: Installation) => ({
+const controllerUser = ({ namespace, controllerAccount }: Installation) => ({
   user: `system:serviceaccount:${namespace}:${controllerAccount}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
 })
@@ -50,13 +50,14 @@ const userOf = ({ namespace, controllerAccount }: Installation) => ({
 const isAllowed = async ({ create }: Pick<Cluster, 'create'>, installation: Installation, right: Right) => {
   const { workersNamespace: namespace } = installation
   const { apiVersion, kind } = reviews
-  const spec = { ...userOf(installation), resourceAttributes: { ...right, namespace } }
+  const spec = { ...controllerUser(installation), resourceAttributes: { ...right, namespace } }
   const review = { apiVersion, kind, metadata: { namespace }, spec }
   const { status } = await create<Review>({ resource: reviews, namespace }, review)
   return status?.allowed === true
 }
 
-const nameOf = ({ verb, resource, subresource }: Right) => `${verb} ${resource}${subresource ? `/${subresource}` : ''}`
+const formatRight = ({ verb, resource, subresource }: Right) =>
+  `${verb} ${resource}${subresource ? `/${subresource}` : ''}`
 
 /** Reviews each right of the controller's Role in the namespace of its pools. `root`: folder of the project. */
 export const checkRights = async (
@@ -69,6 +70,6 @@ export const checkRights = async (
   for (const right of rights) if (!(await isAllowed(cluster, installation, right))) missing.push(right)
   if (missing.length === 0)
     return { summary: `the controller has all ${rights.length} in namespace ${installation.workersNamespace}` }
-  const detail = `in namespace ${installation.workersNamespace} the controller may not: ${missing.map(nameOf).join(', ')}`
+  const detail = `in namespace ${installation.workersNamespace} the controller may not: ${missing.map(formatRight).join(', ')}`
   return failing(detail, 'apply k8s/controller-role.yaml there, bound to the account of the controller')
 }

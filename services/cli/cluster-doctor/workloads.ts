@@ -1,7 +1,7 @@
 import { serviceNames } from '#shared/config/services.ts'
 import type { Cluster, PartResult, Problem } from './cluster.ts'
 import { type Installation, releaseObjects, upgradeCommand } from './installation.ts'
-import { type Condition, conditionOf, kinds, type Pod, type Workload, componentOf } from './objects.ts'
+import { type Condition, conditionOf, kinds, type Pod, type Workload, readComponent } from './objects.ts'
 
 const imageAdvice = 'push the image to the registry in image.registry, and name its Secret in image.pullSecrets'
 const startAdvice = 'a Secret or one of its keys is missing: see secrets, then `kubectl describe pod`'
@@ -46,7 +46,7 @@ const isRolledOut = ({ metadata, spec: { replicas = 1 }, status = {} }: Workload
 const workloadProblem = (workload: Workload, pods: readonly Pod[]): Problem | undefined => {
   if (isRolledOut(workload)) return undefined
   const { metadata, spec, status = {} } = workload
-  const own = pods.filter((pod) => componentOf(pod) === componentOf(workload))
+  const own = pods.filter((pod) => readComponent(pod) === readComponent(workload))
   const first = own.flatMap((pod) => podProblem(pod) ?? [])[0]
   const { replicas = 1 } = spec
   const refused: Condition | undefined = conditionOf(workload, 'ReplicaFailure')
@@ -69,7 +69,7 @@ export const checkDeployments = async (cluster: Cluster, installation: Installat
   ])
   const workloads = [...deployments, ...statefulSets]
   const missing = serviceNames
-    .filter((component) => !deployments.some((each) => componentOf(each) === component))
+    .filter((component) => !deployments.some((each) => readComponent(each) === component))
     .map((component) => ({
       detail: `the Deployment of ${component} is missing`,
       advice: `${upgradeCommand(installation)} recreates it`,

@@ -26,7 +26,7 @@ const readPools = (args: ParsedArgs): readonly Pool[] =>
     return pool
   })
 
-const manifestOf = (name: string, namespace: string | undefined, stringData: SecretTexts) => ({
+const secretManifest = (name: string, namespace: string | undefined, stringData: SecretTexts) => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name, ...(namespace !== undefined && { namespace }) },
@@ -66,9 +66,9 @@ export const clusterKeys: Command = {
     if (args.flags['manifest'] === true) {
       const keys = makeKeys({}, servers)
       const ofWorkers = workers.map((each) =>
-        manifestOf(each.name, workersNamespace, workerKeys(each.pool, keys, external)),
+        secretManifest(each.name, workersNamespace, workerKeys(each.pool, keys, external)),
       )
-      const items = [manifestOf(name, undefined, keys), ...ofWorkers]
+      const items = [secretManifest(name, undefined, keys), ...ofWorkers]
       const list = { apiVersion: 'v1', kind: 'List', items }
       return print({ json: list, text: JSON.stringify(list, null, 2) })
     }

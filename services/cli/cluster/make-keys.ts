@@ -36,9 +36,9 @@ const natsUrlKey = (user: QueueUserName) => `${user.replace('_', '-')}-url`
 
 const natsKeys = (existing: SecretTexts, host: string | undefined): SecretTexts => {
   if (host === undefined) return {}
-  const urlOf = ({ name }: { name: QueueUserName }) =>
+  const userUrl = ({ name }: { name: QueueUserName }) =>
     existing[natsUrlKey(name)] ?? `nats://${name}:${password()}@${host}`
-  const urls = queueUsers.map((user) => [user.name, urlOf(user)] as const)
+  const urls = queueUsers.map((user) => [user.name, userUrl(user)] as const)
   const passwords = Object.fromEntries(urls.map(([name, url]) => [name, new URL(url).password])) as QueuePasswords
   const to = { listen: '0.0.0.0:4222', http: '0.0.0.0:8222', storeFolder: '/data' }
   return {

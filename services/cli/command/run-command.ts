@@ -65,7 +65,7 @@ const checkOperands = ({ usage }: Command, { operands: supplied }: ParsedArgs) =
 
 const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help'
 
-const overviewOf = async (table: CommandTable, names: readonly string[]): Promise<string> => {
+const renderOverview = async (table: CommandTable, names: readonly string[]): Promise<string> => {
   const shown = Object.entries(table).filter(([name]) => names.includes(name))
   return overview(await Promise.all(shown.map(async ([name, load]) => [name, await load()] as const)))
 }
@@ -77,10 +77,10 @@ const writeVersion = async ({ root, write }: Terminal, asJson: boolean): Promise
 
 const dispatch = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<void> => {
   const [first = '', second] = args
-  if (isHelp(first)) return terminal.write(await overviewOf(table, Object.keys(table)))
+  if (isHelp(first)) return terminal.write(await renderOverview(table, Object.keys(table)))
   if (first === '--version') return writeVersion(terminal, args.includes('--json'))
   if (isHelp(second) && !table[first] && namesIn(table, first).length > 0) {
-    return terminal.write(await overviewOf(table, namesIn(table, first)))
+    return terminal.write(await renderOverview(table, namesIn(table, first)))
   }
   const { load, rest } = find(table, args)
   const command = await load()

@@ -2,6 +2,6 @@
 export const table = (rows: readonly (readonly string[])[]): string => {
   const [first = []] = rows
   const widths = first.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const lineOf = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
-  return rows.map((row) => lineOf(row).trimEnd()).join('\n')
+  const renderLine = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+  return rows.map((row) => renderLine(row).trimEnd()).join('\n')
 }

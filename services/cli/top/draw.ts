@@ -47,18 +47,18 @@ export const shortTime = (ms: number): string => {
   return `${Math.floor(ms / unit.ms)}${unit.symbol}`
 }
 
-const widthOf = <T>({ heading, cell }: Column<T>, rows: readonly T[]): number =>
+const columnWidth = <T>({ heading, cell }: Column<T>, rows: readonly T[]): number =>
   Math.max(heading.length, ...rows.map((row) => cell(row).text.length))
 
-const tableOf = <T>(columns: readonly Column<T>[], rows: readonly T[], canvas: Canvas): string[] => {
-  const sized = columns.map((column) => ({ column, width: widthOf(column, rows) }))
+const renderTable = <T>(columns: readonly Column<T>[], rows: readonly T[], canvas: Canvas): string[] => {
+  const sized = columns.map((column) => ({ column, width: columnWidth(column, rows) }))
   let shown = sized
   const total = () => shown.reduce((sum, { width }) => sum + width + gap.length, -gap.length)
   while (total() > canvas.columns && shown.some(({ column }) => column.drop > 0)) {
     const next = Math.max(...shown.map(({ column }) => column.drop))
     shown = shown.filter(({ column }) => column.drop !== next)
   }
-  const lineOf = (cells: readonly Cell[]) => {
+  const renderLine = (cells: readonly Cell[]) => {
     const last = cells.findLastIndex(({ text }) => text !== '')
     const filled = cells.slice(0, last + 1).map(({ text, style }, index) => {
       const { width = 0, column } = shown[index] ?? {}
@@ -68,8 +68,8 @@ const tableOf = <T>(columns: readonly Column<T>[], rows: readonly T[], canvas: C
     return filled.join(gap)
   }
   return [
-    lineOf(shown.map(({ column: { heading } }) => ({ text: heading, style: 'dim' }))),
-    ...rows.map((row) => lineOf(shown.map(({ column }) => column.cell(row)))),
+    renderLine(shown.map(({ column: { heading } }) => ({ text: heading, style: 'dim' }))),
+    ...rows.map((row) => renderLine(shown.map(({ column }) => column.cell(row)))),
   ]
 }
 
@@ -166,8 +166,10 @@ const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canva
   const quiet = (text: string) => [paint(cut(text, canvas.columns), 'dim', canvas)]
   const failed = failures.slice(0, failuresMax).map((failure) => failureLine(failure, canvas))
   return [
-    tableOf(queueColumns, queues, canvas),
-    rows.length === 0 ? quiet(`no capture completed within ${windowSeconds} s`) : tableOf(stageColumns, rows, canvas),
+    renderTable(queueColumns, queues, canvas),
+    rows.length === 0
+      ? quiet(`no capture completed within ${windowSeconds} s`)
+      : renderTable(stageColumns, rows, canvas),
     failures.length === 0
       ? quiet('no capture failed within the hour')
       : [paint('LAST ERRORS', 'dim', canvas), ...failed],
@@ -180,7 +182,7 @@ const unreadPart = (what: string, reason: string, canvas: Canvas): string[] => [
 
 const poolPart = (pools: Snapshot['pools'], canvas: Canvas): string[] => {
   if (typeof pools === 'string') return unreadPart('pools', pools, canvas)
-  if (pools.length > 0) return tableOf(poolColumns, pools, canvas)
+  if (pools.length > 0) return renderTable(poolColumns, pools, canvas)
   return unreadPart('pools', 'this controller shows none; of several the one that leads does', canvas)
 }
 

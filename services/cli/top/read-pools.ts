@@ -9,7 +9,7 @@ const samplesIn = (text: string): Sample[] =>
   text.split('\n').flatMap((line) => {
     const [, name, list = '', value] = sampleForm.exec(line) ?? []
     if (name === undefined) return []
-    const labels = [...list.matchAll(labelForm)].map(([, label = '', text = '']) => [label, text] as const)
+    const labels = [...list.matchAll(labelForm)].map(([, label = '', setting = '']) => [label, setting] as const)
     return [{ name, labels: Object.fromEntries(labels), value: Number(value) }]
   })
 

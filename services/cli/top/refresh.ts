@@ -7,7 +7,7 @@ const enter = `${escape}?1049h${escape}?25l`
 const leave = `${escape}?25h${escape}?1049l`
 
 /** Overwrites the previous frame in one write and clears only the remainders, which avoids flicker. */
-const frameOf = (lines: readonly string[]): string =>
+const renderFrame = (lines: readonly string[]): string =>
   `${escape}H${lines.map((line) => `${line}${escape}K`).join('\n')}${escape}J`
 
 /** Draws in place every `everyMs` until `stop` aborts; restores the terminal, on errors too. */
@@ -21,7 +21,7 @@ export const refresh = async (
     while (!stop.aborted) {
       const lines = await frame(screen.size())
       if (stop.aborted) break
-      screen.write(frameOf(lines))
+      screen.write(renderFrame(lines))
       await pause(everyMs, stop)
     }
   } finally {

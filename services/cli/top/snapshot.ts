@@ -27,7 +27,7 @@ export type Sources = {
   readonly stop: AbortSignal
 }
 
-const hostOf = (url: string | null): string | undefined =>
+const parseHost = (url: string | null): string | undefined =>
   url !== null && URL.canParse(url) ? new URL(url).host : undefined
 
 const readCaptures = async (database: Sql, nowMs: number) => {
@@ -45,11 +45,11 @@ const readCaptures = async (database: Sql, nowMs: number) => {
     /** Slowest first, without `total`. */
     stages: slowest.filter(({ stage }) => stage !== 'total'),
     total: slowest.find(({ stage }) => stage === 'total'),
-    failures: recent.failures.map(({ url, ...failure }) => ({ ...failure, host: hostOf(url) })),
+    failures: recent.failures.map(({ url, ...failure }) => ({ ...failure, host: parseHost(url) })),
   }
 }
 
-const reasonOf = (thrown: unknown): string => {
+const toReason = (thrown: unknown): string => {
   const { message, cause } = thrown as Error
   return cause instanceof Error ? `${message} (${cause.message})` : message
 }
@@ -59,10 +59,10 @@ export const takeSnapshot = async ({ source, database, controllerUrl, stop }: So
   const [pools, captures] = await Promise.all([
     controllerUrl === undefined
       ? 'no address of a controller: give that of its metrics with --metrics'
-      : readPools(controllerUrl, stop, answerMs).catch(reasonOf),
+      : readPools(controllerUrl, stop, answerMs).catch(toReason),
     database === undefined
       ? 'no database: set SHUTTERFLEET_DATABASE_URL'
-      : readCaptures(database, at.getTime()).catch(reasonOf),
+      : readCaptures(database, at.getTime()).catch(toReason),
   ])
   return { at, source, pools, captures }
 }

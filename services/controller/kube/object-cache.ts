@@ -1,5 +1,5 @@
 import type { WatchEvent } from '#shared/kube/client.ts'
-import { keyOf, type KubeObject } from '#shared/kube/resource.ts'
+import { objectKey, type KubeObject } from '#shared/kube/resource.ts'
 
 /** A change of one object. */
 export type Change<T> =
@@ -31,7 +31,7 @@ export class ObjectCache<T extends KubeObject> {
   /** Replaces the content by `items`, whatever their versions. Returns the changes. */
   replace(items: readonly T[]): Change<T>[] {
     const before = this.#objects
-    this.#objects = new Map(items.map((object) => [keyOf(object), object]))
+    this.#objects = new Map(items.map((object) => [objectKey(object), object]))
     this.#deleted.clear()
     const gone = [...before].filter(([key]) => !this.#objects.has(key))
     const present = [...this.#objects].flatMap(([key, object]): Change<T>[] => {
@@ -44,7 +44,7 @@ export class ObjectCache<T extends KubeObject> {
 
   /** Applies one event. Returns undefined if nothing changed. */
   apply({ type, object }: ObjectEvent<T>): Change<T> | undefined {
-    const key = keyOf(object)
+    const key = objectKey(object)
     const known = this.#objects.get(key)
     const version = known ? versionOf(known) : this.#deleted.get(key)
     if (version !== undefined && !isNewer(versionOf(object), version)) return undefined

@@ -1,7 +1,7 @@
 import { systemClock } from '#controller/kube/clock.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
@@ -19,7 +19,7 @@ export const openContext = async (config: OperatorConfig) => {
     await connectQueue({
       url: config.natsUrl,
       name: 'controller',
-      inboxPrefix: inboxPrefixOf('controller'),
+      inboxPrefix: userInboxPrefix('controller'),
       notice: ({ kind, detail }) =>
         logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
     }),

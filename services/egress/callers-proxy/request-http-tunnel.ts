@@ -2,7 +2,7 @@ import type { Target } from '#egress/target/parse-target.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import type { Line } from '#shared/net/handshake.ts'
-import { authorityOf } from '#shared/policy/host.ts'
+import { formatAuthority } from '#shared/policy/host.ts'
 
 /** Name and value of the header with a proxy's credentials (RFC 7617, UTF-8); empty if there are none. */
 export const proxyAuthorization = ({ credentials }: Pick<CallersProxy, 'credentials'>): readonly string[] => {
@@ -39,7 +39,7 @@ export const requestHttpTunnel = async (
   proxy: Pick<CallersProxy, 'credentials'>,
   target: Target,
 ): Promise<void> => {
-  const authority = authorityOf(target)
+  const authority = formatAuthority(target)
   const [name, value] = proxyAuthorization(proxy)
   const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`, ...(name ? [`${name}: ${value}`] : [])]
   write(`${lines.join('\r\n')}\r\n\r\n`)

@@ -31,7 +31,7 @@ const authenticate = async ({ write, read }: Line, { credentials }: CallersProxy
 }
 
 /** RFC 1928 §5. A name is sent unresolved: only the proxy resolves it. */
-const addressOf = (host: string): Buffer => {
+const encodeAddress = (host: string): Buffer => {
   const address = parseAddress(host)
   if (address !== undefined) return Buffer.of(address.kind() === 'ipv4' ? ipv4 : ipv6, ...address.toByteArray())
   const name = Buffer.from(host)
@@ -52,7 +52,7 @@ const skipBoundAddress = async ({ read }: Line, type: number | undefined): Promi
 
 /** Requests a connection to the target from a SOCKS5 proxy. Throws `CONNECTION_FAILED` if it fails. */
 export const requestSocks5Tunnel = async (line: Line, proxy: CallersProxy, target: Target): Promise<void> => {
-  const address = addressOf(target.host)
+  const address = encodeAddress(target.host)
   await authenticate(line, proxy)
   line.write(Buffer.of(version, connectCommand, 0, ...address, target.port >> 8, target.port & 0xff))
   const [replyVersion, reply, , type] = await line.read(4)

@@ -23,7 +23,7 @@ const isPeer = (socket: Socket, ip: string): boolean =>
 /** This machine lacks file descriptors, local ports or memory: any other address would fail too. */
 const localErrors = ['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM', 'EAGAIN']
 
-const codeOf = ({ name, code = '' }: NodeJS.ErrnoException) => {
+const errorCode = ({ name, code = '' }: NodeJS.ErrnoException) => {
   if (name === 'AbortError') return 'TIMEOUT'
   return localErrors.includes(code) ? 'SERVICE_UNAVAILABLE' : 'CONNECTION_FAILED'
 }
@@ -36,7 +36,7 @@ const dialOne = async (connect: Connect, to: { host: string; port: number }, lat
     await once(socket, 'connect', { signal: late })
   } catch (cause) {
     socket.destroy()
-    throw new AppError(codeOf(cause as NodeJS.ErrnoException), { message: 'no connection to the address', cause })
+    throw new AppError(errorCode(cause as NodeJS.ErrnoException), { message: 'no connection to the address', cause })
   }
   if (isPeer(socket, to.host)) return socket
   socket.destroy()

@@ -11,7 +11,7 @@ export class Overloaded extends AppError {
 }
 
 /** The response for an error: status and value of the refusal header. Total. */
-export const refusalOf = (error: AppError): { readonly status: number; readonly refusal: Refusal } => {
+export const toRefusal = (error: AppError): { readonly status: number; readonly refusal: Refusal } => {
   const { code } = error
   if (error instanceof Overloaded) return { status: 503, refusal: 'overloaded' }
   if (code === 'BLOCKED') return { status: 403, refusal: 'blocked' }
@@ -24,7 +24,7 @@ export const refusalOf = (error: AppError): { readonly status: number; readonly 
 }
 
 /** The challenge of a 407 (RFC 9110 §15.5.8). */
-const challengeOf = (status: number): Readonly<Record<string, string>> =>
+const challengeHeaders = (status: number): Readonly<Record<string, string>> =>
   status === 407 ? { 'proxy-authenticate': 'Bearer' } : {}
 
 /** A client that does not close its side of a refused connection is cut after this. */
@@ -32,8 +32,8 @@ const lingerMs = 5000
 
 /** Refuses a tunnel on a bare socket, and closes it. */
 export const refuseTunnel = (client: Duplex, error: AppError): void => {
-  const { status, refusal } = refusalOf(error)
-  const challenge = Object.entries(challengeOf(status)).map((pair) => pair.join(': '))
+  const { status, refusal } = toRefusal(error)
+  const challenge = Object.entries(challengeHeaders(status)).map((pair) => pair.join(': '))
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, `${refusalHeader}: ${refusal}`, ...challenge]
   client.end(`${[...lines, 'content-length: 0', 'connection: close'].join('\r\n')}\r\n\r\n`)
   client.resume()
@@ -47,10 +47,10 @@ export const refuseRequest = (response: ServerResponse, error: AppError): void =
     response.destroy()
     return
   }
-  const { status, refusal } = refusalOf(error)
+  const { status, refusal } = toRefusal(error)
   response.writeHead(status, {
     [refusalHeader]: refusal,
-    ...challengeOf(status),
+    ...challengeHeaders(status),
     'content-length': 0,
     connection: 'close',
   })

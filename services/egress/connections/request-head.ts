@@ -5,19 +5,19 @@ import { type CallersProxy, parseCallersProxy, proxyHeader } from '#shared/net/c
 import { egressTokenHeader, egressTokenValue } from '#shared/net/egress-token.ts'
 import { captureHeader } from '#shared/net/refusal.ts'
 
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Returns a constant-time check of whether a request carries one of the tokens; without tokens, any request passes. */
 export const createAuthorization = (tokens: readonly string[]): ((request: IncomingMessage) => boolean) => {
-  const expected = tokens.map((token) => digestOf(egressTokenValue(token)))
+  const expected = tokens.map((token) => sha256(egressTokenValue(token)))
   return ({ headers }) => {
-    const shown = digestOf(headers[egressTokenHeader.toLowerCase()]?.toString() ?? '')
+    const shown = sha256(headers[egressTokenHeader.toLowerCase()]?.toString() ?? '')
     return expected.length === 0 || expected.filter((digest) => timingSafeEqual(digest, shown)).length > 0
   }
 }
 
 /** The capture that a client connects for; `undefined` if its header is missing or not an id. */
-export const captureOf = ({ headers }: IncomingMessage): string | undefined => {
+export const readCapture = ({ headers }: IncomingMessage): string | undefined => {
   const value = headers[captureHeader]
   return typeof value === 'string' && /^[\w-]{1,64}$/.test(value) ? value : undefined
 }
@@ -26,7 +26,7 @@ export const captureOf = ({ headers }: IncomingMessage): string | undefined => {
  * The caller's proxy that a client names; `undefined` if it names none. Throws `BAD_REQUEST` if the value is no proxy, so that
  * such a request never becomes a direct one.
  */
-export const proxyOf = ({ headers }: IncomingMessage): CallersProxy | undefined => {
+export const readProxy = ({ headers }: IncomingMessage): CallersProxy | undefined => {
   const value = headers[proxyHeader]?.toString()
   if (value === undefined) return undefined
   const proxy = parseCallersProxy(value)

@@ -1,5 +1,5 @@
 import { isPublicAddress } from '#shared/policy/address.ts'
-import { blocksOf, type Cidr, inAny, parseAddress, parseCidr } from '#shared/policy/cidr.ts'
+import { parseBlocks, type Cidr, inAny, parseAddress, parseCidr } from '#shared/policy/cidr.ts'
 
 /** The name whose IPv6 addresses reveal a network's prefixes, and the IPv4 addresses that it has (RFC 7050 §3, RFC 8880). */
 export const discoveryName = 'ipv4only.arpa'
@@ -9,7 +9,7 @@ const discoveryAddresses = ['192.0.0.170', '192.0.0.171']
 const prefixLengths = [32, 40, 48, 56, 64, 96] as const
 
 /** Reserved for translation by RFC 6052 §2.1 and RFC 8215. */
-const translationOnly = blocksOf(['64:ff9b::/32'])
+const translationOnly = parseBlocks(['64:ff9b::/32'])
 
 /** The IPv4 address embedded in an IPv6 address after a prefix of this length (RFC 6052 §2.2): four bytes, skipping byte 8. */
 const embeddedIpv4 = (bytes: readonly number[], length: number): string =>

@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
-import { authorityOf, normalHost } from '#shared/policy/host.ts'
+import { formatAuthority, normalHost } from '#shared/policy/host.ts'
 
 /** What a client connects to: a normal host (address without brackets, or name) and a port. */
 export type Target = { readonly host: string; readonly port: number }
@@ -33,5 +33,5 @@ export const parseAbsolute = (text: string): PlainTarget => {
 /** Reads the origin form, path and query, of a plain request; the text cannot change `target`. Throws `BAD_REQUEST`. */
 export const parseOrigin = (text: string, target: Target): PlainTarget => {
   if (!text.startsWith('/')) throw malformed('the request target is not a path')
-  return parseAbsolute(`http://${authorityOf(target)}${text}`)
+  return parseAbsolute(`http://${formatAuthority(target)}${text}`)
 }

@@ -43,7 +43,7 @@ export const checkTargetWithoutDns = (rules: TargetRules, target: Target, ownPor
   if (isAddress(target.host)) checkAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPort }, target)
 }
 
-const addressesOf = async (resolver: Resolver, { allow }: TargetRules, { host, port }: Target) => {
+const resolveAddresses = async (resolver: Resolver, { allow }: TargetRules, { host, port }: Target) => {
   if (isAddress(host)) return [host]
   const addresses = await (allowsName(allow, host, port) ? resolver.lookup(host) : resolver.resolve(host))
   if (addresses.length === 0) throw new AppError('DNS_FAILED', { message: 'the name has no address' })
@@ -64,7 +64,7 @@ export const resolveTarget = async (
   ownPort: number,
 ): Promise<readonly string[]> => {
   checkPortAndName(rules, target)
-  const addresses = await addressesOf(resolver, rules, target)
+  const addresses = await resolveAddresses(resolver, rules, target)
   const nat64 = addresses.some(mayBeTranslated) ? await rules.nat64() : []
   const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
   for (const ip of addresses) checkAddress(ip, addressRules, target)

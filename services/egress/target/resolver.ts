@@ -20,21 +20,21 @@ const tries = 2
 /** Errors of a query that no server answered; all others are a server's answer, or a name that cannot be queried. */
 const unansweredCodes = /^(ETIMEOUT|ECONNREFUSED|EREFUSED|ESERVFAIL)$/
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? ''
+const errorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? ''
 
 type Answer = { readonly addresses: readonly string[]; readonly isAnswered: boolean }
 
-const answerOf = (query: Promise<readonly string[]>): Promise<Answer> =>
+const toAnswer = (query: Promise<readonly string[]>): Promise<Answer> =>
   query.then(
     (addresses) => ({ addresses, isAnswered: true }),
-    (error: unknown) => ({ addresses: [], isAnswered: !unansweredCodes.test(codeOf(error)) }),
+    (error: unknown) => ({ addresses: [], isAnswered: !unansweredCodes.test(errorCode(error)) }),
   )
 
 const answersWithin = async (waitMs: number, queries: readonly Promise<readonly string[]>[]): Promise<Answer> => {
   const ended = new AbortController()
   const unanswered: Answer = { addresses: [], isAnswered: false }
   const late = setTimeout(waitMs, unanswered, { signal: ended.signal }).catch(() => unanswered)
-  const answers = await Promise.all(queries.map((query) => Promise.race([answerOf(query), late])))
+  const answers = await Promise.all(queries.map((query) => Promise.race([toAnswer(query), late])))
   ended.abort()
   return {
     addresses: answers.flatMap(({ addresses }) => addresses),
@@ -58,7 +58,7 @@ const openDns = ({ dnsMs, servers }: ResolverSources): CAres => {
 }
 
 /** Whether the name certainly has no such addresses; any other error is inconclusive. */
-const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test(codeOf(error))
+const isDenial = (error: unknown): boolean => /^(ENODATA|ENOTFOUND)$/.test(errorCode(error))
 
 /** Queries for IPv6 addresses only; undefined if no server responded within `dnsMs`. */
 export const createIpv6Query =

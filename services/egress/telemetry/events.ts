@@ -3,7 +3,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { End } from '#egress/connections/bound-connection.ts'
 import type { Route } from '#egress/target/parse-target.ts'
-import { refusalOf } from '#egress/connections/refuse.ts'
+import { toRefusal } from '#egress/connections/refuse.ts'
 
 /** How a request leaves: to its target, or through its caller's proxy; `unknown` if the request could not be read. */
 type RouteKind = 'direct' | 'http_proxy' | 'socks5_proxy' | 'unknown'
@@ -107,7 +107,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.debug({ ...seen, ...passed }, 'connection ended')
     },
     refused: (seen: ConnectionFields, error: AppError) => {
-      const { refusal } = refusalOf(error)
+      const { refusal } = toRefusal(error)
       refused.inc({ kind: seen.kind, route: seen.route, refusal })
       const line = { ...seen, refusal, reason: error.message }
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')

@@ -10,7 +10,7 @@ import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { createKeyHash } from '#shared/db/keys.ts'
 import { readMaintenance } from '#gateway/db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
-import { inboxPrefixOf } from '#shared/queue/permissions.ts'
+import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
 import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
 import { probeStream } from '#shared/queue/stored.ts'
@@ -165,7 +165,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const database = stack.use(by.openConfiguredDatabase(config))
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
   const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
-  const inboxPrefix = inboxPrefixOf('gateway')
+  const inboxPrefix = userInboxPrefix('gateway')
   const notice = events.queueNotice
   const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))

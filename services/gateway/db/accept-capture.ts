@@ -5,7 +5,7 @@ import {
   requestColumns,
   type RequestRow,
   type Shared,
-  verdictOf,
+  toVerdict,
 } from '#shared/db/check-request.ts'
 import { callByName } from '#shared/db/call-by-name.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -63,7 +63,7 @@ export type AcceptOutcome = Accepted | Refusal
 
 /** Reads the outcome from a row of an accept function. */
 export const toOutcome = (row: RequestRow): AcceptOutcome => {
-  const verdict = verdictOf(row)
+  const verdict = toVerdict(row)
   if (!verdict.ok) return verdict
   const { createdAt, admitted, shared, replayOf } = row
   return { ...verdict, createdAt, admitted, ...(shared && { shared }), ...(replayOf && { replayOf }) }

@@ -1,4 +1,4 @@
-import { delayMsOf, requestedWaitMs, requestedWaitMsMax } from '#shared/capture/budget.ts'
+import { totalDelayMs, requestedWaitMs, requestedWaitMsMax } from '#shared/capture/budget.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import type { Report } from '#shared/capture/validation-errors.ts'
 
@@ -42,6 +42,6 @@ export const checkActions = (supplied: CaptureParameters, report: Report): void 
   }
   const options = withDefaults(supplied)
   if (requestedWaitMs(options) <= requestedWaitMsMax) return
-  const most = requestedWaitMsMax - delayMsOf(options)
-  report('actions', `must wait at most ${most} milliseconds in all, beside a delay of ${delayMsOf(options)}`)
+  const most = requestedWaitMsMax - totalDelayMs(options)
+  report('actions', `must wait at most ${most} milliseconds in all, beside a delay of ${totalDelayMs(options)}`)
 }

@@ -1,4 +1,10 @@
-import { type CaptureParameters, defaultOf, type Format, scaleOf, withDefaults } from '#shared/capture/options.ts'
+import {
+  type CaptureParameters,
+  defaultOf,
+  type Format,
+  effectiveScale,
+  withDefaults,
+} from '#shared/capture/options.ts'
 import { pageSideRange, pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 import { checkActions } from './check-actions.ts'
 import type { Report } from '#shared/capture/validation-errors.ts'
@@ -55,7 +61,7 @@ const viewportPixelsMax = 3840 * 2160 * 4
 const checkScale = (options: CaptureParameters, report: Report): void => {
   const effective = withDefaults(options)
   const { width, height } = effective
-  const scale = scaleOf(effective)
+  const scale = effectiveScale(effective)
   if (width * height * scale ** 2 <= viewportPixelsMax) return
   const most = Math.floor(Math.sqrt(viewportPixelsMax / (width * height)) * 100) / 100
   report('scale', `must be at most ${most} for a viewport of ${width} x ${height}`)
@@ -68,7 +74,7 @@ const checkRenditions = (options: CaptureParameters, report: Report): void => {
   const { renditions = [], format } = options
   if (renditions.length === 0 || format === 'pdf') return
   const effective = withDefaults(options)
-  const pixels = effective.width * effective.height * scaleOf(effective) ** 2
+  const pixels = effective.width * effective.height * effectiveScale(effective) ** 2
   const most = Math.max(0, Math.floor(picturePixelsMax / pixels) - 1)
   if (renditions.length > most) {
     report('renditions', `must have at most ${most} entries for a viewport of ${pixels} device pixels`)

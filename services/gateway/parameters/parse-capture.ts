@@ -8,7 +8,7 @@ import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
 import { checkTargets } from './check-targets.ts'
 import { collectErrors, type ErrorCollector, type Report } from '#shared/capture/validation-errors.ts'
-import { type Feature, featuresOf } from '#shared/capture/features.ts'
+import { type Feature, usedFeatures } from '#shared/capture/features.ts'
 import { isRequested } from '#shared/capture/is-requested.ts'
 import {
   type CaptureOptions,
@@ -98,7 +98,7 @@ export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldEr
     ok: true,
     supplied,
     options: withDefaults(supplied),
-    features: featuresOf(supplied),
+    features: usedFeatures(supplied),
     unavailable: isServed ? undefined : { stealth: [noStealth] },
   }
 }

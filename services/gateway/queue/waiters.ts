@@ -2,8 +2,8 @@ import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
-import { accountIdOf, captureIdOf, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
-import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import { parseAccountId, captureIdOf, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
+import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 
@@ -112,7 +112,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
     const eager = entries.at(id).filter(({ wantsImage, prefetch }) => wantsImage && !prefetch)
     if (eager.length === 0) return
     const result = decode(() => resultCodec.decode(data))
-    if (result?.outcome !== 'completed' || result.id !== id || !isObjectKeyOf(id, result.objectKey)) return
+    if (result?.outcome !== 'completed' || result.id !== id || !isCaptureObjectKey(id, result.objectKey)) return
     const { objectKey } = result
     const prefetch = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
     for (const entry of eager) entry.prefetch = prefetch
@@ -126,7 +126,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
 
   const subscriptions = [
     queue.subscribe(resultFilter, ({ subject, data }) => onResult(captureIdOf(subject), data)),
-    queue.subscribe(eventFilter, ({ subject, data }) => onEvent(accountIdOf(subject), data)),
+    queue.subscribe(eventFilter, ({ subject, data }) => onEvent(parseAccountId(subject), data)),
   ]
 
   const begin = (id: string): Waiter | undefined => {

@@ -1,6 +1,6 @@
 import { type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
 import { removeOrphans } from '#ledger/db/object-removals.ts'
-import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -30,16 +30,16 @@ const publishJudgement = ({ queue, events }: Dependencies, capture: ChangedCaptu
 }
 
 /** The objects in reports on captures that were deleted during an attempt; keys of other captures are ignored. */
-const objectsOf = (reports: readonly Report[]): string[] =>
+const objectKeys = (reports: readonly Report[]): string[] =>
   reports.flatMap(({ kind, id, message }) =>
-    kind === 'result' && message.outcome === 'completed' && isObjectKeyOf(id, message.objectKey)
+    kind === 'result' && message.outcome === 'completed' && isCaptureObjectKey(id, message.objectKey)
       ? [message.objectKey]
       : [],
   )
 
 const dropUnknown = async ({ database, events }: Dependencies, unknown: readonly (readonly Report[])[]) => {
   for (const [report] of unknown) if (report) events.reportIgnored(report.id, 'unknown_capture')
-  await removeOrphans(database, objectsOf(unknown.flat()))
+  await removeOrphans(database, objectKeys(unknown.flat()))
 }
 
 /**

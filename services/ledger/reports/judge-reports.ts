@@ -4,7 +4,7 @@ import { type Stage, stages } from '#shared/capture/stages.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
-import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import type { IgnoreReason } from '#ledger/telemetry/events.ts'
 import type { Report } from './read-report.ts'
 
@@ -45,7 +45,7 @@ const plainMetadata = ({ og, twitter, ...fields }: PageMetadata): PageMetadata =
 const knownTimings = (timings: Partial<Record<Stage, number>>): Partial<Record<Stage, number>> =>
   Object.fromEntries(stages.flatMap((stage) => (timings[stage] === undefined ? [] : [[stage, timings[stage]]])))
 
-const stateOf = ({ attempts, unendedStarts, format, status, objectKey }: JudgedCapture): State => ({
+const toState = ({ attempts, unendedStarts, format, status, objectKey }: JudgedCapture): State => ({
   format,
   attempts,
   unendedStarts,
@@ -110,7 +110,7 @@ const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
 })
 
 const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {
-  if (!isObjectKeyOf(result.id, result.objectKey)) return void state.ignored.push('object_key')
+  if (!isCaptureObjectKey(result.id, result.objectKey)) return void state.ignored.push('object_key')
   begin(state, result.attempt, msAgo)
   if (!state.ended) finish(state, completedEnd(result, state.format))
   else if (state.winner !== result.objectKey) state.losers.push(result.objectKey)
@@ -140,7 +140,7 @@ const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { 
  * published again, and the object of a later success is one of `losers`.
  */
 export const judgeReports = (capture: JudgedCapture, reports: readonly Report[], nowMs = Date.now()) => {
-  const state = stateOf(capture)
+  const state = toState(capture)
   for (const report of reports) {
     // Two clocks, which may differ.
     const msAgo = Math.max(0, Math.round(nowMs - report.storedAtMs))

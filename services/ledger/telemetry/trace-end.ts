@@ -9,7 +9,7 @@ type Timings = Readonly<Partial<Record<Stage, number>>>
 type Step = { readonly name: string; readonly fromMs: number; readonly toMs: number }
 
 /** Stages follow each other from the start of the attempt; `store` is placed at its end. */
-const stepsOf = (timings: Timings, { fromMs, toMs }: Step): Step[] => {
+const splitSteps = (timings: Timings, { fromMs, toMs }: Step): Step[] => {
   let at = fromMs
   const steps = attemptStages.flatMap((name): Step[] => {
     const began = at
@@ -47,7 +47,7 @@ export const traceEnd = (
     if (queue !== undefined) record({ name: 'queue', fromMs: takenMs - queue, toMs: takenMs }, traceparent)
     record({ name: 'claim', fromMs: takenMs, toMs: attempt.fromMs }, traceparent)
     const parent = record(attempt, traceparent, error)
-    for (const step of stepsOf(timings, attempt)) record(step, parent)
+    for (const step of splitSteps(timings, attempt)) record(step, parent)
   }
   record({ name: 'result', fromMs: reportedMs, toMs: nowMs }, traceparent, error)
 }

@@ -18,7 +18,7 @@ export type Check = {
 }
 
 /** The first line of the message; for a failed program its output instead of its command line. */
-const reasonOf = (thrown: unknown): string => {
+const toReason = (thrown: unknown): string => {
   const message = thrown instanceof Error ? thrown.message : String(thrown)
   const [first = '', second = ''] = message.trim().split('\n')
   return (first.startsWith('Command failed:') && second) || first || 'it failed'
@@ -33,6 +33,6 @@ export const runCheck = async (check: Check, earlier: readonly Finding[] = []): 
   try {
     return { name, ok: true, detail: await check.run() }
   } catch (thrown) {
-    return { name, ok: false, detail: reasonOf(thrown), advice }
+    return { name, ok: false, detail: toReason(thrown), advice }
   }
 }

@@ -29,13 +29,13 @@ export type Dependencies = {
   readonly objectStore: string | undefined
 }
 
-const versionOf = async (program: string | undefined) => {
+const programVersion = async (program: string | undefined) => {
   if (program === undefined) throw new Error('not found, and no address of a running one is set')
   return `${await readVersion(program)}, not running`
 }
 
 const checkPostgres = async ({ databaseUrl: url, postgresBin }: Dependencies) => {
-  if (url === undefined) return versionOf(postgresBin && join(postgresBin, 'postgres'))
+  if (url === undefined) return programVersion(postgresBin && join(postgresBin, 'postgres'))
   await using database = openDatabase({ url, poolMax: 2 })
   const [row] = await database.query<{ version: string }>('select version() as version', [])
   await database.probe()
@@ -45,7 +45,7 @@ const checkPostgres = async ({ databaseUrl: url, postgresBin }: Dependencies) =>
 type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }
 
 const checkNats = async ({ natsUrl, natsServer }: Dependencies) => {
-  if (natsUrl === undefined) return versionOf(natsServer)
+  if (natsUrl === undefined) return programVersion(natsServer)
   const { hostname: host, port } = new URL(natsUrl)
   const greeting = await readGreeting({ host, port: Number(port || 4222) }, answerMs)
   const [, info = ''] = /^INFO (\{.*\})/.exec(greeting) ?? []

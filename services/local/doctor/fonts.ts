@@ -61,7 +61,7 @@ export const countFonts: CountFonts = async ({ pattern, files }) => {
   }
 }
 
-const missingOf = async (scripts: Readonly<Record<string, Script>>, count: CountFonts): Promise<string[]> => {
+const findMissing = async (scripts: Readonly<Record<string, Script>>, count: CountFonts): Promise<string[]> => {
   const counted = await Promise.all(
     Object.entries(scripts).map(async ([name, script]) => ({ name, files: await count(script) })),
   )
@@ -70,8 +70,8 @@ const missingOf = async (scripts: Readonly<Record<string, Script>>, count: Count
 
 /** Describes which scripts have fonts. Throws if Latin, CJK or emoji have none. */
 export const checkFonts = async (count: CountFonts): Promise<string> => {
-  const missing = await missingOf(required, count)
-  const missingOthers = await missingOf(others, count)
+  const missing = await findMissing(required, count)
+  const missingOthers = await findMissing(others, count)
   const boxes = missingOthers.length === 0 ? '' : `; boxes for ${missingOthers.join(', ')}: install fonts-noto-core`
   if (missing.length > 0) throw new Error(`none for ${missing.join(', ')}${boxes}`)
   const all = Object.keys(required).length + Object.keys(others).length

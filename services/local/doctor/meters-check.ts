@@ -19,7 +19,7 @@ const findAllDrift = async (database: Database) => {
   return { drift, count }
 }
 
-const wordsOf = (accountId: string, drift: readonly Drift[]) =>
+const describeDrift = (accountId: string, drift: readonly Drift[]) =>
   `${accountId}: ${drift.map(({ meter, part, counted, actual }) => `${meter} ${part} ${counted} instead of ${actual}`).join(', ')}`
 
 /** Compares meters with the captures in the queue; with `recount` corrects those that differ. */
@@ -31,7 +31,7 @@ export const metersCheck = ({ databaseUrl: url, recount }: { databaseUrl: string
     const { drift, count } = await findAllDrift(database)
     const wrong = Map.groupBy(drift, ({ accountId }) => accountId)
     if (wrong.size === 0) return `the meters of ${count} accounts match their captures in the queue`
-    const words = [...wrong].slice(0, 3).map(([accountId, all]) => wordsOf(accountId, all))
+    const words = [...wrong].slice(0, 3).map(([accountId, all]) => describeDrift(accountId, all))
     if (!recount)
       throw new Error(`the meters of ${wrong.size} accounts differ from their captures: ${words.join('; ')}`)
     for (const accountId of wrong.keys()) await recountMeters(database, accountId, 'command line')

@@ -39,11 +39,11 @@ export const requestedWaitMsMax = 10_000
 type Waits = Pick<CaptureParameters, 'delay_ms' | 'actions'> & Required<Pick<CaptureParameters, 'delay'>>
 
 /** Milliseconds of `delay`, or of `delay_ms`. */
-export const delayMsOf = ({ delay, delay_ms: delayMs = delay * 1000 }: Waits): number => delayMs
+export const totalDelayMs = ({ delay, delay_ms: delayMs = delay * 1000 }: Waits): number => delayMs
 
 /** Milliseconds that a request lets its page wait: the delay, and the times of its actions. */
 export const requestedWaitMs = (options: Waits): number =>
-  delayMsOf(options) + (options.actions ?? []).reduce((sum, { milliseconds = 0 }) => sum + milliseconds, 0)
+  totalDelayMs(options) + (options.actions ?? []).reduce((sum, { milliseconds = 0 }) => sum + milliseconds, 0)
 
 /** Milliseconds from the start of an attempt to its terminal status; `timeout` 5 to 60 s, requested waits 0 to 10 s. */
 export const attemptBudgetMs = (options: Waits & { readonly timeout: number }): number =>

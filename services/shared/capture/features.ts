@@ -56,7 +56,7 @@ const byParameter: Partial<Record<ParameterName, Feature>> = {
 }
 
 /** The plan features that a request uses, in the order of `featureNames`. A flag at `false` or its default is not a use. */
-export const featuresOf = (supplied: CaptureParameters): Feature[] => {
+export const usedFeatures = (supplied: CaptureParameters): Feature[] => {
   const used = new Set<Feature>()
   for (const [name, feature] of Object.entries(byParameter) as [ParameterName, Feature][]) {
     if (isRequested(name, supplied[name])) used.add(feature)

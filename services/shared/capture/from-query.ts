@@ -67,7 +67,7 @@ const convert = (field: string, value: unknown, schema: Schema | undefined, repo
   return convert(field, value[0], schema, report)
 }
 
-const schemaOf = ({ properties = {}, patternProperties = {} }: Schema, name: string): Schema | undefined =>
+const findSchema = ({ properties = {}, patternProperties = {} }: Schema, name: string): Schema | undefined =>
   Object.hasOwn(properties, name) ? properties[name] : Object.values(patternProperties)[0]
 
 const convertFields = (
@@ -78,7 +78,7 @@ const convertFields = (
   Object.fromEntries(
     Object.entries(value).map(([name, entry]) => [
       name,
-      convert(path === '' ? name : `${path}.${name}`, entry, schemaOf(schema, name), report),
+      convert(path === '' ? name : `${path}.${name}`, entry, findSchema(schema, name), report),
     ]),
   )
 
@@ -86,14 +86,14 @@ const convertFields = (
 const nameForm = /^[^[\]]+(?:\[[^[\]]*\])*$/
 
 /** Converts a name to a field: `cookies[0][name]` to `cookies.0.name`; invalid names stay unchanged. */
-const fieldOf = (name: string): string =>
+const toField = (name: string): string =>
   nameForm.test(name) ? name.replaceAll(/\[([^[\]]*)\]/g, '.$1').replace(/\.$/, '') : name
 
 const checkPair = (pair: string, report: Report) => {
   if (pair === '') return
   // Undecodable bytes become U+FFFD. Without the `&` a leading question mark would be dropped.
   const [name = ''] = new URLSearchParams(`&${pair}`).keys()
-  const field = fieldOf(name)
+  const field = toField(name)
   if (!isDecodable(pair)) report(field, 'must be percent-encoded UTF-8')
   // The parser drops `__proto__` silently, whatever its options.
   if (!nameForm.test(name) || field.includes('__proto__')) report(field, 'is not a parameter')

@@ -65,8 +65,11 @@ export const withDefaults = (supplied: CaptureParameters): CaptureOptions => {
 }
 
 /** Device pixels per CSS pixel. */
-export const scaleOf = ({ scale, retina, device }: Pick<CaptureOptions, 'scale' | 'retina' | 'device'>): number =>
-  scale ?? (retina ? 2 : devices[device].scale)
+export const effectiveScale = ({
+  scale,
+  retina,
+  device,
+}: Pick<CaptureOptions, 'scale' | 'retina' | 'device'>): number => scale ?? (retina ? 2 : devices[device].scale)
 
 /** The contract's default of a parameter; undefined if it has none. */
 export const defaultOf = (name: ParameterName): unknown => defaults[name]

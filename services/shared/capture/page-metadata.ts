@@ -71,8 +71,8 @@ const createRoom = () => {
 }
 type Room = ReturnType<typeof createRoom>
 
-const boundTags = (name: 'og' | 'twitter', tags: Tags | undefined, admits: Room): { [name: string]: Tags } => {
-  const admitted = Object.entries(tags ?? {})
+const boundTags = (name: 'og' | 'twitter', found: Tags | undefined, admits: Room): { [name: string]: Tags } => {
+  const admitted = Object.entries(found ?? {})
     .filter(([tag]) => tagName.test(tag))
     .map(([tag, value]) => [tag, isAddressTag(tag) ? web(value) : cut(value, textMax)] as const)
     .filter(([, value]) => value)

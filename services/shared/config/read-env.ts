@@ -7,7 +7,7 @@ import { knownNames, secretNames } from './settings/all.ts'
 export const prefix = 'SHUTTERFLEET_'
 
 /** The values of a group of settings. */
-export type ValuesOf<S extends Settings> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>
+export type SettingValues<S extends Settings> = Readonly<{ [K in keyof S]: S[K] extends Setting<infer T> ? T : never }>
 
 /** Environment variables in the form of `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>
@@ -43,7 +43,7 @@ const readOne = (setting: Setting<unknown>, env: Env, report: (problem: string) 
  * Reads a group of settings from the environment and freezes it. Throws `CONFIGURATION` with all problems at once,
  * including every variable with the project's prefix that is not a setting.
  */
-export const readEnv = <S extends Settings>(settings: S, env: Env): ValuesOf<S> => {
+export const readEnv = <S extends Settings>(settings: S, env: Env): SettingValues<S> => {
   const problems: string[] = []
   const report = (problem: string) => problems.push(problem)
   const values = Object.entries(settings).map(([key, setting]) => [key, readOne(setting, env, report)] as const)
@@ -61,5 +61,5 @@ export const readEnv = <S extends Settings>(settings: S, env: Env): ValuesOf<S> 
   if (problems.length > 0) {
     throw new AppError('CONFIGURATION', { message: problems.join('\n'), publicMessage: problems.join('\n') })
   }
-  return Object.freeze(Object.fromEntries(values)) as ValuesOf<S>
+  return Object.freeze(Object.fromEntries(values)) as SettingValues<S>
 }

@@ -88,10 +88,10 @@ export const serviceNames = (Object.keys(services) as ServiceName[]).toSorted()
 const withCommon = (groups: readonly Settings[]): Settings => Object.assign({}, commonSettings, ...groups)
 
 /** All settings that a service reads on one machine. */
-export const settingsOf = (name: ServiceName): Settings => withCommon(services[name].settings)
+export const serviceSettings = (name: ServiceName): Settings => withCommon(services[name].settings)
 
 /** All settings that a service reads in a cluster. */
-export const clusterSettingsOf = (name: ServiceName): Settings => {
+export const clusterSettings = (name: ServiceName): Settings => {
   const service: Service = services[name]
   return withCommon(service.cluster?.settings ?? service.settings)
 }

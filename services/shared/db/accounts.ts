@@ -55,7 +55,7 @@ type Row = Pick<AccountView, 'id' | 'name' | 'email'> & {
   readonly erasingAt?: Date | null | undefined
 }
 
-const viewOf = (account: Row): AccountView => ({
+const toView = (account: Row): AccountView => ({
   id: account.id,
   name: account.name,
   email: account.email,
@@ -102,12 +102,12 @@ export const listAccounts = (
       orderBy: { createdAt: 'asc', id: 'asc' },
       ...(page && { limit: page.limit }),
     })
-    return found.map(viewOf)
+    return found.map(toView)
   })
 
 /** Returns one account. Throws `NOT_FOUND`. */
 export const showAccount = (database: Database, id: string): Promise<AccountView> =>
-  database.entities(async (entities) => viewOf(await findAccount(entities, id)))
+  database.entities(async (entities) => toView(await findAccount(entities, id)))
 
 /** Changes an account's plan, effective at once. Throws `NOT_FOUND`, or `VALIDATION_ERROR` if there is no such plan. */
 export const setPlan = (database: Database, accountId: string, slug: string, actor: Actor = 'system'): Promise<void> =>
@@ -151,7 +151,7 @@ export const orderErasure = (database: Database, accountId: string, actor: Actor
       account.disabledAt ??= account.erasingAt
       recordChange(entities, { actor, action: 'account.erase', target: account.id })
     }
-    return viewOf(account)
+    return toView(account)
   })
 
 /**

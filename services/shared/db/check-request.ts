@@ -82,7 +82,7 @@ export const requestColumns = `refusal, retry_after_seconds as "retryAfterSecond
   iso_time(usage_reset) as "usageReset", overage_price::text as "overagePrice",
   iso_time(created_at) as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
 
-const usageOf = ({ usageLimit: limit, used, periodStart, usageReset, overagePrice }: RequestRow): UsageState => ({
+const toUsage = ({ usageLimit: limit, used, periodStart, usageReset, overagePrice }: RequestRow): UsageState => ({
   used,
   limit,
   remaining: limit === null ? null : Math.max(0, limit - used),
@@ -92,17 +92,17 @@ const usageOf = ({ usageLimit: limit, used, periodStart, usageReset, overagePric
   overagePrice,
 })
 
-const callerOf = (row: RequestRow): Caller => ({
+const toCaller = (row: RequestRow): Caller => ({
   accountId: row.accountId,
   plan: row.plan,
   rate:
     row.rateLimit === null ? null : { limit: row.rateLimit, remaining: row.rateRemaining, resetUnix: row.rateReset },
-  usage: usageOf(row),
+  usage: toUsage(row),
 })
 
 /** Converts a row to the verdict on a request. */
-export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller: Caller } | Refusal => {
-  if (row.refusal === null) return { ok: true, caller: callerOf(row) }
+export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller: Caller } | Refusal => {
+  if (row.refusal === null) return { ok: true, caller: toCaller(row) }
   return {
     ok: false,
     code: row.refusal,
@@ -110,7 +110,7 @@ export const verdictOf = (row: RequestRow): { readonly ok: true; readonly caller
     ...(row.retryAfterSeconds !== null && { retryAfterSeconds: row.retryAfterSeconds }),
     ...(row.keyUnknown === true && { isUnknown: true }),
     ...(row.refusal === 'RATE_LIMIT_EXCEEDED' && row.rateLeftMs !== null && { windowLeftMs: row.rateLeftMs }),
-    ...(row.refusal !== 'INVALID_API_KEY' && { caller: callerOf(row) }),
+    ...(row.refusal !== 'INVALID_API_KEY' && { caller: toCaller(row) }),
   }
 }
 
@@ -122,5 +122,5 @@ export const checkRequest = async (
   request: { readonly keyHash: Buffer; readonly originHost: string | null },
 ): Promise<{ readonly ok: true; readonly caller: Caller } | Refusal> => {
   const { keyHash, originHost } = request
-  return verdictOf(onlyRow(await database.query<RequestRow>(statement, [keyHash, originHost], 'keep')))
+  return toVerdict(onlyRow(await database.query<RequestRow>(statement, [keyHash, originHost], 'keep')))
 }

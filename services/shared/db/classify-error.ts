@@ -21,30 +21,30 @@ const unavailableCodes = new Set(['57P01', '57P02', '57P03', '57P05', '57014', '
 const socketCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'])
 const connectionWords = /connection (terminated|ended|timeout)|timeout (exceeded|expired)|read timeout|not queryable/i
 
-const codeOf = (thrown: unknown): string => {
+const errorCode = (thrown: unknown): string => {
   const { code } = (thrown ?? {}) as { code?: unknown }
   return typeof code === 'string' ? code : ''
 }
 
 /** Whether a transaction was rolled back because of another one, its `commit` included. */
-export const isConflict = (thrown: unknown): boolean => repeatable.has(codeOf(thrown))
+export const isConflict = (thrown: unknown): boolean => repeatable.has(errorCode(thrown))
 
 /** Only `ERROR`: `FATAL` and `PANIC` end the session, and whether the commit succeeded is unknown. */
 const isReplaced = (thrown: unknown): boolean =>
-  replaced.test(codeOf(thrown)) && (thrown as { severity?: unknown }).severity === 'ERROR'
+  replaced.test(errorCode(thrown)) && (thrown as { severity?: unknown }).severity === 'ERROR'
 
 /** Whether a transaction that failed with this error may be retried: a deadlock, a conflict or a replaced function rolled it back. */
 export const isRepeatable = (thrown: unknown): boolean => isConflict(thrown) || isReplaced(thrown)
 
 /** Whether a statement was rejected before execution only because it was prepared. */
-export const isUnprepared = (thrown: unknown): boolean => unprepared.has(codeOf(thrown))
+export const isUnprepared = (thrown: unknown): boolean => unprepared.has(errorCode(thrown))
 
 /** Whether the client lost the connection, or gave up on a statement that the server may still run. */
 export const isUnanswered = (thrown: unknown): boolean =>
-  socketCodes.has(codeOf(thrown)) || (thrown instanceof Error && connectionWords.test(thrown.message))
+  socketCodes.has(errorCode(thrown)) || (thrown instanceof Error && connectionWords.test(thrown.message))
 
 const isUnavailable = (thrown: unknown): boolean => {
-  const code = codeOf(thrown)
+  const code = errorCode(thrown)
   if (repeatable.has(code) || unavailableCodes.has(code) || unavailableClasses.has(code.slice(0, 2))) return true
   return isReplaced(thrown) || isUnanswered(thrown)
 }

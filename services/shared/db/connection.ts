@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Migrator } from '@mikro-orm/migrations'
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
-import type { ValuesOf } from '#shared/config/read-env.ts'
+import type { SettingValues } from '#shared/config/read-env.ts'
 import type { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprepared } from './classify-error.ts'
@@ -56,7 +56,7 @@ type DatabaseOptions = {
   readonly directUrl?: string | undefined
 }
 
-const boundsOf = ({ statementMs = defaultStatementMs }: DatabaseOptions) => {
+const toBounds = ({ statementMs = defaultStatementMs }: DatabaseOptions) => {
   // The client gives up on a silent server shortly after the server should have ended the statement.
   const answerMs = statementMs + 2000
   // The server ends an idle session before its client gives up on a statement. So a server that was frozen or cut off
@@ -79,7 +79,7 @@ const boundSessions = (address: string, sessionIdleMs: number): string => {
 
 /** Statement that sets the bounds for one transaction: a pooler shares its sessions, and rejects them as startup parameters. */
 const boundTransaction = (options: DatabaseOptions): string => {
-  const { statementMs, sessionIdleMs } = boundsOf(options)
+  const { statementMs, sessionIdleMs } = toBounds(options)
   const values = {
     statement_timeout: statementMs,
     lock_timeout: lockMs,
@@ -95,7 +95,7 @@ const boundTransaction = (options: DatabaseOptions): string => {
 const otherTables = /^(?!(?:public\.)?(?:account|account_meter|api_key|audit_entry|maintenance|plan)$)/
 
 const createOrm = (options: DatabaseOptions): MikroORM => {
-  const bounds = boundsOf(options)
+  const bounds = toBounds(options)
   return new MikroORM({
     clientUrl: options.url,
     entities: [...entities],
@@ -133,14 +133,14 @@ const sqlOn = (client: Pick<Pool, 'query'>): Sql => ({
  */
 const createPreparedQuery = () => {
   const names = new Map<string, string>()
-  const nameOf = (text: string) => {
+  const statementName = (text: string) => {
     const name = names.get(text) ?? createHash('sha256').update(text).digest('hex').slice(0, 32)
     names.set(text, name)
     return name
   }
   return async <Row extends object>(pool: Pool, text: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
     try {
-      return (await pool.query({ name: nameOf(text), text }, [...parameters])).rows as Row[]
+      return (await pool.query({ name: statementName(text), text }, [...parameters])).rows as Row[]
     } catch (error) {
       if (!isUnprepared(error)) throw error
       return await sqlOn(pool).query<Row>(text, parameters)
@@ -289,7 +289,7 @@ export const openConfiguredDatabase = ({
   databaseUrl: url,
   databaseDirectUrl: directUrl,
   databasePoolMax: poolMax,
-}: ValuesOf<typeof databaseSettings>): Database => openDatabase({ url, directUrl, poolMax })
+}: SettingValues<typeof databaseSettings>): Database => openDatabase({ url, directUrl, poolMax })
 
 /** The row of a statement that always returns one. Throws `SERVER_ERROR` if there is none. */
 export const onlyRow = <Row>(rows: readonly Row[]): Row => {

@@ -70,16 +70,18 @@ const entryFaults = (plan: unknown): string[] => {
   ]
 }
 
-const nameOf = (plan: unknown, index: number): string => {
+const describePlan = (plan: unknown, index: number): string => {
   const slug = (plan as { slug?: unknown } | null)?.slug
   return typeof slug === 'string' ? `plan '${slug.slice(0, 40)}'` : `plan ${index + 1}`
 }
 
-const faultsOf = (plans: unknown): string[] => {
+const planFaults = (plans: unknown): string[] => {
   if (!Array.isArray(plans) || plans.length === 0 || plans.length > plansMax) {
     return [`must be a list of 1 to ${plansMax} plans`]
   }
-  const faults = plans.flatMap((plan, index) => entryFaults(plan).map((fault) => `${nameOf(plan, index)}: ${fault}`))
+  const faults = plans.flatMap((plan, index) =>
+    entryFaults(plan).map((fault) => `${describePlan(plan, index)}: ${fault}`),
+  )
   if (faults.length > 0) return faults
   const slugs = (plans as PlanEntry[]).map(({ slug }) => slug)
   return slugs.filter((slug, index) => slugs.indexOf(slug) !== index).map((slug) => `plan '${slug}' is there twice`)
@@ -94,7 +96,7 @@ export const readPlans = (text: string): PlanEntry[] => {
     // The parser's own error quotes the file.
     throw new AppError('CONFIGURATION', { publicMessage: 'not JSON' })
   }
-  const faults = faultsOf(plans)
+  const faults = planFaults(plans)
   if (faults.length > 0) throw new AppError('CONFIGURATION', { publicMessage: faults.join('\n') })
   return plans as PlanEntry[]
 }

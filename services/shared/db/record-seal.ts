@@ -30,7 +30,7 @@ const rowKey = ({ secret }: NamedKey, id: string) => createSecretKey(createHmac(
 const plainOptions = plainReasons.flatMap(([name]) => (name === 'url' || name === 'webhook_url' ? [] : [name]))
 
 /** The origin of a URL; see the reason at the parameter `url`. */
-const originOf = (url: string | null) => (url === null ? null : (URL.parse(url)?.origin ?? null))
+const parseOrigin = (url: string | null) => (url === null ? null : (URL.parse(url)?.origin ?? null))
 
 /** Seals with the first key, opens with any. */
 export const createRecordSeal = (keys: readonly NamedKey[]): RecordSeal => {
@@ -56,7 +56,7 @@ export const createRecordSeal = (keys: readonly NamedKey[]): RecordSeal => {
       const { id, url, options } = capture
       const plain = plainOptions.flatMap((name) => (name in options ? [[name, options[name]]] : []))
       const sealed = sealText(id, JSON.stringify({ url, options }))
-      return { ...capture, url: originOf(url), options: { ...Object.fromEntries(plain), sealed } }
+      return { ...capture, url: parseOrigin(url), options: { ...Object.fromEntries(plain), sealed } }
     },
     open: (row) => {
       const { sealed } = row.options

@@ -67,17 +67,17 @@ const fileUrl = (publicUrl: string, id: string, name: string): string =>
   `${captureUrls(publicUrl, id).status}/files/${name}`
 
 const outputFields = ({ id, files }: FoundCapture, publicUrl: string) => {
-  const fieldsOf = (file: CapturedFile) => ({
+  const toFields = (file: CapturedFile) => ({
     ...(!isRendition(file) && { name: file.name }),
     url: fileUrl(publicUrl, id, file.name),
     mime_type: kindOfFile(file).mimeType,
     file_size: file.bytes,
     ...(isRendition(file) && { width: file.width, height: file.height }),
   })
-  const listOf = (listed: readonly CapturedFile[]) => (listed.length > 0 ? listed.map(fieldsOf) : null)
+  const toList = (listed: readonly CapturedFile[]) => (listed.length > 0 ? listed.map(toFields) : null)
   return {
-    outputs: listOf((files ?? []).filter((file) => !isRendition(file))),
-    renditions: listOf((files ?? []).filter(isRendition)),
+    outputs: toList((files ?? []).filter((file) => !isRendition(file))),
+    renditions: toList((files ?? []).filter(isRendition)),
   }
 }
 

@@ -4,7 +4,7 @@ import { commonSettings } from '#shared/config/settings/common.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { enumSchema, text } from '#shared/schema/fields.ts'
 import { apiGroup } from './names.ts'
-import { int32, listMapOf, mapOf, partial, type Rule, withRules } from './schema-parts.ts'
+import { int32, listMap, mapOf, partial, type Rule, withRules } from './schema-parts.ts'
 
 const nameChars = 253
 const objectName = (description: string) =>
@@ -155,7 +155,7 @@ const ownVolumesRule: Rule = {
 }
 
 const volumeMounts = (description: string, ...rules: readonly Rule[]) =>
-  listMapOf(
+  listMap(
     Type.Object({
       name: text('Name of a volume of the template.', { maxLength: 63 }),
       mountPath: text('Folder in the container; no part of the path begins with a dot.', {
@@ -188,7 +188,7 @@ const sidecar = Type.Object({
   command: Type.Optional(texts("Program instead of the image's entry point.")),
   args: Type.Optional(texts('Arguments of the program.')),
   env: Type.Optional(
-    listMapOf(variable, { keys: ['name'], maxItems: 50, description: 'Its variables; nothing secret.' }),
+    listMap(variable, { keys: ['name'], maxItems: 50, description: 'Its variables; nothing secret.' }),
   ),
   resources: Type.Optional(resources),
   volumeMounts: Type.Optional(volumeMounts('Where volumes of the template are mounted in it.')),
@@ -226,13 +226,13 @@ export const podTemplate = partial(
       pattern: '^[A-Za-z0-9][-A-Za-z0-9_.:/@]*$',
     }),
     imagePullPolicy: enumSchema(['IfNotPresent', 'Always', 'Never'], 'When nodes fetch the image.'),
-    imagePullSecrets: listMapOf(Type.Object({ name: objectName('Name of a Secret of this namespace.') }), {
+    imagePullSecrets: listMap(Type.Object({ name: objectName('Name of a Secret of this namespace.') }), {
       keys: ['name'],
       maxItems: 10,
       description: 'Secrets with which nodes fetch the image.',
     }),
     resources,
-    env: listMapOf(setting, {
+    env: listMap(setting, {
       keys: ['name'],
       maxItems: 50,
       description: 'Further settings of the workers (docs/configuration.md).',
@@ -263,7 +263,7 @@ export const podTemplate = partial(
       'x-kubernetes-preserve-unknown-fields': true,
       description: 'Which nodes and neighbours are required, preferred or avoided: `affinity` of a Pod.',
     }),
-    topologySpreadConstraints: listMapOf(spread, {
+    topologySpreadConstraints: listMap(spread, {
       keys: ['topologyKey', 'whenUnsatisfiable'],
       maxItems: 5,
       description: 'How the workers of the pool are spread over zones or nodes.',
@@ -273,7 +273,7 @@ export const podTemplate = partial(
       }),
     }),
     schedulerName: objectName('Scheduler that places the pods; without it the default one.'),
-    volumes: listMapOf(volume, {
+    volumes: listMap(volume, {
       keys: ['name'],
       maxItems: 10,
       description: 'Further volumes of the pods.',
@@ -283,7 +283,7 @@ export const podTemplate = partial(
       `Where volumes of the template are mounted in the worker: below ${workerMountParents.join(', ')}. Browsers see what is mounted below system folders, and without namespaces (isolation \`flags-only\`) everything.`,
       workerMountsRule,
     ),
-    sidecars: listMapOf(sidecar, {
+    sidecars: listMap(sidecar, {
       keys: ['name'],
       maxItems: 5,
       description:

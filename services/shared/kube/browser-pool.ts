@@ -5,7 +5,7 @@ import { podTemplate } from './browser-pool-template.ts'
 import { enumSchema, text } from '#shared/schema/fields.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, int32, listMapOf, partial, withRules } from './schema-parts.ts'
+import { countOrPercent, group, int32, listMap, partial, withRules } from './schema-parts.ts'
 
 /** The resource BrowserPool. */
 export const browserPools = {
@@ -244,7 +244,7 @@ export const browserPoolStatus = partial(
       pattern: '^[a-z]+(-[a-z]+)*$',
     }),
     selector: text('Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.', { maxLength: 1024 }),
-    conditions: listMapOf(condition, {
+    conditions: listMap(condition, {
       keys: ['type'],
       maxItems: 16,
       description: 'Conditions of the pool, one for each type.',

@@ -104,7 +104,7 @@ export const createKubeApi = (connection: Pick<KubeConnection, 'send'>, fence?: 
   const call = async <T>({ signal, ...request }: Call): Promise<T> => {
     const limit = AbortSignal.timeout(callMs)
     const answer = await open(connection, { ...request, signal: signal ? AbortSignal.any([signal, limit]) : limit })
-    return readJson<T>(answer, nameOf(request))
+    return readJson<T>(answer, describeCall(request))
   }
   const write = <T>(request: Call) => call<T>({ ...request, ...(fence && { beforeSend: fence }) })
 
@@ -151,7 +151,7 @@ const toPage = <T>({ items = [], metadata = {} }: List<T>): Page<T> => {
   return { items, resourceVersion, ...(next !== '' && { continueAt: next }) }
 }
 
-const nameOf = ({ method, path }: Pick<Call, 'method' | 'path'>): string => `${method} ${path}`
+const describeCall = ({ method, path }: Pick<Call, 'method' | 'path'>): string => `${method} ${path}`
 
 const open = async (
   connection: Pick<KubeConnection, 'send'>,
@@ -162,7 +162,7 @@ const open = async (
   )
   const answer = await connection.send({ ...request, query: Object.fromEntries(parameters), signal })
   if (answer.statusCode < 300) return answer
-  throw errorOfStatus(await readStatus(answer, nameOf(request)), nameOf(request), answer.retryAfterSeconds)
+  throw errorOfStatus(await readStatus(answer, describeCall(request)), describeCall(request), answer.retryAfterSeconds)
 }
 
 const readStatus = async (answer: KubeResponse, what: string): Promise<Status> => {
@@ -209,17 +209,17 @@ async function* readWatch<T>(
   const { body } = await open(connection, call)
   opened?.()
   try {
-    for await (const line of linesOf(body)) {
+    for await (const line of readLines(body)) {
       const event = JSON.parse(line) as WatchEvent<T> | { type: 'ERROR'; object: Status }
-      if (event.type === 'ERROR') throw errorOfStatus(event.object, nameOf(call))
+      if (event.type === 'ERROR') throw errorOfStatus(event.object, describeCall(call))
       yield event
     }
   } catch (thrown) {
-    throw errorOfConnection(thrown, nameOf(call))
+    throw errorOfConnection(thrown, describeCall(call))
   }
 }
 
-async function* linesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* readLines(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer[] = []
   let restBytes = 0
   for await (const chunk of body) {

@@ -42,7 +42,7 @@ const overHttp1 = { allowH2: false }
 /** Creates a connection to the API server; the first request dials. Throws `CONFIGURATION` if no server is configured. */
 export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions) => {
   const config = readConfig(kubeconfig)
-  const server = serverOf(config)
+  const server = serverUrl(config)
   const close = shareDispatcher(config)
 
   return {
@@ -59,7 +59,7 @@ export const openConnection = ({ kubeconfig, userAgent }: ConnectionOptions) => 
       }
       const headers = { ...context.getHeaders(), accept: 'application/json', 'user-agent': userAgent }
       try {
-        const answer = await fenced(dispatcherOf(context), beforeSend).request({
+        const answer = await fenced(requireDispatcher(context), beforeSend).request({
           ...overHttp1,
           origin: server.origin,
           path: server.pathname.replace(/\/$/, '') + path,
@@ -95,7 +95,7 @@ const readConfig = (kubeconfig: string | undefined): KubeConfig => {
   return config
 }
 
-const serverOf = (config: KubeConfig): URL => {
+const serverUrl = (config: KubeConfig): URL => {
   const server = config.getCurrentCluster()?.server ?? ''
   // Outside of a pod the library builds `https://undefined:undefined` from missing variables.
   if (!URL.canParse(server)) throw new AppError('CONFIGURATION', { message: `no Kubernetes API server at "${server}"` })
@@ -127,7 +127,7 @@ const shareDispatcher = (config: KubeConfig): (() => Promise<void>) => {
   }
 }
 
-const dispatcherOf = (context: RequestContext): Dispatcher => {
+const requireDispatcher = (context: RequestContext): Dispatcher => {
   const dispatcher = context.getDispatcher()
   assert(dispatcher)
   return dispatcher

@@ -65,14 +65,14 @@ export const poolLabels = (instance: string, pool: string): Readonly<Record<stri
 
 /** Selector of the objects of all pools of an installation. */
 export const managedSelector = (instance: string): string =>
-  selectorOf({ 'app.kubernetes.io/managed-by': fieldOwner, [instanceLabel]: instance })
+  labelSelector({ 'app.kubernetes.io/managed-by': fieldOwner, [instanceLabel]: instance })
 
 /** The pool of an object with these labels, as `objectName` writes it; undefined if they name none. */
 export const labelledPool = (labels: Readonly<Record<string, string>> | undefined): string | undefined =>
   labels?.[poolLabel]
 
 /** Selector of objects that have all of `labels`. */
-export const selectorOf = (labels: Readonly<Record<string, string>>): string =>
+export const labelSelector = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}=${value}`)
     .join(',')

@@ -37,5 +37,5 @@ export const objectPath = (ref: Ref): string => {
 }
 
 /** Key of an object within its kind: `namespace/name`, or `name` without a namespace. */
-export const keyOf = ({ metadata }: KubeObject): string =>
+export const objectKey = ({ metadata }: KubeObject): string =>
   metadata?.namespace === undefined ? (metadata?.name ?? '') : `${metadata.namespace}/${metadata.name ?? ''}`

@@ -40,9 +40,9 @@ export const partial = <const T extends TProperties>(
 export const group = <const T extends TProperties>(
   properties: T,
   options: { description: string } & Partial<ReturnType<typeof withRules>>,
-) => Type.Object(properties, { ...options, default: defaultsOf(properties) })
+) => Type.Object(properties, { ...options, default: collectDefaults(properties) })
 
-const defaultsOf = (properties: TProperties) =>
+const collectDefaults = (properties: TProperties) =>
   Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) =>
       'default' in schema && schema.default !== undefined ? [[name, schema.default]] : [],
@@ -50,7 +50,7 @@ const defaultsOf = (properties: TProperties) =>
   )
 
 /** A list whose items are distinguished by `keys`, so that several owners can each apply their own. */
-export const listMapOf = <T extends TObject>(
+export const listMap = <T extends TObject>(
   items: T,
   {
     keys,

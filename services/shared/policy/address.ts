@@ -1,9 +1,9 @@
 import type ipaddr from 'ipaddr.js'
-import { blocksOf, inAny, parseAddress } from './cidr.ts'
+import { parseBlocks, inAny, parseAddress } from './cidr.ts'
 import { cloudBlocks } from './cloud-ranges.ts'
 
 /** IANA IPv4 Special-Purpose Address Registry, multicast, and other blocks that never serve public web pages. */
-const specialV4 = blocksOf([
+const specialV4 = parseBlocks([
   '0.0.0.0/8', // RFC 791 "this network"; 0.0.0.0 reaches loopback on Linux
   '10.0.0.0/8', // RFC 1918 private
   '100.64.0.0/10', // RFC 6598 shared address space: pods, nodes, Alibaba's metadata
@@ -25,10 +25,10 @@ const specialV4 = blocksOf([
 ])
 
 /** RFC 4291 §2.4: allocated global unicast. Excludes loopback, mapped IPv4, NAT64, ULA, link-local. */
-const globalUnicastV6 = blocksOf(['2000::/3'])
+const globalUnicastV6 = parseBlocks(['2000::/3'])
 
 /** IANA IPv6 Special-Purpose Address Registry inside 2000::/3. */
-const specialV6 = blocksOf([
+const specialV6 = parseBlocks([
   // RFC 2928 protocol assignments, with Teredo (RFC 4380), which wraps IPv4. The registry calls a few blocks in it
   // globally reachable (PCP, TURN and DNS-SD anycast, AMT, AS112, ORCHIDv2, drone ids); none serves web pages, and
   // anycast reaches the operator's own nearest host.
@@ -40,7 +40,7 @@ const specialV6 = blocksOf([
 ])
 
 /** Networks for private use by organisations: RFC 1918, 6598, 2544 and 4193, and class E, which GKE gives to pods. */
-const privateNetworks = blocksOf([
+const privateNetworks = parseBlocks([
   '10.0.0.0/8',
   '100.64.0.0/10',
   '172.16.0.0/12',
@@ -50,8 +50,8 @@ const privateNetworks = blocksOf([
   'fc00::/7',
 ])
 
-const notPrivate = [...cloudBlocks, ...blocksOf(['255.255.255.255/32'])]
-const loopback = blocksOf(['127.0.0.0/8', '::1/128'])
+const notPrivate = [...cloudBlocks, ...parseBlocks(['255.255.255.255/32'])]
+const loopback = parseBlocks(['127.0.0.0/8', '::1/128'])
 
 /** RFC 5214 §6.1: interface id `0000:5efe` or `0200:5efe`, then an IPv4 address; the mask spares the u and g bits. */
 const isIsatap = ({ parts }: ipaddr.IPv6): boolean => ((parts[4] ?? 0) & 0xfcff) === 0 && parts[5] === 0x5efe

@@ -29,7 +29,7 @@ export const parseCidr = (text: string): Cidr | undefined => {
 }
 
 /** Parses the rows of a table in the code. Throws a `TypeError` for one that is not a block. */
-export const blocksOf = (rows: readonly string[]): readonly Cidr[] =>
+export const parseBlocks = (rows: readonly string[]): readonly Cidr[] =>
   rows.map((row) => {
     const block = parseCidr(row)
     if (block === undefined) throw new TypeError(`${row} is not a block of addresses`)

@@ -1,4 +1,4 @@
-import { blocksOf, type Cidr } from './cidr.ts'
+import { parseBlocks, type Cidr } from './cidr.ts'
 
 /** Addresses at which a cloud serves only its own machines, and the cloud's documentation of them. */
 type CloudRange = {
@@ -61,4 +61,4 @@ export const cloudRanges: readonly CloudRange[] = [
 ]
 
 /** The blocks of the table. */
-export const cloudBlocks: readonly Cidr[] = blocksOf(cloudRanges.map(({ block }) => block))
+export const cloudBlocks: readonly Cidr[] = parseBlocks(cloudRanges.map(({ block }) => block))

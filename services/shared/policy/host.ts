@@ -26,5 +26,5 @@ export const isAddress = (host: string): boolean => parseAddress(host) !== undef
 export const isLocalName = (host: string): boolean => !host.includes('.') || /\.(localhost|localdomain)$/.test(host)
 
 /** Joins a host, given without brackets, and a port, as in addresses and CONNECT requests. */
-export const authorityOf = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+export const formatAuthority = ({ host, port }: { readonly host: string; readonly port: number }): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`

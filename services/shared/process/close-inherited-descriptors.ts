@@ -6,7 +6,7 @@ const lastStandardFd = 2
 /** `O_CLOEXEC`, which `node:fs` does not export. */
 const closeOnExec = 0o2_000_000
 
-const flagsOf = (fd: number): number => {
+const readFlags = (fd: number): number => {
   const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? []
   return Number.parseInt(flags, 8)
 }
@@ -23,7 +23,7 @@ export const closeInheritedDescriptors = (): void => {
   for (const fd of readdirSync('/proc/self/fdinfo').map(Number)) {
     if (fd <= lastStandardFd) continue
     try {
-      if ((flagsOf(fd) & closeOnExec) === 0) closeSync(fd)
+      if ((readFlags(fd) & closeOnExec) === 0) closeSync(fd)
     } catch {
       // The descriptor of the folder itself, closed by now.
     }

@@ -28,13 +28,13 @@ type Codec<T> = {
 
 const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => {
   const check = createValidator(schema)
-  const problemOf = (value: unknown) => {
+  const findProblem = (value: unknown) => {
     const problem = check(value)
     return problem && `${name} message: ${problem.pointer} ${problem.message}`
   }
   return {
     encode: (message) => {
-      const problem = problemOf(message)
+      const problem = findProblem(message)
       if (problem !== undefined) throw new TypeError(problem)
       return Buffer.from(JSON.stringify(message))
     },
@@ -45,7 +45,7 @@ const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => 
       } catch (cause) {
         throw new AppError('JOB_FAILED', { message: `${name} message: is not JSON`, cause })
       }
-      const problem = problemOf(value)
+      const problem = findProblem(value)
       if (problem !== undefined) throw new AppError('JOB_FAILED', { message: problem })
       return value as Static<S>
     },
@@ -54,7 +54,7 @@ const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => 
 
 const message = <P extends TProperties>(name: string, properties: P) => codec(name, Type.Object(properties, closed))
 
-type MessageOf<C> = C extends Codec<infer T> ? T : never
+type DecodedMessage<C> = C extends Codec<infer T> ? T : never
 
 /** A capture for a worker. `sealed` opens only with the pool's private key; `attempts`: attempts begun before it was published. */
 export const captureCodec = message('capture', {
@@ -185,27 +185,27 @@ export const sealedCodec = message('sealed', {
 export const signedCodec = message('signed', { put: Type.Optional(put) })
 
 /** See `sealedCodec`. */
-export type SealedPart = MessageOf<typeof sealedCodec>
+export type SealedPart = DecodedMessage<typeof sealedCodec>
 /** An address for one image. */
 export type Put = Static<typeof put>
 /** See `captureCodec`. */
-export type CaptureMessage = MessageOf<typeof captureCodec>
+export type CaptureMessage = DecodedMessage<typeof captureCodec>
 /** See `startedCodec`. */
-export type StartedMessage = MessageOf<typeof startedCodec>
+export type StartedMessage = DecodedMessage<typeof startedCodec>
 /** See `resultCodec`. */
-export type ResultMessage = MessageOf<typeof resultCodec>
+export type ResultMessage = DecodedMessage<typeof resultCodec>
 /** The half of `ResultMessage` that reports an image. */
 export type CompletedResult = Static<typeof completed>
 /** The half of `ResultMessage` that reports an error. */
 export type FailedResult = Static<typeof failed>
 /** See `eventCodec`. */
-export type EventMessage = MessageOf<typeof eventCodec>
+export type EventMessage = DecodedMessage<typeof eventCodec>
 /** See `heartbeatCodec`. */
-export type HeartbeatMessage = MessageOf<typeof heartbeatCodec>
+export type HeartbeatMessage = DecodedMessage<typeof heartbeatCodec>
 /** See `backlogCodec`. */
-export type BacklogMessage = MessageOf<typeof backlogCodec>
+export type BacklogMessage = DecodedMessage<typeof backlogCodec>
 /** See `poolStateCodec`. */
-export type PoolStateMessage = MessageOf<typeof poolStateCodec>
+export type PoolStateMessage = DecodedMessage<typeof poolStateCodec>
 /** See `timings`. */
 export type Timings = Static<typeof timings>
 /** A problem that did not keep a capture from completing. */

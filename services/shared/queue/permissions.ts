@@ -54,12 +54,12 @@ const streams = [capturesStream.name, resultsStream.name]
 const acks = (stream: string, consumer: string) => `$JS.ACK.${stream}.${consumer}.>`
 
 /** Inboxes of a user's connections. No other user may subscribe to them. */
-export const inboxPrefixOf = (name: QueueUserName): string => `_INBOX_${name}`
+export const userInboxPrefix = (name: QueueUserName): string => `_INBOX_${name}`
 
 const user = (name: QueueUserName, may: Omit<QueueUser, 'name'>): QueueUser => ({
   ...may,
   name,
-  subscribe: [...may.subscribe, `${inboxPrefixOf(name)}.>`],
+  subscribe: [...may.subscribe, `${userInboxPrefix(name)}.>`],
 })
 
 /** Workers run hostile pages: they may pull captures of their own pool, report, read reports back, and request addresses for images; nothing else. */

@@ -26,7 +26,7 @@ export type Delivery = {
  * The reply subject of a delivery ends `….<stored at, in nanoseconds>.<pending>`; with a domain another token follows.
  * See ADR-15 of NATS, "JetStream Acknowledgement".
  */
-const storedAtMsOf = (reply: string): number => {
+const parseStoredAtMs = (reply: string): number => {
   const tokens = reply.split('.')
   return Number(tokens.length > shortReplyTokens ? tokens[9] : tokens[7]) / nanoseconds
 }
@@ -41,7 +41,7 @@ export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
     subject: message.subject,
     data: message.data,
     traceparent: message.traceparent,
-    storedAtMs: storedAtMsOf(reply),
+    storedAtMs: parseStoredAtMs(reply),
     ack: () => respond('+ACK'),
     nak: (delayMs = 0) => respond(delayMs > 0 ? `-NAK {"delay": ${delayMs * nanoseconds}}` : '-NAK'),
     working: () => respond('+WPI'),

@@ -137,13 +137,13 @@ export const lacksCopies = (queue: Queue, streams: readonly StreamState[], repli
 /** Whether all consumers of both streams exist. Throws if the server does not respond. */
 export const consumersExist = async (queue: Queue): Promise<boolean> => {
   const { consumers } = await manage(queue)
-  const namesOf = async (stream: string) => (await Array.fromAsync(consumers.list(stream))).map(({ name }) => name)
-  const names = new Set((await Promise.all([capturesStream.name, resultsStream.name].map(namesOf))).flat())
+  const listNames = async (stream: string) => (await Array.fromAsync(consumers.list(stream))).map(({ name }) => name)
+  const names = new Set((await Promise.all([capturesStream.name, resultsStream.name].map(listNames))).flat())
   return [...laneConsumers, ledgerConsumer].every((consumer) => names.has(consumer.durable_name))
 }
 
 /** The server's `max_payload` in bytes. */
-export const maxPayloadOf = ({ connection }: Pick<Queue, 'connection'>): number =>
+export const serverMaxPayload = ({ connection }: Pick<Queue, 'connection'>): number =>
   connection.info?.max_payload ?? Infinity
 
 /** Counts a pool's stored messages that no worker holds (`waiting`) and that one holds, in one request for all lanes. Throws if the server does not respond: unknown is not zero. */

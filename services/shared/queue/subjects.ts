@@ -59,7 +59,7 @@ export const eventSubject = (capture: { accountId: string; id: string }): string
   `event.${capture.accountId}.${capture.id}`
 
 /** The account's id in the subject of an event. */
-export const accountIdOf = (subject: string): string => subject.split('.')[1] ?? ''
+export const parseAccountId = (subject: string): string => subject.split('.')[1] ?? ''
 
 /** All events of all accounts. */
 export const eventFilter = 'event.*.*'

@@ -60,7 +60,7 @@ const syncPath = async (path: string): Promise<void> => {
 }
 
 /** The store's folder and those of a key in it: another upload may have created any of them and not synced it yet. */
-const foldersOf = (folder: string, key: string): string[] =>
+const listFolders = (folder: string, key: string): string[] =>
   key.split('/').map((_, depth, parts) => join(folder, ...parts.slice(0, depth)))
 
 /** Links a file to its path; retries because deleting the last object of a folder removes the folder. */
@@ -130,7 +130,7 @@ const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'fol
         try {
           await sync(partial)
           await linkTo(partial, join(folder, key))
-          await Promise.all(foldersOf(folder, key).map(sync))
+          await Promise.all(listFolders(folder, key).map(sync))
           return true
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -146,7 +146,7 @@ const createUploads = ({ folder, now, sync = syncPath }: Pick<FilesOptions, 'fol
 
 /** Keeps objects as files below `folder`. An uploaded object appears under its key whole or not at all, and is never overwritten. */
 export const createFilesStore = (options: FilesOptions): FilesStore => {
-  const pathOf = (key: string) => {
+  const toPath = (key: string) => {
     if (!isObjectKey(key)) throw new AppError('BAD_REQUEST', { message: `not an object key: ${key}` })
     return join(options.folder, key)
   }
@@ -157,7 +157,7 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
 
   return {
     signPut: async (key, lifetimeSeconds) => {
-      pathOf(key)
+      toPath(key)
       const expires = String(Math.floor(options.now().getTime() / 1000) + lifetimeSeconds)
       return `${options.filesUrl}/objects/${key}?expires=${expires}&signature=${sign(key, expires).toString('hex')}`
     },
@@ -167,16 +167,16 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       return timingSafeEqual(Buffer.from(signature, 'hex'), sign(key, expires)) && fresh
     },
     beginUpload: async (key) => {
-      pathOf(key)
+      toPath(key)
       return beginUpload(key)
     },
     put: async (key, bytes) => {
-      const path = pathOf(key)
+      const path = toPath(key)
       await mkdir(dirname(path), { recursive: true }).catch(fail)
       await writeFile(path, bytes, { flag: 'wx', mode: 0o600 }).catch(fail)
     },
     get: async (key, range) => {
-      const path = pathOf(key)
+      const path = toPath(key)
       try {
         // Opened before `stat`: an object that is deleted after this is still read to its end.
         const file = await open(path)
@@ -205,7 +205,7 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       }
     },
     delete: async (keys) => {
-      await Promise.all(keys.map((key) => removeWithFolders(pathOf(key)))).catch(fail)
+      await Promise.all(keys.map((key) => removeWithFolders(toPath(key)))).catch(fail)
       return []
     },
     list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),

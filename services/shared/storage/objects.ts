@@ -13,7 +13,7 @@ export const hourPrefix = (acceptedAt: Date): string => `${objectsPrefix}${accep
  * Key prefixes of a capture's attempts. The hour may come from a different clock than `acceptedAt`, so the previous
  * and the next hour are included.
  */
-export const objectPrefixesOf = (captureId: string, acceptedAt: Date): string[] =>
+export const objectPrefixes = (captureId: string, acceptedAt: Date): string[] =>
   [-hourMs, 0, hourMs].map((ms) => `${hourPrefix(new Date(acceptedAt.getTime() + ms))}${captureId}/`)
 
 /** A new key for one attempt of a capture, under the hour of its acceptance so that a sweep can go hour by hour. */
@@ -21,7 +21,7 @@ export const newObjectKey = (captureId: string, acceptedAt: Date): string =>
   `${hourPrefix(acceptedAt)}${captureId}/${randomBytes(16).toString('hex')}`
 
 /** Whether `key` has the form that `newObjectKey` makes for this capture. Every key that a worker reports must pass. */
-export const isObjectKeyOf = (captureId: string, key: string): boolean => keyForm.exec(key)?.[1] === captureId
+export const isCaptureObjectKey = (captureId: string, key: string): boolean => keyForm.exec(key)?.[1] === captureId
 
 /** Whether `key` has the form of an object's key. Every key given to the files driver must pass. */
 export const isObjectKey = (key: string): boolean => keyForm.test(key)

@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { ValuesOf } from '#shared/config/read-env.ts'
+import type { SettingValues } from '#shared/config/read-env.ts'
 import type { storageSettings } from '#shared/config/settings/outside.ts'
 import { createFilesStore, type FilesStore } from './files-store.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -8,7 +8,7 @@ import type { ObjectStore } from './object-store.ts'
 type OpenedStore = { readonly objects: ObjectStore; readonly files: FilesStore | undefined }
 
 /** Opens the object store. Loads the S3 client, which takes 26 MiB, only if it is used. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
-export const openStore = async (settings: ValuesOf<typeof storageSettings>): Promise<OpenedStore> => {
+export const openStore = async (settings: SettingValues<typeof storageSettings>): Promise<OpenedStore> => {
   const need = (value: string | undefined, variable: string): string => {
     if (value) return value
     throw new AppError('CONFIGURATION', {

@@ -17,7 +17,7 @@ const dayKey = ({ secretKey, region }: PutTarget, day: string): Buffer =>
   [region, 's3', 'aws4_request'].reduce((key, part) => hmac(key, part), hmac(`AWS4${secretKey}`, day))
 
 /** The host as clients send it: without the scheme's default port. */
-const hostOf = ({ endPoint, port, useSSL }: PutTarget) =>
+const hostHeader = ({ endPoint, port, useSSL }: PutTarget) =>
   port === (useSSL ? 443 : 80) ? endPoint : `${endPoint}:${port}`
 
 /**
@@ -34,9 +34,9 @@ export const createPutSigner = (
   target: PutTarget,
 ): ((key: string, period: { readonly at: Date; readonly lifetimeSeconds: number }) => string) => {
   const { accessKey, region, bucket, useSSL } = target
-  const host = hostOf(target)
+  const host = hostHeader(target)
   let signer: { day: string; key: Buffer } | undefined
-  const keyOf = (day: string) => {
+  const deriveDayKey = (day: string) => {
     if (signer?.day !== day) signer = { day, key: dayKey(target, day) }
     return signer.key
   }
@@ -56,7 +56,7 @@ export const createPutSigner = (
       '\n',
     )
     const digest = createHash('sha256').update(request).digest('hex')
-    const signature = hmac(keyOf(day), ['AWS4-HMAC-SHA256', time, scope, digest].join('\n')).toString('hex')
+    const signature = hmac(deriveDayKey(day), ['AWS4-HMAC-SHA256', time, scope, digest].join('\n')).toString('hex')
     return `${useSSL ? 'https' : 'http'}://${host}${path}?${query}&X-Amz-Signature=${signature}`
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { authorityOf } from '#shared/policy/host.ts'
+import { formatAuthority } from '#shared/policy/host.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Health of a service. `live` false requests a restart, `ready` false no new work. */
@@ -41,7 +41,7 @@ export const startProbeServer = async (
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://${authorityOf({ host: probeHost, port })}`,
+    url: `http://${formatAuthority({ host: probeHost, port })}`,
     [Symbol.asyncDispose]: async () => {
       server.close()
       server.closeAllConnections()

@@ -45,7 +45,7 @@ const readContext = (traceparent: string | null | undefined): SpanContext | unde
   return isSpanContextValid(context) ? context : undefined
 }
 
-const spanOf = ({ name, kind, attributes, atMs }: SpanStart, parent: SpanContext | undefined): Span => {
+const createSpan = ({ name, kind, attributes, atMs }: SpanStart, parent: SpanContext | undefined): Span => {
   const from = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
   const options = { ...(kind && { kind: SpanKind[kind] }), ...(attributes && { attributes }) }
   const span = trace
@@ -67,13 +67,13 @@ const spanOf = ({ name, kind, attributes, atMs }: SpanStart, parent: SpanContext
  * Continues the trace of a caller's `traceparent`; if that is absent or malformed, begins a trace if the sampler
  * selects it. Without an SDK (see `startTracing`) nothing is recorded, and the caller's context is passed on unchanged.
  */
-export const startTrace = (start: SpanStart): Span => spanOf(start, readContext(start.traceparent))
+export const startTrace = (start: SpanStart): Span => createSpan(start, readContext(start.traceparent))
 
 /** Adds a step to a trace; does nothing without a valid `traceparent`. */
 export const startSpan = (start: SpanStart): Span => {
   const parent = readContext(start.traceparent)
-  return parent ? spanOf(start, parent) : { traceparent: undefined, end: () => {} }
+  return parent ? createSpan(start, parent) : { traceparent: undefined, end: () => {} }
 }
 
 /** The trace's id, for log lines. */
-export const traceIdOf = (traceparent: string | undefined): string | undefined => readContext(traceparent)?.traceId
+export const readTraceId = (traceparent: string | undefined): string | undefined => readContext(traceparent)?.traceId

@@ -4,7 +4,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CosmeticFilter, FiltersEngine, type NetworkFilter, parseFilters } from '@ghostery/adblocker'
 import { type CompiledKind, compiledIndex, type CompiledLists, type ListKind, listKinds } from './compiled.ts'
-import { consentRules, type FilterList, keyOf } from './read-lists.ts'
+import { consentRules, type FilterList, cacheKey } from './read-lists.ts'
 
 /** Scripts, procedural selectors and document changes are not applied: lists only block requests and hide elements. */
 const config = {
@@ -30,7 +30,7 @@ const visibleIn = ({ visible, any = [] }: ConsentStep): string[] => [
 ]
 
 /** The selectors that autoconsent hides before it opts out, and those by which it detects the banner. */
-const containersOf = ({ prehideSelectors = [], detectPopup }: ConsentRule): readonly string[] => [
+const containerSelectors = ({ prehideSelectors = [], detectPopup }: ConsentRule): readonly string[] => [
   ...prehideSelectors,
   ...detectPopup.flatMap(visibleIn),
 ]
@@ -41,7 +41,7 @@ const consentContainers = (): string => {
   return (
     autoconsent
       .filter(({ name, runContext }) => !runContext?.urlPattern && !name.startsWith('Test page'))
-      .flatMap(containersOf)
+      .flatMap(containerSelectors)
       // One rule per selector, so that the engine indexes each by its id or class.
       .flatMap((selector) => (/[([]/.test(selector) ? [selector] : selector.split(',')))
       .map((selector) => `##${selector.trim()}`)
@@ -78,12 +78,13 @@ const compileKind = (texts: readonly string[]): { readonly engine: Uint8Array; r
 
 /** Compiles lists into the folder `<into>/<key>` unless it exists, and returns its path. Safe to run concurrently. */
 export const compileLists = async (lists: readonly FilterList[], into: string): Promise<string> => {
-  const key = keyOf(lists)
+  const key = cacheKey(lists)
   const folder = join(into, key)
   if (existsSync(join(folder, compiledIndex))) return folder
-  const textOf = (kind: ListKind) => lists.filter((list) => list.kind === kind).map(({ text }) => text)
+  const textsOfKind = (kind: ListKind) => lists.filter((list) => list.kind === kind).map(({ text }) => text)
   const compiled = listKinds.map(
-    (kind) => [kind, compileKind([...textOf(kind), ...(kind === 'cookies' ? [consentContainers()] : [])])] as const,
+    (kind) =>
+      [kind, compileKind([...textsOfKind(kind), ...(kind === 'cookies' ? [consentContainers()] : [])])] as const,
   )
   const versions = lists.map(({ kind, name, version }) => ({ kind, name, version }))
   const index: CompiledLists = {

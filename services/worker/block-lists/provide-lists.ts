@@ -3,7 +3,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { compiledIndex, type CompiledLists } from './compiled.ts'
-import { keyOf, readLists } from './read-lists.ts'
+import { cacheKey, readLists } from './read-lists.ts'
 
 /** Where `make setup` puts compiled lists, in a folder per key. */
 export const readyLists = join(import.meta.dirname, '../../../.tools/block-lists')
@@ -26,7 +26,7 @@ export const provideLists = async (
   operatorFolder: string,
   { into, ready = readyLists }: { readonly into: string; readonly ready?: string },
 ): Promise<BlockLists> => {
-  const key = keyOf(await readLists(operatorFolder))
+  const key = cacheKey(await readLists(operatorFolder))
   const folder = join(into, key)
   try {
     await cp(join(ready, key), folder, { recursive: true })

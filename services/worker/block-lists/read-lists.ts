@@ -20,7 +20,7 @@ export type FilterList = ListVersion & { readonly text: string; readonly modifie
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-const versionOf = (text: string): string => {
+const parseVersion = (text: string): string => {
   const head = text.split('\n', headLines)
   const found = headNames.flatMap((name) => head.filter((line) => line.startsWith(name)))[0]
   const version = found?.slice(found.indexOf(':') + 1).trim()
@@ -48,7 +48,7 @@ const readFolder = async (folder: string): Promise<FilterList[]> => {
       if (bytes > bytesMax || lists.length === listsMax)
         throw invalidFolder(folder, `which holds more than ${listsMax} lists or ${bytesMax} bytes`)
       const text = await readFile(path, 'utf8')
-      lists.push({ kind, name, version: versionOf(text), text, modifiedMs })
+      lists.push({ kind, name, version: parseVersion(text), text, modifiedMs })
     }
   }
   if (lists.length === 0) throw invalidFolder(folder, 'which holds no list')
@@ -78,7 +78,7 @@ export const consentRules = (): Pick<FilterList, 'version' | 'modifiedMs'> & { r
 }
 
 /** Hash of the lists, of the compiler and of the consent rules, all of which determine the result. */
-export const keyOf = (lists: readonly FilterList[]): string => {
+export const cacheKey = (lists: readonly FilterList[]): string => {
   const engine = packageVersion(fileURLToPath(import.meta.resolve('@ghostery/adblocker/package.json')))
   const code = sha256(readFileSync(compiler, 'utf8'))
   const parts = lists.map(({ kind, name, text }) => [kind, name, sha256(text)])

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { loadEngines } from './blocking/blocker.ts'
 import { readConsentScript } from './blocking/consent-script.ts'
-import { flagsOf } from './browser/flags.ts'
+import { browserFlags } from './browser/flags.ts'
 import { launch } from './browser/launch.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
 import { createPageSupply, defaultEmulation } from './page-supply.ts'
@@ -46,7 +46,7 @@ const checked = new Set<BrowserKind>()
 const launchChecked = async (kind: BrowserKind) => {
   const program = settings.browsers.binaries[kind]
   if (program === undefined) throw new Error(`no browser: ${kind}`)
-  const browser = await launch(program, (profile) => flagsOf(kind, { ...settings, proxy, profile }))
+  const browser = await launch(program, (profile) => browserFlags(kind, { ...settings, proxy, profile }))
   if (!checked.has(kind)) await checkSiteIsolation(browser, defaultEmulation(kind), proxy)
   checked.add(kind)
   return browser

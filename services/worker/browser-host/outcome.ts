@@ -8,7 +8,7 @@ import { type Outcome, outcomeCharactersMax } from '#worker/protocol/protocol.ts
  * The detail of a failed capture for logs. Keeps only names and codes, because the browser's messages quote addresses and
  * selectors, and the public message may quote the request.
  */
-export const detailOf = ({ code, message, publicMessage, cause }: AppError): string => {
+export const formatDetail = ({ code, message, publicMessage, cause }: AppError): string => {
   const own = message === publicMessage ? code : message
   if (!(cause instanceof Error)) return own
   return `${own}: ${netErrorIn(cause.message) ?? cause.name}`

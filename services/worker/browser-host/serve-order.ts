@@ -5,13 +5,13 @@ import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 import { within } from '#shared/process/within.ts'
 import type { Timings } from '#shared/queue/messages.ts'
-import { anonymousBytesOf } from '#worker/isolation/processes.ts'
+import { readAnonymousBytes } from '#worker/isolation/processes.ts'
 import { createBlocker, type BlockEngine } from './blocking/blocker.ts'
 import type { ConsentScript } from './blocking/consent-script.ts'
 import type { Browser } from './browser/launch.ts'
 import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
-import { truncateOutcome, detailOf } from './outcome.ts'
+import { truncateOutcome, formatDetail } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
 import type { DueOrder, Fault, HostReport, HostSettings, Outcome } from '#worker/protocol/protocol.ts'
 import type { ConnectionReviewer } from './capture/load/traffic.ts'
@@ -37,7 +37,7 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
     thrown instanceof AppError ? thrown : new AppError('RENDER_ERROR', { message: 'browser', cause: thrown })
   const code = errorToCaptureCode(error)
   const { publicMessage: message, blame } = error
-  return { outcome: 'failed', code, message, blame, detail: detailOf(error), timings }
+  return { outcome: 'failed', code, message, blame, detail: formatDetail(error), timings }
 }
 
 /**
@@ -45,7 +45,7 @@ const failed = (thrown: unknown, timings: Partial<Timings>): Outcome & { outcome
  * reported first; a request to the browser settles only after the browser's end is known. A hostile page can keep the browser
  * from responding, but not without processor time.
  */
-const faultOf = async ({ session, ended, processorTicks }: Browser): Promise<string | undefined> => {
+const findFault = async ({ session, ended, processorTicks }: Browser): Promise<string | undefined> => {
   const before = processorTicks()
   const late = () => new Error('the browser did not respond')
   const responds = await succeeds(within(session.send('Browser.getVersion'), responseMs, late))
@@ -122,10 +122,10 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
   })
   const isTainted = outcome.outcome === 'failed' && taintingCodes.includes(outcome.code)
   const release = () =>
-    host.pages.release(open, isTainted || anonymousBytesOf(process.pid) > host.settings.recycleBytes)
+    host.pages.release(open, isTainted || readAnonymousBytes(process.pid) > host.settings.recycleBytes)
   const interruption = traffic.interruption()
   if (interruption !== undefined) return { outcome: interrupted(interruption), release }
-  const fault = isTainted ? await faultOf(open.browser) : undefined
+  const fault = isTainted ? await findFault(open.browser) : undefined
   if (fault !== undefined) return { outcome: interrupted({ by: 'browser', detail: fault }), release }
   return { outcome, release }
 }

@@ -11,7 +11,7 @@ const turns = 8
  * The first argument that a worker passes to `laneOrder`: a hash of its name, so that of eight single-use workers about one
  * begins at each lower lane.
  */
-export const laneTurnOf = (pod: string): number => createHash('sha256').update(pod).digest().readUInt8() % turns
+export const firstLaneTurn = (pod: string): number => createHash('sha256').update(pod).digest().readUInt8() % turns
 
 /** Long enough to cost little while idle; also bounds the wait after a lost request. */
 const longPullMs = 5000
@@ -96,7 +96,7 @@ export class LanePuller implements Disposable {
     }
     const subscription = this.#queue.subscribe(inbox, (message) => {
       close()
-      const delivery = this.#deliveryOf(message)
+      const delivery = this.#toDelivery(message)
       if (isLate && delivery) this.#passOn(delivery)
       else resolve(delivery)
     })
@@ -159,7 +159,7 @@ export class LanePuller implements Disposable {
     return `${this.#inbox}.${lane}`
   }
 
-  #deliveryOf(message: Incoming): Delivery | undefined {
+  #toDelivery(message: Incoming): Delivery | undefined {
     return message.statusCode === 0 ? toDelivery(this.#queue, message) : undefined
   }
 
@@ -172,7 +172,7 @@ export class LanePuller implements Disposable {
 
   #onLong(lane: Lane, message: Incoming) {
     if (message.statusCode === pullStatus.idleHeartbeat) return
-    const delivery = this.#deliveryOf(message)
+    const delivery = this.#toDelivery(message)
     this.#open.get(lane)?.shift()
     if (delivery) this.#passOn(delivery)
     else if (message.statusCode === pullStatus.expired) this.#refill()

@@ -18,7 +18,7 @@ import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { resultSubject, accountIdOfCapture, captureIdOf, startedSubject } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
-import { traceIdOf } from '#shared/telemetry/trace.ts'
+import { readTraceId } from '#shared/telemetry/trace.ts'
 import type { Events, Interruption } from '#worker/telemetry/events.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import type { EgressLink } from '#worker/lifecycle/egress-link.ts'
@@ -158,7 +158,7 @@ const runInBrowser = async (
     return drop('unreadable')
   }
   if (!isFirst) await publishStarted({ attempt, kind: 'begun' })
-  events.begun({ id, attempt, traceId: traceIdOf(delivery.traceparent) })
+  events.begun({ id, attempt, traceId: readTraceId(delivery.traceparent) })
   const before = { queue: received.queue, claim: Math.round(performance.now() - received.at) }
   const running = { id, ...progress, sealed: readable.sealed, endsAt, before }
   const interrupt = async (interruption: Interruption) => {

@@ -1,15 +1,15 @@
 import { accessSync, constants } from 'node:fs'
 import type { Pool } from '#shared/capture/lane.ts'
 import { browsersOf } from '#shared/capture/pool-of.ts'
-import { prefix, type ValuesOf } from '#shared/config/read-env.ts'
+import { prefix, type SettingValues } from '#shared/config/read-env.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Browsers } from '#worker/protocol/protocol.ts'
 
 /** The settings of a worker's browsers. */
-export type HostConfig = ValuesOf<typeof workerSettings>
+export type HostConfig = SettingValues<typeof workerSettings>
 
-const settingOf = { shell: 'chromium', full: 'stealthChromium' } as const
+const settingNames = { shell: 'chromium', full: 'stealthChromium' } as const
 
 const isExecutable = (path: string): boolean => {
   try {
@@ -28,11 +28,11 @@ export const findBrowsers = (
   config: Pick<HostConfig, 'chromium' | 'stealthChromium'> & { readonly pool: Pool },
 ): Browsers => {
   const [prewarmed] = browsersOf[config.pool]
-  const found = browsersOf[config.pool].filter((kind) => isExecutable(config[settingOf[kind]]))
+  const found = browsersOf[config.pool].filter((kind) => isExecutable(config[settingNames[kind]]))
   if (!found.includes(prewarmed)) {
-    const setting = settingOf[prewarmed]
+    const setting = settingNames[prewarmed]
     const message = `${prefix}${workerSettings[setting].name} = ${config[setting]}, must be an executable file`
     throw new AppError('CONFIGURATION', { message, publicMessage: message })
   }
-  return { prewarmed, binaries: Object.fromEntries(found.map((kind) => [kind, config[settingOf[kind]]])) }
+  return { prewarmed, binaries: Object.fromEntries(found.map((kind) => [kind, config[settingNames[kind]]])) }
 }

@@ -44,11 +44,11 @@ export const openHostPipe = (
 
   const send = (message: Message) => void writeFrame(pipe, message)
   /** Sends a message to which the host responds with a verdict. */
-  const request = (messageOf: (number: number) => Message) =>
+  const request = (createMessage: (number: number) => Message) =>
     new Promise<boolean>((resolve) => {
       reviews += 1
       waiting.set(reviews, resolve)
-      send(messageOf(reviews))
+      send(createMessage(reviews))
     })
   const oldest = (): number | undefined => waiting.keys().next().value
   const takeVerdict = (number: number, isAllowed: boolean) => {

@@ -66,7 +66,7 @@ const report = Type.Union([
   Type.Object({ kind: Type.Enum(['opened', 'loaded']), id }, closed),
   Type.Object({ kind: Type.Literal('ended'), id, outcome: ending }, closed),
 ])
-const problemOf = createValidator(report)
+const findProblem = createValidator(report)
 
 /** Whether metadata is within the total size bound of a record, which the schema cannot express. */
 const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): boolean =>
@@ -78,7 +78,7 @@ const isBounded = (metadata: Parameters<typeof boundMetadata>[0] | undefined): b
  */
 export const readHostReport = (json: string, bytes: Uint8Array): HostReport => {
   const value = JSON.parse(json) as Static<typeof report>
-  if (problemOf(value)) throw new TypeError('not a report')
+  if (findProblem(value)) throw new TypeError('not a report')
   const outcome = value.kind === 'ended' ? value.outcome : undefined
   const isImage = outcome?.outcome === 'completed'
   if (isImage !== bytes.byteLength > 0) throw new TypeError('bytes without an image, or an image without bytes')

@@ -15,7 +15,7 @@ import {
   pipeFd,
 } from '#worker/protocol/protocol.ts'
 import type { Isolation, NetworkIsolation } from '#worker/isolation/isolated.ts'
-import { watchMemory, childrenOf, keepStderr, runningPid } from '#worker/isolation/processes.ts'
+import { watchMemory, listChildren, keepStderr, runningPid } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
 import { killGroup, killProcess } from '#shared/process/kill-group.ts'
@@ -52,7 +52,7 @@ export type HostBounds = {
 const kill = (child: ChildProcess, network: NetworkIsolation) => {
   const pid = runningPid(child)
   if (pid === undefined) return
-  const children = childrenOf(pid)
+  const children = listChildren(pid)
   if (network === 'flags-only' || children.length === 0) killGroup(pid)
   for (const each of children) {
     if (network === 'flags-only') killGroup(each)
@@ -86,8 +86,8 @@ const captureIn = async (
     detail,
     timings: {},
   })
-  const endWith = (detail: string, outcomeOf: (detail: string) => Outcome) => {
-    resolve(outcomeOf(detail))
+  const endWith = (detail: string, createOutcome: (detail: string) => Outcome) => {
+    resolve(createOutcome(detail))
     end(detail)
   }
   const failed = (failure: Pick<Failed, 'code' | 'message' | 'blame'>) => (detail: string) =>

@@ -11,7 +11,7 @@ export type BrowserUsers = AsyncDisposable & { readonly all: readonly BrowserUse
 const configurationError = (message: string, cause?: unknown) =>
   new AppError('CONFIGURATION', { message, publicMessage: message, cause })
 
-const groupIdOf = (name: string): number => {
+const findGroupId = (name: string): number => {
   try {
     return Number(execFileSync('id', ['-g', name], { encoding: 'utf8', stdio: 'pipe' }))
   } catch (cause) {
@@ -59,7 +59,7 @@ const lock = async (userId: number): Promise<Server | undefined> => {
  */
 export const reserveBrowserUsers = async (name: string, count: number): Promise<BrowserUsers | undefined> => {
   if (process.getuid?.() !== 0) return undefined
-  const groupId = groupIdOf(name)
+  const groupId = findGroupId(name)
   await using stack = new AsyncDisposableStack()
   const all: BrowserUser[] = []
   for (const userId of subordinateIds(name, readSubuid())) {

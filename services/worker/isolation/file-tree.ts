@@ -44,7 +44,7 @@ const realPath = (path: string): string => {
 
 const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-const ancestorsOf = (path: string): string[] => (path === '/' ? [] : [...ancestorsOf(dirname(path)), path])
+const listAncestors = (path: string): string[] => (path === '/' ? [] : [...listAncestors(dirname(path)), path])
 
 const memory = (path: string, bytes: number) => ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
 
@@ -59,7 +59,7 @@ export const fileTree = (browsers: readonly string[], mounts: readonly Mount[]):
   const same = [...systemPaths, ...rootPaths, ...loadedPaths, ...programs]
     .filter((path) => !links.some((link) => `${path}/`.startsWith(`${link}/`)))
     .map((path) => ({ from: path, to: path }))
-  const folders = new Set([...same, ...mounts].flatMap(({ to }) => ancestorsOf(dirname(to))))
+  const folders = new Set([...same, ...mounts].flatMap(({ to }) => listAncestors(dirname(to))))
   return [
     '--proc',
     '/proc',

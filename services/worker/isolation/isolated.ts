@@ -54,7 +54,7 @@ const namespaces = ['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshar
 const rootCapabilities = ['setuid', 'setgid', 'dac_override']
 
 /** Without root, a user namespace grants the capabilities to mount, which are dropped afterwards. */
-const privilegesOf = (isRoot: boolean): readonly string[] =>
+const privilegeArgs = (isRoot: boolean): readonly string[] =>
   isRoot
     ? ['--cap-drop', 'ALL', ...[...rootCapabilities, 'setpcap'].flatMap((name) => ['--cap-add', `cap_${name}`])]
     : ['--unshare-user']
@@ -81,7 +81,7 @@ export const isolated = (
   return [
     'bwrap',
     ...namespaces,
-    ...privilegesOf(isRoot),
+    ...privilegeArgs(isRoot),
     ...tree,
     '--',
     ...(isRoot ? dropCapabilities : []),

@@ -14,7 +14,7 @@ const childrenOfThread = (pid: number, thread: number | string): number[] =>
   (read(`/proc/${pid}/task/${thread}/children`).match(/\d+/g) ?? []).map(Number)
 
 /** The children that a process started from its main thread. For browsers, which lead process groups, these are group ids too. */
-export const childrenOf = (pid: number): readonly number[] => childrenOfThread(pid, pid)
+export const listChildren = (pid: number): readonly number[] => childrenOfThread(pid, pid)
 
 /** Most processes and threads of one user in one namespace; a page with frames of a hundred sites needs about that many. */
 export const tasksMax = 2048
@@ -37,7 +37,7 @@ export const keepStderr = ({ stderr }: ChildProcess): (() => string) => {
 /** A page that fills memory allocates about 0.3 GB in this time. */
 const everyMs = 250
 
-const threadsOf = (pid: number): readonly string[] => {
+const listThreads = (pid: number): readonly string[] => {
   try {
     return readdirSync(`/proc/${pid}/task`)
   } catch {
@@ -46,20 +46,20 @@ const threadsOf = (pid: number): readonly string[] => {
 }
 
 /** Anonymous memory in bytes of the process `root` and all its descendants, without files and shared memory. */
-export const anonymousBytesOf = (root: number): number => {
+export const readAnonymousBytes = (root: number): number => {
   const found = [root]
   let kilobytes = 0
   for (const pid of found) {
     if (found.length > tasksMax) break
     kilobytes += Number(/^RssAnon:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
     // Chromium starts processes from threads other than its first.
-    for (const thread of threadsOf(pid)) found.push(...childrenOfThread(pid, thread))
+    for (const thread of listThreads(pid)) found.push(...childrenOfThread(pid, thread))
   }
   return kilobytes * 1024
 }
 
 /** Processor time that a process has used so far, in hundredths of a second; 0 if it has ended. From `/proc`. */
-export const processorTicksOf = (pid: number): number => {
+export const readProcessorTicks = (pid: number): number => {
   const text = read(`/proc/${pid}/stat`)
   // The program's name is in parentheses and may contain any character; utime and stime are the fields 14 and 15.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -69,7 +69,7 @@ export const processorTicksOf = (pid: number): number => {
 /** Calls `exceeded` once when the process tree of `root` has more than `bytesMax` of anonymous memory, until disposed. */
 export const watchMemory = (root: number, bytesMax: number, exceeded: () => void): Disposable => {
   const timer = setInterval(() => {
-    if (anonymousBytesOf(root) <= bytesMax) return
+    if (readAnonymousBytes(root) <= bytesMax) return
     clearInterval(timer)
     exceeded()
   }, everyMs)

@@ -6,7 +6,7 @@ import type { WorkerLifecycle } from './lifecycle.ts'
 const coldMs = 900_000
 
 /** The worker's probes: ready while it may take captures, busy or not; live unless every slot is without a browser for `coldMs`. */
-export const healthOf = (worker: {
+export const workerHealth = (worker: {
   queue: Pick<Queue, 'isConnected'>
   lifecycle: Pick<WorkerLifecycle, 'state' | 'holds'>
   slots: readonly { readonly isWarm: () => boolean; readonly coldForMs: () => number }[]

@@ -4,7 +4,7 @@ import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 import { egressTokenHeaders } from '#shared/net/egress-token.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { captureHeader, parseRefusal, type Refusal, refusalHeader } from '#shared/net/refusal.ts'
-import { authorityOf } from '#shared/policy/host.ts'
+import { formatAuthority } from '#shared/policy/host.ts'
 
 /** Longer than the sum of egress's own bounds on DNS, the connection and a caller's proxy. */
 const responseMs = 180_000
@@ -19,8 +19,8 @@ export type EgressCapture = {
   readonly proxy: string | undefined
 }
 
-const headOf = (target: HostPort, token: string, { id, proxy }: EgressCapture): string => {
-  const authority = authorityOf(target)
+const renderHead = (target: HostPort, token: string, { id, proxy }: EgressCapture): string => {
+  const authority = formatAuthority(target)
   const lines = [
     `CONNECT ${authority} HTTP/1.1`,
     `Host: ${authority}`,
@@ -52,7 +52,7 @@ export const requestTunnel = async (
   client.once('close', giveUp)
   try {
     const head = await handshake(tunnel, responseMs, ({ write, readHead }) => {
-      write(headOf(target, egressToken, capture))
+      write(renderHead(target, egressToken, capture))
       return readHead()
     })
     if (head.startsWith('HTTP/1.1 200 ')) return tunnel

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { ParsedArgs } from '#cli/command/command.ts'
-import { dataFolderOf, findDatabaseUrl, findInterface, findKeyPepper, givenDirectUrl } from '#cli/installation.ts'
+import { findDataFolder, findDatabaseUrl, findInterface, findKeyPepper, givenDirectUrl } from '#cli/installation.ts'
 
 const parsedArgs = (flags: ParsedArgs['flags'] = {}): ParsedArgs => ({ flags, operands: [] })
 
@@ -16,9 +16,9 @@ const running = (folder: string) => {
 }
 
 t.test('installation: the data folder is the flag, else the variable, else the default', (t) => {
-  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, parsedArgs({ data: 'a' })), resolve('a'))
-  t.equal(dataFolderOf({ SHUTTERFLEET_DATA: 'b' }, parsedArgs()), resolve('b'))
-  t.equal(dataFolderOf({}, parsedArgs()), resolve('.shutterfleet'))
+  t.equal(findDataFolder({ SHUTTERFLEET_DATA: 'b' }, parsedArgs({ data: 'a' })), resolve('a'))
+  t.equal(findDataFolder({ SHUTTERFLEET_DATA: 'b' }, parsedArgs()), resolve('b'))
+  t.equal(findDataFolder({}, parsedArgs()), resolve('.shutterfleet'))
   t.end()
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pathsOf } from '#local/data-folder.ts'
+import { dataPaths } from '#local/data-folder.ts'
 import { readLocalSettings } from '#local/local-settings.ts'
 import { type Facts, machineEnv, serviceEnv, workerEnv } from '#local/service-env.ts'
 import { serviceNames } from '#shared/config/services.ts'
@@ -47,9 +47,9 @@ const facts: Facts = {
   ports: { gateway: 1, objects: 2, egress: 3, webhookEgress: 6, postgres: 4, natsHealth: 1, nats: 5 },
   databaseUrl: 'postgres://database',
   directUrl: 'postgres://database',
-  natsUrlOf: (user) => `nats://${user}`,
+  natsUrl: (user) => `nats://${user}`,
   settings: { ...readLocalSettings({}, 1), poolMax: 2, poolIdleCores: 3, stealthMax: 2, proxiedMax: 1 },
-  folder: pathsOf('/data'),
+  folder: dataPaths('/data'),
   root: '/project',
   programs: { postgresBin: '/bin', natsServer: '/nats', chromium: '/chromium', stealthChromium: '/full-chromium' },
 }

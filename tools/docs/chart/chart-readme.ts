@@ -25,14 +25,14 @@ differ.
 ## Values
 `
 
-const codeOf = (value: unknown) => `\`${JSON.stringify(value)}\``
+const renderCode = (value: unknown) => `\`${JSON.stringify(value)}\``
 
-const rowsOf = (values: readonly ChartValue[]): readonly string[] =>
+const renderRows = (values: readonly ChartValue[]): readonly string[] =>
   values.flatMap(({ path, help, value, values: below }) => {
-    if (!below) return [`| \`${path.join('.')}\` | ${cell(codeOf(value))} | ${cell(help)} |`]
-    return [...(help === '' ? [] : [`| \`${path.join('.')}\` | | ${cell(help)} |`]), ...rowsOf(below)]
+    if (!below) return [`| \`${path.join('.')}\` | ${cell(renderCode(value))} | ${cell(help)} |`]
+    return [...(help === '' ? [] : [`| \`${path.join('.')}\` | | ${cell(help)} |`]), ...renderRows(below)]
   })
 
 /** The chart's README: every value with its default and its comment. */
 export const chartReadme = (values: readonly ChartValue[]): string =>
-  [intro, '| Value | Default | What it sets |', '|---|---|---|', ...rowsOf(values), ''].join('\n')
+  [intro, '| Value | Default | What it sets |', '|---|---|---|', ...renderRows(values), ''].join('\n')

@@ -45,5 +45,5 @@ export const readValues = (text: string): readonly ChartValue[] => {
 }
 
 /** All values without sections, flattened. */
-export const leavesOf = (values: readonly ChartValue[]): readonly ChartValue[] =>
-  values.flatMap((each) => (each.values ? leavesOf(each.values) : [each]))
+export const listLeaves = (values: readonly ChartValue[]): readonly ChartValue[] =>
+  values.flatMap((each) => (each.values ? listLeaves(each.values) : [each]))

@@ -1,5 +1,5 @@
 import { prefix } from '#shared/config/read-env.ts'
-import { clusterSettingsOf, serviceNames } from '#shared/config/services.ts'
+import { clusterSettings, serviceNames } from '#shared/config/services.ts'
 import type { ChartValue } from './read-values.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -12,40 +12,40 @@ const freeSettings = (service: string, templates: string): readonly string[] => 
   const decided = new Set([...excluded, ...named.map((name) => name.replace(prefix, ''))])
   const known = serviceNames.find((each) => each === service)
   if (known === undefined) throw new Error(`${service} is no service`)
-  return Object.values(clusterSettingsOf(known))
+  return Object.values(clusterSettings(known))
     .filter(({ name, secret }) => !decided.has(name) && !secret)
     .map(({ name }) => name)
 }
 
 /** The JSON Schema of the chart's values; rejects unknown names and other types. */
 export const valuesSchema = (values: readonly ChartValue[], templates: string): string => {
-  const objectOf = (each: readonly ChartValue[]): Schema => ({
+  const objectSchema = (each: readonly ChartValue[]): Schema => ({
     type: 'object',
     additionalProperties: false,
-    properties: Object.fromEntries(each.map((value) => [value.path.at(-1), schemaOf(value)])),
+    properties: Object.fromEntries(each.map((value) => [value.path.at(-1), valueSchema(value)])),
   })
-  const schemaOf = ({ schema: { settings, ...schema }, help, value, values: below }: ChartValue): Schema => {
+  const valueSchema = ({ schema: { settings, ...schema }, help, value, values: below }: ChartValue): Schema => {
     const description = help === '' ? {} : { description: help }
-    if (below) return { ...description, ...objectOf(below) }
+    if (below) return { ...description, ...objectSchema(below) }
     if (typeof settings === 'string') {
       const propertyNames = { enum: freeSettings(settings, templates).toSorted() }
       return { ...description, type: 'object', propertyNames, additionalProperties: { type: 'string' } }
     }
-    return { ...description, ...typeOf(value, schema), ...schema }
+    return { ...description, ...inferType(value, schema), ...schema }
   }
-  const root = objectOf(values)
+  const root = objectSchema(values)
   const properties = { ...(root['properties'] as Schema), global: { type: 'object' } }
   const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...root, properties }
   return `${JSON.stringify(schema, null, 2)}\n`
 }
 
-const typeOf = (value: unknown, schema: Schema): Schema => {
+const inferType = (value: unknown, schema: Schema): Schema => {
   if (typeof value === 'boolean') return { type: 'boolean' }
   if (typeof value === 'number') return { type: 'integer', minimum: 0 }
   if (typeof value === 'string') return { type: 'string' }
   if (Array.isArray(value)) return { type: 'array' }
   if (typeof value !== 'object' || value === null) throw new Error('a value has no default')
   if ('additionalProperties' in schema) return { type: 'object' }
-  const properties = Object.entries(value).map(([name, each]) => [name, typeOf(each, {})])
+  const properties = Object.entries(value).map(([name, each]) => [name, inferType(each, {})])
   return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) }
 }

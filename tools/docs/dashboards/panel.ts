@@ -30,25 +30,25 @@ export const of = (metric: string, matchers = ''): string =>
 /** Events per second by these labels. */
 export const rate = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `sum by (${by.join(', ')}) (rate(${of(metric, matchers)}[$__rate_interval]))`,
-  legend: legendOf(by),
+  legend: legendFormat(by),
 })
 
 /** The maximum over replicas that report the same value. */
 export const max = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `max by (${by.join(', ')}) (${of(metric, matchers)})`,
-  legend: legendOf(by),
+  legend: legendFormat(by),
 })
 
 /** The sum over replicas that each report their own value. */
 export const sum = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `sum by (${by.join(', ')}) (${of(metric, matchers)})`,
-  legend: legendOf(by),
+  legend: legendFormat(by),
 })
 
 /** A quantile of a histogram by these labels. */
 export const quantile = (q: number, metric: string, by: readonly string[] = [], matchers = ''): Query => ({
   expr: `histogram_quantile(${q}, sum by (${['le', ...by].join(', ')}) (rate(${of(`${metric}_bucket`, matchers)}[$__rate_interval])))`,
-  legend: [`p${q * 100}`, ...(by.length > 0 ? [legendOf(by)] : [])].join(' '),
+  legend: [`p${q * 100}`, ...(by.length > 0 ? [legendFormat(by)] : [])].join(' '),
 })
 
-const legendOf = (by: readonly string[]): string => by.map((label) => `{{${label}}}`).join(' ')
+const legendFormat = (by: readonly string[]): string => by.map((label) => `{{${label}}}`).join(' ')

@@ -38,7 +38,7 @@ const legend = () =>
     .placement(LegendPlacement.Bottom)
     .calcs([])
 
-const panelOf = (panel: Panel) => {
+const renderPanel = (panel: Panel) => {
   const { span, height } = panel.isStat ? size.stat : size.series
   const builder = panel.isStat
     ? new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
@@ -79,7 +79,7 @@ const toJson = ({ name, title, panels }: Dashboard): string => {
     .link(new DashboardLinkBuilder(tag).type(DashboardLinkType.Dashboards).tags([tag]).asDropdown(true).keepTime(true))
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
     .withVariable(namespaces())
-  for (const panel of panels) builder.withPanel(panelOf(panel))
+  for (const panel of panels) builder.withPanel(renderPanel(panel))
   return `${JSON.stringify(builder.build(), null, 2)}\n`
 }
 

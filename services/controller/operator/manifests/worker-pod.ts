@@ -1,5 +1,5 @@
 import type { V1Container, V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node'
-import { prefix, type ValuesOf } from '#shared/config/read-env.ts'
+import { prefix, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import type { operatorSettings } from '#shared/config/settings/operator.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
@@ -11,7 +11,7 @@ import { workerContainer } from '#controller/operator/watch/observed-pod.ts'
 
 /** The operator's settings for worker pods, and for the Deployments and Jobs that run them. */
 export type PodSettings = Pick<
-  ValuesOf<typeof operatorSettings>,
+  SettingValues<typeof operatorSettings>,
   | 'instance'
   | 'podImage'
   | 'podSecret'

@@ -1,6 +1,6 @@
 import { createValidator } from '#shared/capture/check-schema.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
-import { poolSelector, selectorOf } from '#shared/kube/names.ts'
+import { poolSelector, labelSelector } from '#shared/kube/names.ts'
 import { type Pool, pools as kinds } from '#shared/capture/lane.ts'
 import { condition, type StatusBase, withTransitionTime } from '#controller/operator/status/conditions.ts'
 
@@ -68,7 +68,7 @@ export const skipReasonAmong = (all: readonly BrowserPool[]): ((pool: BrowserPoo
 export const skippedStatus = (of: StatusBase, { reason, message, code }: SkipReason): BrowserPoolStatus => ({
   observedGeneration: of.pool.metadata.generation,
   reason: code,
-  selector: selectorOf(poolSelector(of.instance, of.pool.metadata.name)),
+  selector: labelSelector(poolSelector(of.instance, of.pool.metadata.name)),
   conditions: [
     withTransitionTime(of, 'Ready', condition('False', 'WorkersMissing', message)),
     withTransitionTime(of, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),

@@ -1,6 +1,6 @@
 import type { Backlog, Trouble } from '#controller/decide/pool.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolCondition, PoolConditionType } from '#shared/kube/browser-pool.ts'
-import { poolSelector, selectorOf } from '#shared/kube/names.ts'
+import { poolSelector, labelSelector } from '#shared/kube/names.ts'
 
 /** A condition of this type, without its times. */
 export type Condition<T extends PoolConditionType> = Pick<
@@ -110,7 +110,7 @@ export const composeStatus = (
       oldestWaitSeconds: Math.floor(observation.backlog.oldestMs / 1000),
     }),
     reason: decision.reason,
-    selector: selectorOf(poolSelector(instance, pool.metadata.name)),
+    selector: labelSelector(poolSelector(instance, pool.metadata.name)),
     conditions: (Object.entries(conditions) as [PoolConditionType, never][]).map(stampedOf),
   }
 }

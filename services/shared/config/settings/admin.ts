@@ -1,4 +1,4 @@
-import { entriesOf, port, parsed, type Setting, text } from './setting.ts'
+import { splitEntries, port, parsed, type Setting, text } from './setting.ts'
 
 /** A token for the administration, with its name in the audit log. */
 export type AdminToken = { readonly name: string; readonly token: string }
@@ -34,7 +34,7 @@ const adminTokens: Setting<readonly AdminToken[]> = {
   }),
   kind: 'list, separated by commas',
   parse: (value) => {
-    const entries = entriesOf(value)
+    const entries = splitEntries(value)
     const tokens = entries.map(readEntry).filter((entry) => entry !== undefined)
     if (tokens.length < entries.length) {
       const problem = `must be a list of NAME:TOKEN; NAME up to 64 letters, digits and ._@-, TOKEN at least ${adminTokenCharactersMin} characters`

@@ -1,4 +1,4 @@
-import { entriesOf, integer, list, port, parsed, type Setting, text } from './setting.ts'
+import { splitEntries, integer, list, port, parsed, type Setting, text } from './setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
 import { isAddress, normalHost } from '#shared/policy/host.ts'
@@ -15,7 +15,7 @@ const allowTargets: Setting<readonly AllowTarget[]> = {
 export const cidrs = (name: string, help: string): Setting<readonly Cidr[]> => ({
   ...list(name, { help, fallback: '' }),
   parse: (value) => {
-    const entries = entriesOf(value)
+    const entries = splitEntries(value)
     const invalid = entries.find((entry) => parseCidr(entry) === undefined)
     if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a CIDR or an IP address` }
     return { ok: true, value: entries.map(parseCidr).filter((block) => block !== undefined) }
@@ -36,7 +36,7 @@ const internalDomains: Setting<readonly string[]> = {
     fallback: resolvConfKeyword,
   }),
   parse: (value) => {
-    const entries = entriesOf(value)
+    const entries = splitEntries(value)
     const invalid = entries.find((entry) => !isDomain(entry))
     if (invalid !== undefined) return { ok: false, problem: `'${invalid}' is not a domain such as corp.example.com` }
     return { ok: true, value: entries.map((entry) => normalHost(entry) ?? '') }
@@ -58,7 +58,7 @@ const nat64Prefixes: Setting<readonly Cidr[] | undefined> = {
   }),
   parse: (value) => {
     if (value.trim() === discoverKeyword) return { ok: true, value: undefined }
-    const entries = entriesOf(value)
+    const entries = splitEntries(value)
     const blocks = entries
       .map(parseCidr)
       .filter((block) => block !== undefined)
@@ -98,7 +98,7 @@ const egressTokens = parsed(
     problem: `each must be ${tokenForm}`,
   },
   (value): readonly string[] | undefined => {
-    const tokens = entriesOf(value)
+    const tokens = splitEntries(value)
     return tokens.every(isToken) ? tokens : undefined
   },
 )

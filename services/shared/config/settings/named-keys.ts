@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { entriesOf, type Setting, text } from './setting.ts'
+import { splitEntries, type Setting, text } from './setting.ts'
 
 /** A symmetric key and its id, which is stored with everything that the key signs or encrypts. */
 export type NamedKey = { readonly id: string; readonly secret: KeyObject }
@@ -17,7 +17,7 @@ export const namedKeys = (name: string, help: string): Setting<readonly NamedKey
   ...text(name, { help, secret: true }),
   kind: 'list, separated by commas',
   parse: (value) => {
-    const keys = entriesOf(value).map(readKey)
+    const keys = splitEntries(value).map(readKey)
     const read = keys.filter((key) => key !== undefined)
     if (keys.length === 0 || read.length < keys.length) {
       return { ok: false, problem: 'must be a list of ID:KEY; ID up to 32 characters, KEY 32 bytes or more in base64' }

@@ -85,7 +85,7 @@ export const oneOf = <const T extends string>(
   )
 
 /** The entries of a list that are separated by commas or white space. */
-export const entriesOf = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
+export const splitEntries = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 
 /** An absolute address with one of the given schemes, without a trailing slash; '' becomes undefined if the fallback is ''. */
 export const address = (name: string, common: Common & { schemes: readonly string[] }): Setting<string | undefined> =>

@@ -51,12 +51,12 @@ const snippets: Readonly<Record<string, unknown>> = evalSnippets
 
 /** Reads autoconsent's script, which operates a page's consent platform, and its rules, which are parsed on first use. */
 export const readConsentScript = () => {
-  const fileOf = (path: string) => readFileSync(fileURLToPath(import.meta.resolve(path)), 'utf8')
+  const readModule = (path: string) => readFileSync(fileURLToPath(import.meta.resolve(path)), 'utf8')
   const script = readFileSync(
     fileURLToPath(new URL('./autoconsent.playwright.js', import.meta.resolve('@duckduckgo/autoconsent'))),
     'utf8',
   )
-  const text = fileOf('@duckduckgo/autoconsent/rules/compact-rules.json')
+  const text = readModule('@duckduckgo/autoconsent/rules/compact-rules.json')
   let parsed: IndexedCMPRuleset | undefined
   return {
     /**

@@ -29,7 +29,7 @@ const matches = (pattern: string, text: string): boolean => {
 }
 
 /** Whether a request is one that the caller does not want, never the page itself; undefined if all are wanted. */
-export const refusalOf = (
+export const createRefusal = (
   { resources, patterns }: CapturePlan['refuses'],
   mainFrameId: string,
 ): ((request: InterceptedRequest) => boolean) | undefined => {

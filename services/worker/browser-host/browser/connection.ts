@@ -25,7 +25,7 @@ export type Session = {
 export type Connection = {
   readonly browser: Session
   /** The session of an attached target, until the target is detached. */
-  readonly sessionOf: (id: string) => Session
+  readonly findSession: (id: string) => Session
   /** Aborts once the browser has closed its pipe. */
   readonly ended: AbortSignal
 }
@@ -124,5 +124,5 @@ export const connect = (to: Writable, from: Readable): Connection => {
   from.on('close', end).on('error', end)
   // Writing fails once the browser has ended; `from` then closes.
   to.on('error', () => {})
-  return { browser, sessionOf: (id) => sessions.get(id)?.session ?? open(id), ended: over.signal }
+  return { browser, findSession: (id) => sessions.get(id)?.session ?? open(id), ended: over.signal }
 }

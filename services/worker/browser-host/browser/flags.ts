@@ -104,7 +104,7 @@ const flagsByKind = (kind: BrowserKind, proxy: string): readonly string[] =>
 export type BrowserStart = { readonly sandbox: boolean; readonly proxy: string; readonly profile: string }
 
 /** Arguments of a browser that is controlled through pipes. */
-export const flagsOf = (kind: BrowserKind, { sandbox, proxy, profile }: BrowserStart): string[] => [
+export const browserFlags = (kind: BrowserKind, { sandbox, proxy, profile }: BrowserStart): string[] => [
   '--headless',
   '--remote-debugging-pipe',
   `--user-data-dir=${profile}`,

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream'
 import { within } from '#shared/process/within.ts'
 import { killGroup } from '#shared/process/kill-group.ts'
 import { longestStartMs } from '#worker/protocol/protocol.ts'
-import { keepStderr, processorTicksOf, runningPid } from '#worker/isolation/processes.ts'
+import { keepStderr, readProcessorTicks, runningPid } from '#worker/isolation/processes.ts'
 import { type Connection, connect, type Session } from './connection.ts'
 
 /** A target of a browser, and the session attached to it. */
@@ -35,11 +35,11 @@ const failInstall = `{
 type Opening = { readonly take: (target: Target) => void; readonly prepare: (worker: Session) => void }
 
 /** Handles new targets of each context: the first page is kept, others are closed; service workers fail to install; shared workers run. */
-const watchTargets = async ({ browser, sessionOf }: Connection): Promise<Map<string, Opening>> => {
+const watchTargets = async ({ browser, findSession }: Connection): Promise<Map<string, Opening>> => {
   const contexts = new Map<string, Opening>()
   const opened = new Set<string>()
   browser.on('Target.attachedToTarget', ({ sessionId, targetInfo: { targetId, type, browserContextId = '' } }) => {
-    const session = sessionOf(sessionId)
+    const session = findSession(sessionId)
     const context = contexts.get(browserContextId)
     if (type === 'page' && context && !opened.has(browserContextId)) {
       opened.add(browserContextId)
@@ -70,7 +70,7 @@ type Root = {
 }
 
 const controlBrowser = async (connection: Connection, root: Root) => {
-  const { browser, sessionOf, ended } = connection
+  const { browser, findSession, ended } = connection
   const [{ product }, contexts] = await Promise.all([browser.send('Browser.getVersion'), watchTargets(connection)])
   return {
     /** Such as `156.0.8078.79`. */
@@ -79,7 +79,7 @@ const controlBrowser = async (connection: Connection, root: Root) => {
     /** Aborts once the browser has ended. */
     ended,
     /** The session of an attached target. */
-    sessionOf,
+    sessionOf: findSession,
     ...root,
     /**
      * Opens a page in a new context, with a separate proxy if given. Any other page that opens in the context is closed.
@@ -99,7 +99,7 @@ const controlBrowser = async (connection: Connection, root: Root) => {
     attach: async (until: Promise<void>): Promise<Session> => {
       const { sessionId } = await browser.send('Target.attachToBrowserTarget')
       void until.then(() => browser.send('Target.detachFromTarget', { sessionId })).catch(() => {})
-      return sessionOf(sessionId)
+      return findSession(sessionId)
     },
   }
 }
@@ -118,7 +118,7 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
     const pid = runningPid(child)
     if (pid !== undefined) killGroup(pid)
   }
-  const processorTicks = () => processorTicksOf(child.pid ?? 0)
+  const processorTicks = () => readProcessorTicks(child.pid ?? 0)
   const stderr = keepStderr(child)
   const over = new Promise<never>((_, reject) => {
     child.once('error', reject)

@@ -4,7 +4,7 @@ import { mediaTypes } from '#shared/capture/options.ts'
 import { within } from '#shared/process/within.ts'
 import type { Timings, Warning } from '#shared/queue/messages.ts'
 import type { Blocker, InterceptedRequest } from '#worker/browser-host/blocking/blocker.ts'
-import { refusalOf } from '#worker/browser-host/blocking/refuse-requests.ts'
+import { createRefusal } from '#worker/browser-host/blocking/refuse-requests.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { Shot, SizeBounds } from '#worker/protocol/protocol.ts'
 import type { Traffic } from './load/traffic.ts'
@@ -24,7 +24,7 @@ import { waitUntil } from './page/wait-until.ts'
 import { followNavigation } from './page/watch-document.ts'
 import { runInMainFrame } from './page/world.ts'
 import type { CapturePlan, ImageOutput, PdfOutput, Subject } from './plan/plan-capture.ts'
-import { pixelsWithin, shareOf, type WaitingStage } from './plan/share-time.ts'
+import { pixelsWithin, stageShareMs, type WaitingStage } from './plan/share-time.ts'
 import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHider, type Hider } from './prepare/hide-blocked.ts'
 import { finishAnimations } from './page/finish-animations.ts'
@@ -74,7 +74,7 @@ const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warn
   const setUp = async () => {
     await setCookies(open, plan.cookies, plan.source.url)
     const keepStorage = await setStorage(open, plan)
-    const unwanted = refusalOf(plan.refuses, open.mainFrameId)
+    const unwanted = createRefusal(plan.refuses, open.mainFrameId)
     const { refusesRequest } = blocker
     const either = (request: InterceptedRequest) => unwanted?.(request) === true || refusesRequest?.(request) === true
     const refuses = (unwanted ?? refusesRequest) ? either : undefined
@@ -231,7 +231,8 @@ export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: Capt
   const { pixelsMax } = bounds
   const { subject } = plan
   const heightMax = Math.min(bounds.heightMax, (subject.kind === 'full-page' && subject.heightMax) || bounds.heightMax)
-  const share = (stage: WaitingStage) => shareOf(plan, stage, { leftMs: bounds.endsAt - performance.now(), pixelsMax })
+  const share = (stage: WaitingStage) =>
+    stageShareMs(plan, stage, { leftMs: bounds.endsAt - performance.now(), pixelsMax })
   const capture = { ...bounds, heightMax, open, plan, share }
   const failures = [open.crashed, open.document.cutOff, bounds.traffic.failed]
   const early = await bounds.time('navigate', Promise.race([loadPage(capture), ...failures]))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { refusalOf } from '#egress/connections/refuse.ts'
+import { toRefusal } from '#egress/connections/refuse.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
 t.test('refuse: every error has a status and a refusal', async (t) => {
@@ -13,6 +13,6 @@ t.test('refuse: every error has a status and a refusal', async (t) => {
     ['SERVICE_UNAVAILABLE', 503, 'unavailable'],
     ['CONFIGURATION', 407, 'unavailable'],
   ] as const) {
-    t.same(refusalOf(new AppError(code)), { status, refusal }, code)
+    t.same(toRefusal(new AppError(code)), { status, refusal }, code)
   }
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createDiscovery, discoveryName, prefixesIn, translatedAddresses } from '#egress/target/nat64.ts'
-import { blocksOf, type Cidr } from '#shared/policy/cidr.ts'
+import { parseBlocks, type Cidr } from '#shared/policy/cidr.ts'
 
 const written = (prefixes: readonly Cidr[] | undefined) =>
   prefixes?.map(([first, bits]) => `${first.toString()}/${bits}`)
@@ -17,8 +17,8 @@ const rfcExamples = [
 ] as const
 
 t.test('NAT64: extracts the embedded IPv4 address behind a prefix of any length', async (t) => {
-  for (const [prefix, ip] of rfcExamples) t.same(translatedAddresses(ip, blocksOf([prefix])), ['192.0.2.33'], ip)
-  const all = blocksOf(['2001:db8:122:344::/64', '2001:db8:122:344::/96'])
+  for (const [prefix, ip] of rfcExamples) t.same(translatedAddresses(ip, parseBlocks([prefix])), ['192.0.2.33'], ip)
+  const all = parseBlocks(['2001:db8:122:344::/64', '2001:db8:122:344::/96'])
   t.same(
     translatedAddresses('2001:db8:122:344::192.0.2.33', all),
     ['0.0.0.192', '192.0.2.33'],
@@ -28,7 +28,7 @@ t.test('NAT64: extracts the embedded IPv4 address behind a prefix of any length'
 
 t.test('NAT64: an address outside every prefix is not translated', async (t) => {
   for (const ip of ['64:ff9b:1::1', '2606:4700::1', '192.0.2.33', 'a.test']) {
-    t.same(translatedAddresses(ip, blocksOf(['64:ff9b::/96'])), [], ip)
+    t.same(translatedAddresses(ip, parseBlocks(['64:ff9b::/96'])), [], ip)
   }
 })
 

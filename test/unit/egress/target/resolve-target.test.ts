@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Resolver, resolveTarget } from '#egress/target/resolve-target.ts'
-import { blocksOf, parseCidr } from '#shared/policy/cidr.ts'
+import { parseBlocks, parseCidr } from '#shared/policy/cidr.ts'
 import { unusedResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
 
 const ownPort = 3128
@@ -128,8 +128,8 @@ t.test('resolve target: cloud services at public addresses are permitted by addr
 })
 
 t.test('resolve target: an address behind a NAT64 prefix is checked as its embedded IPv4 address', async (t) => {
-  const nat64 = async () => blocksOf(['64:ff9b::/96', '2a00:1:2:3::/64'])
-  const deny = blocksOf(['93.184.215.14'])
+  const nat64 = async () => parseBlocks(['64:ff9b::/96', '2a00:1:2:3::/64'])
+  const deny = parseBlocks(['93.184.215.14'])
   const deps = { resolver: unusedResolver, rules: { ...rulesOf('10.0.0.7'), nat64, deny } }
   for (const host of ['64:ff9b::808:808', '2a00:1:2:3:8:808:800::', '64:ff9b::a00:7', '2606:4700::1']) {
     t.same(await resolveTarget(deps, target(host), ownPort), [host])

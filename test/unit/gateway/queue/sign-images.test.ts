@@ -1,7 +1,7 @@
 import t from 'tap'
 import { signedCodec } from '#shared/queue/messages.ts'
 import type { Incoming } from '#shared/queue/connection.ts'
-import { isObjectKeyOf } from '#shared/storage/objects.ts'
+import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import { signImages } from '#gateway/queue/sign-images.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createSqlDouble } from '#test/helpers/sql-double.ts'
@@ -55,7 +55,7 @@ t.test('sign images: signs a new key of the capture, under the hour of its accep
   )
   const [one, two] = responses.map(({ put }) => put)
   if (!one || !two) return t.fail('not signed')
-  t.ok(isObjectKeyOf(id, one.key))
+  t.ok(isCaptureObjectKey(id, one.key))
   t.match(one.key, /^captures\/2026-11-20T07\//)
   t.equal(one.url, `http://store/${one.key}?600`)
   t.not(one.key, two.key)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { featureNames, featuresOf } from '#shared/capture/features.ts'
+import { featureNames, usedFeatures } from '#shared/capture/features.ts'
 import { captureParameters, type CaptureParameters, defaultOf, type ParameterName } from '#shared/capture/options.ts'
 
 const uses: readonly [CaptureParameters, string[]][] = [
@@ -24,7 +24,7 @@ const uses: readonly [CaptureParameters, string[]][] = [
 
 for (const [supplied, features] of uses) {
   t.test(`features: ${JSON.stringify(supplied)} uses ${features.join(', ') || 'nothing'}`, async (t) => {
-    t.same(featuresOf(supplied), features)
+    t.same(usedFeatures(supplied), features)
   })
 }
 
@@ -34,10 +34,10 @@ t.test('features: a parameter at its default uses no feature', async (t) => {
   const defaults = Object.fromEntries(
     names.flatMap((name) => (defaultOf(name) === undefined ? [] : [[name, defaultOf(name)]])),
   )
-  t.same(featuresOf(defaults), [])
+  t.same(usedFeatures(defaults), [])
   const flags = names.filter((name) => typeof defaultOf(name) === 'boolean')
   t.equal(flags.length, 17)
-  t.same(featuresOf(Object.fromEntries(flags.map((name) => [name, false]))), [])
+  t.same(usedFeatures(Object.fromEntries(flags.map((name) => [name, false]))), [])
 })
 
 t.test('features: there are twenty features', async (t) => {

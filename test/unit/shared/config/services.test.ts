@@ -1,10 +1,10 @@
 import t from 'tap'
-import { serviceNames, services, settingsOf } from '#shared/config/services.ts'
+import { serviceNames, services, serviceSettings } from '#shared/config/services.ts'
 import { serviceUsers } from '#shared/queue/permissions.ts'
 
 t.test('services: every service reads the common settings, and only a user of NATS has queue settings', (t) => {
   for (const name of serviceNames) {
-    const names = Object.values(settingsOf(name)).map((setting) => setting.name)
+    const names = Object.values(serviceSettings(name)).map((setting) => setting.name)
     t.ok(names.includes('LOG_LEVEL'), name)
     t.equal(
       names.includes('NATS_URL'),

@@ -1,5 +1,12 @@
 import t from 'tap'
-import { labelledPool, managedSelector, objectName, poolLabels, selectorOf, workersName } from '#shared/kube/names.ts'
+import {
+  labelledPool,
+  managedSelector,
+  objectName,
+  poolLabels,
+  labelSelector,
+  workersName,
+} from '#shared/kube/names.ts'
 
 const isLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
@@ -22,7 +29,7 @@ t.test('names: changed names stay distinct', async (t) => {
 })
 
 t.test('names: the labels of a pool are a selector', async (t) => {
-  t.match(selectorOf(poolLabels('shutterfleet', 'standard')), /(^|,)shutterfleet\.dev\/pool=standard(,|$)/)
+  t.match(labelSelector(poolLabels('shutterfleet', 'standard')), /(^|,)shutterfleet\.dev\/pool=standard(,|$)/)
 })
 
 t.test('names: objects of a pool are named after it and found by its label', async (t) => {

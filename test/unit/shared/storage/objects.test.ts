@@ -2,9 +2,9 @@ import t from 'tap'
 import {
   hourPrefix,
   isObjectKey,
-  isObjectKeyOf,
+  isCaptureObjectKey,
   newObjectKey,
-  objectPrefixesOf,
+  objectPrefixes,
   objectsPrefix,
 } from '#shared/storage/objects.ts'
 
@@ -14,8 +14,8 @@ t.test('objects: a key contains the hour of acceptance and the capture id', asyn
   const key = newObjectKey(id, new Date('2026-11-20T06:59:59Z'))
   t.match(key, new RegExp(`^captures/2026-11-20T06/${id}/[0-9a-f]{32}$`))
   t.not(newObjectKey(id, new Date(0)), newObjectKey(id, new Date(0)))
-  t.ok(isObjectKeyOf(id, key))
-  t.notOk(isObjectKeyOf(id.replace('1', '2'), key))
+  t.ok(isCaptureObjectKey(id, key))
+  t.notOk(isCaptureObjectKey(id.replace('1', '2'), key))
 })
 
 t.test('objects: rejects any other form of key', async (t) => {
@@ -30,7 +30,7 @@ t.test('objects: rejects any other form of key', async (t) => {
     key.toUpperCase(),
   ]) {
     t.notOk(isObjectKey(bad), bad)
-    t.notOk(isObjectKeyOf(id, bad), bad)
+    t.notOk(isCaptureObjectKey(id, bad), bad)
   }
 })
 
@@ -39,10 +39,10 @@ t.test('objects: finds the keys of a capture although the hour came from another
   const ofOthers = newObjectKey(id.replace('1', '2'), accepted)
   for (const ms of [-3_600_000, -1, 0, 3_600_000]) {
     const key = newObjectKey(id, new Date(accepted.getTime() + ms))
-    t.equal(objectPrefixesOf(id, accepted).filter((prefix) => key.startsWith(prefix)).length, 1, String(ms))
+    t.equal(objectPrefixes(id, accepted).filter((prefix) => key.startsWith(prefix)).length, 1, String(ms))
     t.ok(key.startsWith(objectsPrefix))
   }
-  t.notOk(objectPrefixesOf(id, accepted).some((prefix) => ofOthers.startsWith(prefix)))
+  t.notOk(objectPrefixes(id, accepted).some((prefix) => ofOthers.startsWith(prefix)))
 })
 
 t.test('objects: keys sort by the hour of their capture', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startSpan, startTrace, traceIdOf } from '#shared/telemetry/trace.ts'
+import { startSpan, startTrace, readTraceId } from '#shared/telemetry/trace.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const rest = `${traceId}-b7ad6b7169203331-01`
@@ -8,7 +8,7 @@ const start = (traceparent: string | undefined) => startTrace({ name: 'accept', 
 t.test("trace: forwards a caller's context unchanged while nothing is recorded", async (t) => {
   t.equal(start(`00-${rest}`).traceparent, `00-${rest}`)
   t.equal(startSpan({ name: 'step', traceparent: `00-${rest}` }).traceparent, `00-${rest}`)
-  t.equal(traceIdOf(`00-${rest}`), traceId)
+  t.equal(readTraceId(`00-${rest}`), traceId)
 })
 
 t.test('trace: reads the known fields of a later version', async (t) => {

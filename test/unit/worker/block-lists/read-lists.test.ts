@@ -2,7 +2,7 @@ import { mkdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { listKinds } from '#worker/block-lists/compiled.ts'
-import { keyOf, readLists } from '#worker/block-lists/read-lists.ts'
+import { cacheKey, readLists } from '#worker/block-lists/read-lists.ts'
 
 t.test('readLists: the bundled lists contain rules about hosts and elements only', async (t) => {
   const lists = await readLists('')
@@ -52,7 +52,7 @@ t.test('readLists: rejects a folder of more than 64 MiB or 100 lists', async (t)
   await t.rejects(readLists(folder), refused)
 })
 
-t.test('keyOf: the key changes with the text, name or kind of a list', async (t) => {
+t.test('cacheKey: the key changes with the text, name or kind of a list', async (t) => {
   const folder = t.testdir({})
   const keys = new Set<string>()
   for (const [kind, name, text] of [
@@ -64,9 +64,9 @@ t.test('keyOf: the key changes with the text, name or kind of a list', async (t)
     const each = join(folder, String(keys.size))
     await mkdir(join(each, kind), { recursive: true })
     await writeFile(join(each, kind, name), text)
-    keys.add(keyOf(await readLists(each)))
+    keys.add(cacheKey(await readLists(each)))
   }
-  keys.add(keyOf(await readLists('')))
+  keys.add(cacheKey(await readLists('')))
   t.equal(keys.size, 5)
-  t.equal(keyOf(await readLists('')), keyOf(await readLists('')))
+  t.equal(cacheKey(await readLists('')), cacheKey(await readLists('')))
 })

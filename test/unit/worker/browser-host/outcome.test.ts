@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
-import { detailOf, truncateOutcome } from '#worker/browser-host/outcome.ts'
+import { formatDetail, truncateOutcome } from '#worker/browser-host/outcome.ts'
 import type { Outcome } from '#worker/protocol/protocol.ts'
 import { readHostReport } from '#worker/host/read-host-report.ts'
 
@@ -11,9 +11,9 @@ t.test('outcome: keeps codes and names, without text from the request or the bro
   })
   const selector = { publicMessage: "Nothing matched wait_for_selector '#secret' within 5 s." }
   const details = [
-    detailOf(new AppError('RENDER_ERROR', { message: 'browser', cause: browser })),
-    detailOf(new AppError('TIMEOUT', { ...selector, cause: timeout })),
-    detailOf(new AppError('RENDER_ERROR', selector)),
+    formatDetail(new AppError('RENDER_ERROR', { message: 'browser', cause: browser })),
+    formatDetail(new AppError('TIMEOUT', { ...selector, cause: timeout })),
+    formatDetail(new AppError('RENDER_ERROR', selector)),
   ]
   t.strictSame(details, ['browser: ERR_FAILED', 'TIMEOUT: TimeoutError', 'RENDER_ERROR'])
 })

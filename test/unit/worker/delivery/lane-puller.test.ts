@@ -2,13 +2,13 @@ import { mock } from 'node:test'
 import t from 'tap'
 import { laneOrder } from '#shared/capture/lane.ts'
 import type { Incoming } from '#shared/queue/connection.ts'
-import { laneTurnOf, LanePuller } from '#worker/delivery/lane-puller.ts'
+import { firstLaneTurn, LanePuller } from '#worker/delivery/lane-puller.ts'
 import { createQueueDouble } from '#test/helpers/queue-double.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 
 t.test('lane puller: a name always gives the same turn, and names are spread over all lanes', async (t) => {
-  t.equal(laneTurnOf('proxied-abc'), laneTurnOf('proxied-abc'))
-  const first = Array.from({ length: 800 }, (_none, index) => laneOrder(laneTurnOf(`proxied-${index}`))[0])
+  t.equal(firstLaneTurn('proxied-abc'), firstLaneTurn('proxied-abc'))
+  const first = Array.from({ length: 800 }, (_none, index) => laneOrder(firstLaneTurn(`proxied-${index}`))[0])
   const count = (lane: string) => first.filter((each) => each === lane).length
   t.ok(count('interactive') > 500 && count('interactive') < 700, `${count('interactive')} begin at interactive`)
   t.ok(count('normal') > 50 && count('bulk') > 50, `${count('normal')} at normal, ${count('bulk')} at bulk`)

@@ -4,40 +4,40 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { killGroup } from '#shared/process/kill-group.ts'
-import { anonymousBytesOf, childrenOf, processorTicksOf, watchMemory } from '#worker/isolation/processes.ts'
+import { readAnonymousBytes, listChildren, readProcessorTicks, watchMemory } from '#worker/isolation/processes.ts'
 
 t.test('processes: lists children, and kills a process group as a whole', async (t) => {
   const child = spawn('sh', ['-c', 'sleep 60 & wait'], { detached: true, stdio: 'ignore' })
   await once(child, 'spawn')
-  t.ok(childrenOf(process.pid).includes(child.pid ?? 0))
+  t.ok(listChildren(process.pid).includes(child.pid ?? 0))
   killGroup(child.pid ?? 0)
   t.strictSame(await once(child, 'exit'), [null, 'SIGKILL'])
 })
 
 t.test('processes: ignores a group that is gone, and rejects ids that would signal other processes', async (t) => {
   killGroup(2 ** 22 - 1)
-  t.strictSame(childrenOf(2 ** 22 - 1), [])
+  t.strictSame(listChildren(2 ** 22 - 1), [])
   for (const dangerous of [-1, 0, 1, Number.NaN]) t.throws(() => killGroup(dangerous))
 })
 
 t.test(
-  'processorTicksOf: grows while a process runs, not while it is frozen, and is 0 for one that is gone',
+  'readProcessorTicks: grows while a process runs, not while it is frozen, and is 0 for one that is gone',
   async (t) => {
     const child = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' })
     t.teardown(() => child.kill('SIGKILL'))
     const pid = child.pid ?? 0
-    await eventually(() => processorTicksOf(pid) > 2)
+    await eventually(() => readProcessorTicks(pid) > 2)
     child.kill('SIGSTOP')
     await eventually(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') T '))
-    const frozen = processorTicksOf(pid)
-    const own = processorTicksOf(process.pid)
-    await eventually(() => processorTicksOf(process.pid) > own + 2)
-    t.equal(processorTicksOf(pid), frozen)
+    const frozen = readProcessorTicks(pid)
+    const own = readProcessorTicks(process.pid)
+    await eventually(() => readProcessorTicks(process.pid) > own + 2)
+    t.equal(readProcessorTicks(pid), frozen)
     child.kill('SIGCONT')
-    await eventually(() => processorTicksOf(pid) > frozen)
+    await eventually(() => readProcessorTicks(pid) > frozen)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    t.equal(processorTicksOf(pid), 0)
+    t.equal(readProcessorTicks(pid), 0)
   },
 )
 
@@ -58,10 +58,10 @@ const startHolder = () => {
   return child.pid ?? 0
 }
 
-t.test('anonymousBytesOf: sums the memory of all descendants, and is 0 for a process that is gone', async (t) => {
+t.test('readAnonymousBytes: sums the memory of all descendants, and is 0 for a process that is gone', async (t) => {
   const root = startHolder()
-  await eventually(() => anonymousBytesOf(root) > held, { what: 'the memory of a grandchild is counted' })
-  t.equal(anonymousBytesOf(2 ** 30), 0)
+  await eventually(() => readAnonymousBytes(root) > held, { what: 'the memory of a grandchild is counted' })
+  t.equal(readAnonymousBytes(2 ** 30), 0)
 })
 
 t.test('watchMemory: calls once above the limit, never below it or after disposal', async (t) => {

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { healthOf } from '#worker/lifecycle/health.ts'
+import { workerHealth } from '#worker/lifecycle/health.ts'
 
 const of = (over: { state?: 'ready' | 'drained'; connected?: boolean; coldForMs?: number; held?: string }) =>
-  healthOf({
+  workerHealth({
     queue: { isConnected: () => over.connected ?? true },
     lifecycle: {
       state: () => over.state ?? 'ready',

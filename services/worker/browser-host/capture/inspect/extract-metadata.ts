@@ -43,10 +43,10 @@ const readSource = `(() => {
 })()`
 
 /** A text on one line, without control characters. */
-const lineOf = (text: string): string | undefined => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() || undefined
+const toLine = (text: string): string | undefined => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim() || undefined
 
 /** An absolute http(s) address, with its password masked; undefined for others, and for one that was cut off. */
-const addressOf = (text: string, base: string): string | undefined => {
+const resolveUrl = (text: string, base: string): string | undefined => {
   const trimmed = text.trim()
   if (trimmed === '' || text.length === charactersMax) return undefined
   const url = URL.parse(trimmed, base) ?? URL.parse(trimmed)
@@ -54,20 +54,20 @@ const addressOf = (text: string, base: string): string | undefined => {
 }
 
 /** The names of a tag; `property` may contain several names (RDFa 1.1 §7.4). */
-const namesOf = ({ property, name }: Meta): string[] =>
+const metaNames = ({ property, name }: Meta): string[] =>
   [...property.split(/\s+/), name].map((each) => each.toLowerCase())
 
-const firstOf = (texts: readonly string[], read: (text: string) => string | undefined): string | undefined =>
+const findFirst = (texts: readonly string[], read: (text: string) => string | undefined): string | undefined =>
   texts.map(read).find((value) => value !== undefined)
 
 /** The tags whose names start with a prefix, without it; of a repeated tag, the first with a value. */
-const tagsOf = (prefix: string, { metas, base }: Source): Record<string, string> | undefined => {
+const collectTags = (prefix: string, { metas, base }: Source): Record<string, string> | undefined => {
   const tags = new Map<string, string>()
   for (const meta of metas) {
-    for (const name of namesOf(meta)) {
+    for (const name of metaNames(meta)) {
       const tag = name.slice(prefix.length)
       if (!name.startsWith(prefix) || tags.has(tag)) continue
-      const value = isAddressTag(tag) ? addressOf(meta.content, base) : lineOf(meta.content)
+      const value = isAddressTag(tag) ? resolveUrl(meta.content, base) : toLine(meta.content)
       if (value !== undefined) tags.set(tag, value)
     }
   }
@@ -77,19 +77,19 @@ const tagsOf = (prefix: string, { metas, base }: Source): Record<string, string>
 const present = (fields: Readonly<Record<string, unknown>>): PageMetadata =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-const metadataOf = (source: Source): PageMetadata => {
+const toMetadata = (source: Source): PageMetadata => {
   const { base, metas } = source
-  const descriptions = metas.filter((meta) => namesOf(meta).includes('description'))
+  const descriptions = metas.filter((meta) => metaNames(meta).includes('description'))
   const texts = descriptions.map(({ content }) => content)
-  const address = (text: string) => addressOf(text, base)
+  const address = (text: string) => resolveUrl(text, base)
   return present({
-    title: lineOf(source.title),
-    description: firstOf(texts, lineOf),
-    canonical: firstOf(source.canonicals, address),
-    language: lineOf(source.language),
-    favicon: firstOf(source.icons, address),
-    og: tagsOf('og:', source),
-    twitter: tagsOf('twitter:', source),
+    title: toLine(source.title),
+    description: findFirst(texts, toLine),
+    canonical: findFirst(source.canonicals, address),
+    language: toLine(source.language),
+    favicon: findFirst(source.icons, address),
+    og: collectTags('og:', source),
+    twitter: collectTags('twitter:', source),
   })
 }
 
@@ -106,5 +106,5 @@ export const extractMetadata = async (
   const source = (await runInLatestDocument(open, () => readSource, performance.now() + waitMs)) as Source | undefined
   // Chromium's own page for an error response without a body has no metadata of the target.
   if (open.document.address().startsWith('chrome-error:')) return {}
-  return source && metadataOf(source)
+  return source && toMetadata(source)
 }

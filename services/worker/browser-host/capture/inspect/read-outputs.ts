@@ -56,7 +56,7 @@ const expressions: Record<Exclude<OutputName, 'accessibility' | 'mhtml'>, string
 
 type Link = { readonly url: string; readonly text: string }
 
-const linksOf = (links: readonly Link[]) => links.map(({ url, text }) => ({ url: maskUrl(url), text }))
+const maskLinks = (links: readonly Link[]) => links.map(({ url, text }) => ({ url: maskUrl(url), text }))
 
 /** The accessibility tree of the main frame: role, name, value, description and children of each element that is not ignored. */
 const readAccessibility = async ({ session }: Page) => {
@@ -64,17 +64,17 @@ const readAccessibility = async ({ session }: Page) => {
   const byId = new Map(nodes.map((node) => [node.nodeId, node]))
   const present = (fields: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''))
-  const treeOf = (id: string): unknown[] => {
+  const buildTree = (id: string): unknown[] => {
     const node = byId.get(id)
     if (!node) return []
-    const children = (node.childIds ?? []).flatMap(treeOf)
+    const children = (node.childIds ?? []).flatMap(buildTree)
     if (node.ignored || node.role?.value === 'InlineTextBox') return children
     const { role, name, value, description } = node
     const texts = { role: role?.value, name: name?.value, value: value?.value, description: description?.value }
     return [{ ...present(texts), ...(children.length > 0 && { children }) }]
   }
   const [root] = nodes
-  return root ? treeOf(root.nodeId)[0] : undefined
+  return root ? buildTree(root.nodeId)[0] : undefined
 }
 
 const bytesOf = ({ resources, childFrames = [] }: Protocol.Page.FrameResourceTree): number =>
@@ -101,7 +101,7 @@ const read = async (open: Page, name: OutputName, endsAt: number): Promise<unkno
   if (needsBound && (await run(isBounded)) !== true) return undefined
   if (name === 'accessibility') return readAccessibility(open)
   if (name === 'mhtml') return readMhtml(open)
-  if (name === 'links') return linksOf((await run(expressions.links)) as Link[])
+  if (name === 'links') return maskLinks((await run(expressions.links)) as Link[])
   return await run(`(${expressions[name]}).slice(0, ${outputBytesMax + 1})`)
 }
 

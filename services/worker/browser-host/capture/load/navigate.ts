@@ -7,18 +7,18 @@ import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { deadlineFailure } from '#worker/protocol/protocol.ts'
 import type { Traffic } from './traffic.ts'
-import { classify, emptyErrorPage, hostOf, netErrorIn } from '#worker/browser-host/capture/page/navigation-error.ts'
+import { classify, emptyErrorPage, parseHost, netErrorIn } from '#worker/browser-host/capture/page/navigation-error.ts'
 
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
-type EgressRefusals = Pick<Traffic, 'refusalOf'>
+type EgressRefusals = Pick<Traffic, 'findRefusal'>
 type Navigation = Pick<CapturePlan, 'source' | 'timeoutSeconds' | 'loadEvent'>
 
 /** Allowed schemes of a captured document; Chromium blocks others too, but this check does not rely on that. */
 const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
 
-const failureOf = ({ document }: Loaded, netError: string | undefined, traffic: EgressRefusals): AppError => {
-  const host = hostOf(document.requested().url)
-  return classify({ netError, host, refusal: traffic.refusalOf(host) })
+const classifyFailure = ({ document }: Loaded, netError: string | undefined, traffic: EgressRefusals): AppError => {
+  const host = parseHost(document.requested().url)
+  return classify({ netError, host, refusal: traffic.findRefusal(host) })
 }
 
 /** Renders a Markdown source. Loads its libraries on first use unless the host has loaded them at its start. */
@@ -42,7 +42,7 @@ const load = async (open: Loaded, { source, loadEvent }: Navigation, traffic: Eg
   else {
     const { errorText } = await open.session.send('Page.navigate', { url })
     const netError = netErrorIn(errorText)
-    if (netError !== undefined && netError !== emptyErrorPage) throw failureOf(open, netError, traffic)
+    if (netError !== undefined && netError !== emptyErrorPage) throw classifyFailure(open, netError, traffic)
   }
   await open.document.loaded()
   if (page?.script !== undefined) await runInMainFrame(open, page.script)
@@ -60,7 +60,7 @@ export const assertDocument = (open: Loaded, traffic: EgressRefusals): void => {
   const { netError, status } = open.document.requested()
   if (address?.protocol === 'chrome-error:') {
     if (netError === emptyErrorPage || (netError === undefined && status !== undefined)) return
-    throw failureOf(open, netError ?? 'ERR_FAILED', traffic)
+    throw classifyFailure(open, netError ?? 'ERR_FAILED', traffic)
   }
   if (!address || !schemes.has(address.protocol)) {
     throw new AppError('BLOCKED', { message: `the page went to ${address?.protocol}` })
@@ -96,7 +96,7 @@ export const goTo = async <Open extends { readonly document: Pick<MainDocument, 
     await go(open, navigation, traffic)
   } catch (error) {
     const { url } = open.document.requested()
-    if (source.url === undefined || !blocker.hasRefused(hostOf(url))) throw error
+    if (source.url === undefined || !blocker.hasRefused(parseHost(url))) throw error
     const leftSeconds = Math.max(1, Math.ceil(timeoutSeconds - (performance.now() - began) / 1000))
     await go(open, { ...navigation, source: { ...source, url }, timeoutSeconds: leftSeconds }, traffic)
   }

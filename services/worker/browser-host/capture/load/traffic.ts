@@ -29,7 +29,7 @@ export const openTraffic = () => {
       reject(new AppError('RENDER_ERROR', { publicMessage, blame: 'target' }))
     },
     /** The last reason why egress refused this host, if it did. `host` as in URLs, without a port. */
-    refusalOf: (host: string) => refused.get(host),
+    findRefusal: (host: string) => refused.get(host),
     /** The service fault that failed a connection of the capture: what it shows from then on is not the page. */
     interruption: () => interruption,
     /** Rejects with `RENDER_ERROR` above the byte limit of a capture, with `SERVICE_UNAVAILABLE` on a service fault; never resolves. */
@@ -40,7 +40,7 @@ export const openTraffic = () => {
 type OpenTraffic = ReturnType<typeof openTraffic>
 
 /** Read access of a capture to the state of its connections. */
-export type Traffic = Disposable & Readonly<Pick<OpenTraffic, 'refusalOf' | 'interruption' | 'failed'>>
+export type Traffic = Disposable & Readonly<Pick<OpenTraffic, 'findRefusal' | 'interruption' | 'failed'>>
 
 /** Whether the capture blocks a host: no connection is made, and it does not count as refused by egress. Hosts as in URLs. */
 export type Blocks = (host: string) => boolean

@@ -1,7 +1,7 @@
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { identityOf } from './identity.ts'
+import { createIdentity } from './identity.ts'
 
 type Size = { readonly width: number; readonly height: number }
 
@@ -56,7 +56,7 @@ export const emulateMedia = (
 /** Whether the page can observe a desktop window and screen; otherwise both have the size of the viewport. */
 export const isWindow = ({ browser, isMobile }: Emulation): boolean => browser === 'full' && !isMobile
 
-const orientationOf = ({ width, height }: Size) =>
+const chooseOrientation = ({ width, height }: Size) =>
   width > height ? ({ type: 'landscapePrimary', angle: 90 } as const) : ({ type: 'portraitPrimary', angle: 0 } as const)
 
 /** Sets the size of viewport and screen, and the device scale factor; `height` replaces the viewport's. */
@@ -70,14 +70,14 @@ export const emulateSize = (session: Session, emulation: Emulation, height = emu
     mobile: isMobile,
     screenWidth: screen.width,
     screenHeight: screen.height,
-    ...(isMobile && { screenOrientation: orientationOf(emulation) }),
+    ...(isMobile && { screenOrientation: chooseOrientation(emulation) }),
   })
 }
 
 /** Sets user agent and locale, for frames and workers of all kinds. */
 export const emulateIdentity = async ({ version }: Browser, session: Session, emulation: Emulation): Promise<void> => {
   await Promise.all([
-    session.send('Emulation.setUserAgentOverride', identityOf(version, emulation)),
+    session.send('Emulation.setUserAgentOverride', createIdentity(version, emulation)),
     session.send('Emulation.setLocaleOverride', { locale: emulation.locale }),
   ])
 }

@@ -16,7 +16,7 @@ const systems = [
   { named: /(?:)/, platform: 'Linux x86_64', hint: 'Linux' },
 ] as const
 
-const systemOf = (userAgent: string) => {
+const detectSystem = (userAgent: string) => {
   for (const { named, platform, hint } of systems) {
     const found = named.exec(userAgent)
     if (found) return { platform, hint, version: found.groups?.['version']?.replaceAll('_', '.') ?? '' }
@@ -28,7 +28,7 @@ const systemOf = (userAgent: string) => {
  * The brands of a version of Chromium, with the GREASE brand that keeps sites from expecting a fixed list. Its name and index
  * depend on the version (components/embedder_support/user_agent_utils.cc, GetGreasedUserAgentBrandVersion).
  */
-const brandsOf = (version: string, greaseSuffix: string): Brand[] => {
+const createBrands = (version: string, greaseSuffix: string): Brand[] => {
   const major = Number.parseInt(version, 10)
   const signs = [' ', '(', ':', '-', '.', '/', ')', ';', '=', '?', '_']
   const name = `Not${signs[major % signs.length]}A${signs[(major + 1) % signs.length]}Brand`
@@ -44,14 +44,14 @@ const defaultUserAgent = (major: string) =>
  * The identity that `userAgent` names, else that of a browser of this version without the word "Headless", which sites take
  * for a bot. User agent, client hints and platform are consistent.
  */
-export const identityOf = (
+export const createIdentity = (
   version: string,
   { userAgent, locale }: { readonly userAgent: string | undefined; readonly locale: string },
 ): Identity => {
   const ownMajor = version.split('.')[0] ?? ''
   const named = userAgent?.replace('{major}', ownMajor) ?? defaultUserAgent(ownMajor)
   const major = /(?:^| )Chrome\/(\d+)/.exec(named)?.[1]
-  const { platform, hint, version: platformVersion } = systemOf(named)
+  const { platform, hint, version: platformVersion } = detectSystem(named)
   const languages = [...new Set([locale, locale.split('-')[0]])].join()
   // The browser's own languages are those of its start.
   const common = { userAgent: named, platform, ...(locale !== 'en-US' && { acceptLanguage: languages }) }
@@ -59,8 +59,8 @@ export const identityOf = (
   const fullVersion = major === ownMajor ? version : `${major}.0.0.0`
   const isArm = hint === 'Android'
   const userAgentMetadata = {
-    brands: brandsOf(major, ''),
-    fullVersionList: brandsOf(fullVersion, '.0.0.0'),
+    brands: createBrands(major, ''),
+    fullVersionList: createBrands(fullVersion, '.0.0.0'),
     fullVersion,
     platform: hint,
     platformVersion,

@@ -51,11 +51,11 @@ const withoutCredentials = (values: HeaderValues): HeaderValues =>
 
 /** The caller's headers for a request; undefined if it is for another host than that of `origin`. */
 const givenFor = (requestUrl: string, { origin, values }: TargetHeaders): HeaderValues | undefined => {
-  const url = URL.parse(requestUrl)
-  if (!url || url.hostname !== new URL(origin).hostname) return undefined
+  const asked = URL.parse(requestUrl)
+  if (!asked || asked.hostname !== new URL(origin).hostname) return undefined
   // A site that moves from http to https keeps its name; origins are written without their default port.
   const secured = /:\d+$/.test(origin) ? origin : origin.replace(/^http:/, 'https:')
-  return url.origin === origin || url.origin === secured ? values : withoutCredentials(values)
+  return asked.origin === origin || asked.origin === secured ? values : withoutCredentials(values)
 }
 
 /**
@@ -64,7 +64,7 @@ const givenFor = (requestUrl: string, { origin, values }: TargetHeaders): Header
  * except for two kinds of headers. `Sec-*` headers are dropped, and a `Referer` replaced, only if the hop restarts, which setting its `url` forces. The caller's `Referer` itself is kept in any
  * case, so requests to other hosts are sent without one.
  */
-export const continuationOf = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
+export const toContinuation = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
   const { requestId, request, redirectedRequestId } = paused
   if (headers === undefined) return { requestId }
   const added = givenFor(request.url, headers) ?? withoutReferer(headers.values)
@@ -116,7 +116,7 @@ export const interceptRequests = async (
       session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => {})
       return
     }
-    session.send('Fetch.continueRequest', continuationOf(paused, headers)).catch((error: Error) => {
+    session.send('Fetch.continueRequest', toContinuation(paused, headers)).catch((error: Error) => {
       // Any other failure means that the request was cancelled.
       const refusal = refusalIn(error)
       if (refusal) reject(refusal)

@@ -9,7 +9,7 @@ export const netErrorIn = (message: string | undefined): string | undefined => /
 export const emptyErrorPage = 'ERR_HTTP_RESPONSE_CODE_FAILURE'
 
 /** Host of an address; '' for an invalid address. */
-export const hostOf = (url: string): string => URL.parse(url)?.hostname ?? ''
+export const parseHost = (url: string): string => URL.parse(url)?.hostname ?? ''
 
 /** The browser aborted a navigation, because of another one, a download or a stop. */
 export const abortedError = 'ERR_ABORTED'
@@ -44,7 +44,7 @@ const byRefusal: Record<TargetRefusal, CaptureErrorCode> = {
   bad_request: 'INVALID_URL',
 }
 
-const codeOf = ({ netError, refusal }: FailedNavigation): CaptureErrorCode => {
+const toErrorCode = ({ netError, refusal }: FailedNavigation): CaptureErrorCode => {
   if (refusal) return byRefusal[refusal]
   if (netError === undefined) return 'RENDER_ERROR'
   if (notAPage.has(netError)) return 'INVALID_URL'
@@ -63,7 +63,7 @@ const messageFor = (code: CaptureErrorCode, { host, netError, refusal }: FailedN
 
 /** The error of a failed navigation, for the record. Total. */
 export const classify = (failed: FailedNavigation): AppError => {
-  const code = codeOf(failed)
+  const code = toErrorCode(failed)
   const publicMessage = messageFor(code, failed)
   return new AppError(code, {
     message: `${code} ${failed.netError} ${failed.refusal}`,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { within } from '#shared/process/within.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
-import { classify, emptyErrorPage, abortedError, hostOf, netErrorIn } from './navigation-error.ts'
+import { classify, emptyErrorPage, abortedError, parseHost, netErrorIn } from './navigation-error.ts'
 import type { LoadEvent } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -42,7 +42,7 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     const netError = netErrorIn(errorText)
     requested.netError = netError
     if (requested.status === undefined || netError === undefined || netError === abortedError) return
-    if (netError !== emptyErrorPage) reject(classify({ netError, host: hostOf(requested.url), refusal: undefined }))
+    if (netError !== emptyErrorPage) reject(classify({ netError, host: parseHost(requested.url), refusal: undefined }))
   })
   session.on('Page.frameNavigated', ({ frame: { id, loaderId, url, urlFragment = '' } }) => {
     if (id !== mainFrameId) return

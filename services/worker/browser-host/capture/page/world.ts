@@ -75,7 +75,7 @@ const framesIn = ({ frame, childFrames = [] }: FrameTree): FrameTree['frame'][] 
 ]
 
 /** The frames of a session's process, the session's own first; 100 at most. */
-export const framesOf = async (session: Session): Promise<FrameTree['frame'][]> => {
+export const readFrames = async (session: Session): Promise<FrameTree['frame'][]> => {
   const { frameTree } = await session.send('Page.getFrameTree')
   return framesIn(frameTree).slice(0, framesMax)
 }
@@ -98,23 +98,25 @@ const callOn = async (session: Session, objectId: string, functionText: string, 
   return result.value as unknown
 }
 
-const rootsOf = async (session: Session): Promise<Root[]> => {
-  const ids = (await framesOf(session)).map(({ id }) => id)
+const listRoots = async (session: Session): Promise<Root[]> => {
+  const ids = (await readFrames(session)).map(({ id }) => id)
   const worlds = new Map<string, number>()
   const roots: Root[] = []
-  const rootOf = (objectId: string): Root => ({ call: (text, argument) => callOn(session, objectId, text, argument) })
+  const createRoot = (objectId: string): Root => ({
+    call: (text, argument) => callOn(session, objectId, text, argument),
+  })
   for (const frameId of ids) {
     const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName })
     worlds.set(frameId, contextId)
     const { result } = await session.send('Runtime.evaluate', { expression: 'document', contextId })
-    if (result.objectId !== undefined) roots.push(rootOf(result.objectId))
+    if (result.objectId !== undefined) roots.push(createRoot(result.objectId))
   }
   const { root } = await session.send('DOM.getDocument', { depth: -1, pierce: true })
   for (const { backendNodeId, frameId } of closedRootsIn(root, ids[0] ?? '')) {
     const executionContextId = worlds.get(frameId)
     if (executionContextId === undefined) continue
     const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId })
-    if (object.objectId !== undefined) roots.push(rootOf(object.objectId))
+    if (object.objectId !== undefined) roots.push(createRoot(object.objectId))
   }
   return roots
 }
@@ -125,7 +127,7 @@ const rootsOf = async (session: Session): Promise<Root[]> => {
  * meanwhile.
  */
 export const runInEveryRoot = async (open: Open, functionText: string, argument: unknown): Promise<unknown[]> => {
-  const roots = await Promise.all(open.frameSessions().map((session) => rootsOf(session).catch(() => [])))
+  const roots = await Promise.all(open.frameSessions().map((session) => listRoots(session).catch(() => [])))
   const results = await Promise.allSettled(roots.flat().map(({ call }) => call(functionText, argument)))
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }

@@ -1,5 +1,5 @@
-import { delayMsOf, requestedWaitMs } from '#shared/capture/budget.ts'
-import { type CaptureOptions, type CaptureParameters, type Format, scaleOf } from '#shared/capture/options.ts'
+import { totalDelayMs, requestedWaitMs } from '#shared/capture/budget.ts'
+import { type CaptureOptions, type CaptureParameters, type Format, effectiveScale } from '#shared/capture/options.ts'
 import { devices } from '#shared/capture/parameters/devices.ts'
 import { browserOf } from '#shared/capture/pool-of.ts'
 import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
@@ -48,7 +48,7 @@ const planEmulation = (options: CaptureOptions) => {
     width: options.width,
     height: options.height,
     /** Device pixels for each CSS pixel. */
-    scale: scaleOf(options),
+    scale: effectiveScale(options),
     /** Mobile layout and touch. */
     isMobile: device.isMobile,
     /** Undefined: the browser's own, without "Headless". */
@@ -89,12 +89,12 @@ const inches = (millimetres: number): number => millimetres / 25.4
 
 const planPdfPage = (options: CaptureOptions) => {
   const [width, height] = pdfPageSize(options)
-  const marginOf = (side: 'top' | 'right' | 'bottom' | 'left') => inches(toMillimetres(options[`pdf_margin_${side}`]))
+  const readMargin = (side: 'top' | 'right' | 'bottom' | 'left') => inches(toMillimetres(options[`pdf_margin_${side}`]))
   const margins = {
-    top: marginOf('top'),
-    right: marginOf('right'),
-    bottom: marginOf('bottom'),
-    left: marginOf('left'),
+    top: readMargin('top'),
+    right: readMargin('right'),
+    bottom: readMargin('bottom'),
+    left: readMargin('left'),
   }
   return { width: inches(width), height: inches(height), margins }
 }
@@ -196,7 +196,7 @@ export const planCapture = (options: CaptureOptions) => {
     },
     /** Steps on the page after its changes. */
     actions: options.actions ?? [],
-    delayMs: delayMsOf(options),
+    delayMs: totalDelayMs(options),
     /** Milliseconds of the delay and of the actions together. */
     requestedWaitMs: requestedWaitMs(options),
     /** Whether animations are shown at their end instead of running. */

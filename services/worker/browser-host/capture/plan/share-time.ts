@@ -48,7 +48,7 @@ type Planned = Pick<
 
 type Pictures = Pick<Planned, 'output' | 'renditions'>
 
-const formatsOf = ({ output, renditions }: Pictures): ImageOutput['format'][] =>
+const listFormats = ({ output, renditions }: Pictures): ImageOutput['format'][] =>
   [output, ...renditions].flatMap((each) => (each.kind === 'image' ? [each.format] : []))
 
 /**
@@ -56,7 +56,7 @@ const formatsOf = ({ output, renditions }: Pictures): ImageOutput['format'][] =>
  * formats requires it.
  */
 export const pixelsWithin = (plan: Pictures, pixelsMax: number): number => {
-  const most = formatsOf(plan).map((format) => pixelsMaxByFormat[format] ?? pixelsMax)
+  const most = listFormats(plan).map((format) => pixelsMaxByFormat[format] ?? pixelsMax)
   return Math.floor(Math.min(pixelsMax / (1 + plan.renditions.length), ...most))
 }
 
@@ -65,7 +65,7 @@ const pictureMs = (plan: Planned, pixelsMax: number): number => {
   if (output.kind === 'pdf') return pdfMs
   const { width, height, scale } = emulation
   const pixels = subject.kind === 'viewport' ? width * height * scale ** 2 : pixelsWithin(plan, pixelsMax)
-  return formatsOf(plan).reduce((ms, format) => ms + (pixels / 1e6) * megapixelMs[format], basePictureMs)
+  return listFormats(plan).reduce((ms, format) => ms + (pixels / 1e6) * megapixelMs[format], basePictureMs)
 }
 
 const isTaken = (stage: WaitingStage, { blocks, changes, actions, extractsMetadata, outputs }: Planned): boolean => {
@@ -81,7 +81,7 @@ const isTaken = (stage: WaitingStage, { blocks, changes, actions, extractsMetada
  * the plan allows, and for requested waits, is reserved; the rest is divided among the remaining stages in proportion to
  * their maxima. What one stage leaves unused goes to the next ones.
  */
-export const shareOf = (
+export const stageShareMs = (
   plan: Planned,
   stage: WaitingStage,
   { leftMs, pixelsMax }: { readonly leftMs: number; readonly pixelsMax: number },

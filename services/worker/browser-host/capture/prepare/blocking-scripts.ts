@@ -1,7 +1,7 @@
 import { consentWords } from '#worker/browser-host/blocking/consent-words.ts'
 import { elementsMax, openRoots, unlockScroll } from '#worker/browser-host/capture/page/open-roots.ts'
 import { consentPredicates } from './consent-banners.ts'
-import { floatOf, overlayElements } from './overlays.ts'
+import { findFloat, overlayElements } from './overlays.ts'
 
 /** Bounds of what is read from a root, besides elements; the rest is ignored. */
 const tokensMax = 5000
@@ -84,7 +84,7 @@ const inFlowCharactersMax = 1500
 const mayHide = `(() => {
   const { asks } = (${consentPredicates})()
   const { textOf } = (${overlayElements})()
-  const floatOf = ${floatOf}
+  const floatOf = ${findFloat}
   return (element) => {
     const inside = [...element.querySelectorAll('*')].slice(0, 200)
     if ([element, ...inside].some((each) => floatOf(each) || each.localName === 'iframe')) return true

@@ -56,7 +56,7 @@ const pressAndRelease = async ({ session }: Pick<OpenPage, 'session'>, { x, y }:
 }
 
 /** The point of the first match at which the mouse reaches it, scrolled into view; see `awaitPoint`. */
-const pointOf = async (open: Target, selector: string, waitMs: number) =>
+const findPoint = async (open: Target, selector: string, waitMs: number) =>
   (await runInMainFrame(open, awaitPoint(selector, waitMs))) as Point | 'covered' | null
 
 /**
@@ -64,7 +64,7 @@ const pointOf = async (open: Target, selector: string, waitMs: number) =>
  * `waitMs`. Returns whether there was a match. Throws the browser's error for an invalid selector.
  */
 export const click = async (open: Target, selector: string, waitMs: number): Promise<boolean> => {
-  const point = await pointOf(open, selector, waitMs)
+  const point = await findPoint(open, selector, waitMs)
   if (point === null) return false
   // The response to a click waits for the page's handlers, which may open a dialog or navigate.
   const clicking = point === 'covered' ? runInMainFrame(open, dispatchClick(selector)) : pressAndRelease(open, point)
@@ -74,7 +74,7 @@ export const click = async (open: Target, selector: string, waitMs: number): Pro
 
 /** Moves the mouse onto the first match, unless it is covered. Returns whether there was one; otherwise as `click`. */
 export const hover = async (open: Target, selector: string, waitMs: number): Promise<boolean> => {
-  const point = await pointOf(open, selector, waitMs)
+  const point = await findPoint(open, selector, waitMs)
   if (point === null) return false
   if (point !== 'covered') await open.session.send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...point })
   return true

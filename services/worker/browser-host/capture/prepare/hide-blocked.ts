@@ -58,7 +58,7 @@ const hideUnlisted = async (open: OpenPage, script: string, hasFrames: boolean):
   return hidden.some((each) => Number(each) > 0)
 }
 
-const selectorsOf = (rules: readonly HidingRule[]): string[] =>
+const listSelectors = (rules: readonly HidingRule[]): string[] =>
   rules.filter(({ style }) => style === undefined).map(({ selector }) => selector)
 
 /**
@@ -82,10 +82,10 @@ export const createHider = (open: OpenPage, blocker: Blocker, { script, waitMs }
   const hide = async (): Promise<boolean> => {
     if (!blocker.hides) return false
     const found = await findRules(open, blocker)
-    const isChanged = await dismissConsent(selectorsOf(found.consent))
+    const isChanged = await dismissConsent(listSelectors(found.consent))
     const { consent, others, hasFrames, asksConsent } = isChanged ? await findRules(open, blocker) : found
     const rules = [...consent, ...others]
-    const argument = { rules, consent: selectorsOf(consent), isUnlocked: isConsentSeen }
+    const argument = { rules, consent: listSelectors(consent), isUnlocked: isConsentSeen }
     const hasRules = rules.length > 0 || isConsentSeen
     const isListedLeft = hasRules && (await runInEveryRoot(open, hideMatches, argument)).includes(true)
     const isUnlistedLeft = blocker.hidesConsent && asksConsent && (await hideUnlisted(open, hideBanners, hasFrames))

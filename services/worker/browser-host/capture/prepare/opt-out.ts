@@ -1,7 +1,7 @@
 import { within } from '#shared/process/within.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { framesOf, type PageFrame, runInIsolatedWorld } from '#worker/browser-host/capture/page/world.ts'
+import { readFrames, type PageFrame, runInIsolatedWorld } from '#worker/browser-host/capture/page/world.ts'
 
 /** More than any rule takes. */
 const roundsMax = 50
@@ -82,7 +82,7 @@ const optOutOfFrame = async (
 /** The main frame first, then child frames with an http(s) address. */
 const listFrames = async ({ frameSessions, mainFrameId }: Open): Promise<CandidateFrame[]> => {
   const found = frameSessions().map(async (session): Promise<CandidateFrame[]> => {
-    const frames = await framesOf(session).catch(() => [])
+    const frames = await readFrames(session).catch(() => [])
     return frames.map(({ id: frameId, url }, index) => {
       return { session, frameId, url, isMain: frameId === mainFrameId, hasOwnProcess: index === 0 }
     })

@@ -6,7 +6,7 @@ const overlayCharactersMax = 8000
 const labelCharactersMax = 60
 
 /** A function of an element: whether it, or an ancestor, is out of the page's flow: fixed, sticky, a dialog or a popover. */
-export const floatOf = `(element) => {
+export const findFloat = `(element) => {
   const isFloat = (each) =>
     ['fixed', 'sticky'].includes(getComputedStyle(each).position) || each.matches(':modal, :popover-open, dialog[open], [aria-modal=true]')
   for (let at = element; at && at !== document.body && at !== document.documentElement; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) {
@@ -40,7 +40,7 @@ export const overlayElements = `() => {
 
 /** A function that removes what a hidden overlay had laid over the page: backdrop, blur, scroll lock. `textOf`: of an element. */
 const uncover = `(textOf) => {
-  const floatOf = ${floatOf}
+  const floatOf = ${findFloat}
   const corners = [[0.5, 0.5], [0.05, 0.05], [0.95, 0.05], [0.05, 0.95], [0.95, 0.95]]
   for (const [x, y] of corners) {
     const float = floatOf(document.elementFromPoint(innerWidth * x, innerHeight * y) ?? document.body)
@@ -73,7 +73,7 @@ export const hideOverlays = (predicates: string): string => `async function () {
     }
   }
   const textOf = memoized(elements.textOf)
-  const floatOf = ${floatOf}
+  const floatOf = ${findFloat}
   const hide = (element) => element.style?.setProperty('display', 'none', 'important')
   const parentOf = (element) => element.assignedSlot ?? element.parentElement ?? element.getRootNode().host
 

@@ -1,5 +1,5 @@
 import { popupWords } from '#worker/browser-host/blocking/popup-words.ts'
-import { floatOf, hideOverlays, overlayElements } from './overlays.ts'
+import { findFloat, hideOverlays, overlayElements } from './overlays.ts'
 
 /** Least part of the viewport that a popup covers; an app's banner may be narrow. */
 const leastArea = 0.06
@@ -19,7 +19,7 @@ const popupPredicates = `() => {
     labels: new RegExp('(?<!\\\\p{L})(?:' + labels + ')', 'iu'),
   }))
   const { shownIn, labelsOf } = (${overlayElements})()
-  const floatOf = ${floatOf}
+  const floatOf = ${findFloat}
   const isMenu = (element) =>
     element.closest('nav, header, footer, [role=navigation], [role=banner], [role=search]') !== null ||
     element.querySelector('nav, [role=navigation], [role=search], input[type=search]') !== null

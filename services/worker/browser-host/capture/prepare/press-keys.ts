@@ -28,7 +28,7 @@ const codes: Readonly<Record<KeyName, number>> = {
 }
 const texts: Partial<Record<KeyName, string>> = { Enter: '\r', Space: ' ' }
 
-const keyOf = (name: KeyName): Key => {
+const toKey = (name: KeyName): Key => {
   const { [name]: text } = texts
   const key = name === 'Space' ? ' ' : name
   return { key, code: name, windowsVirtualKeyCode: codes[name], ...(text !== undefined && { text }) }
@@ -44,7 +44,7 @@ const press = async ({ session }: Focused, key: Key): Promise<void> => {
 }
 
 /** Presses a key on the element that has the focus. */
-export const pressKey = (open: Focused, name: KeyName): Promise<void> => press(open, keyOf(name))
+export const pressKey = (open: Focused, name: KeyName): Promise<void> => press(open, toKey(name))
 
 /** Types a text into the element that has the focus, character by character. */
 export const typeText = async (open: Focused, text: string): Promise<void> => {

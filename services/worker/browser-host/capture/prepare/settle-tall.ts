@@ -21,7 +21,7 @@ export const settleTall = async (
 ): Promise<Settled> => {
   if (subject.kind === 'full-page' && subject.inSections) return settled
   const viewport = createTallViewport(open, emulation)
-  const heightOf = async () => (await measure(open, subject, emulation, bounds)).frame.height
+  const measureHeight = async () => (await measure(open, subject, emulation, bounds)).frame.height
   let { imagesLeft } = settled
   let { height } = emulation
   const growTo = async (needed: number) => {
@@ -35,7 +35,7 @@ export const settleTall = async (
     ;({ imagesLeft } = await settle(subject.kind === 'element' ? subject : { kind: 'viewport' }))
   }
   for (let growth = 0; growth < growthsMax; growth += 1) {
-    if (!(await growTo(Math.max(height, await heightOf())))) break
+    if (!(await growTo(Math.max(height, await measureHeight())))) break
     await settleAgain()
   }
   // What hung over the page's end has moved up, but a page is at least as high as its viewport.
@@ -43,7 +43,7 @@ export const settleTall = async (
     const whole = height
     const needed = await viewport.contentHeight().catch(() => whole)
     if (await growTo(Math.max(emulation.height, Math.min(whole, needed)))) {
-      await growTo(await heightOf())
+      await growTo(await measureHeight())
       await settleAgain()
     }
   }

@@ -38,7 +38,7 @@ export const assertFits = ({ format, fit }: Pick<ImageOutput, 'format' | 'fit'>,
   throw new AppError('RENDER_ERROR', { publicMessage, blame: 'caller' })
 }
 
-const encoderOf = (
+const chooseEncoder = (
   image: Sharp,
   { format, quality }: ImageOutput,
   { size: { width, height }, isPlain }: { readonly size: Size; readonly isPlain: boolean },
@@ -69,7 +69,7 @@ const resizing = ({ placing, isTransparent }: ImageOutput, size: Size): ResizeOp
 /** Whether the browser's picture is delivered without another encoding. */
 export const isFinal = ({ format, fit }: ImageOutput): boolean => format === 'jpeg' && fit === undefined
 
-const opaqueOf = (image: Sharp, { isFlattened = false }: ImageOutput): Sharp =>
+const flatten = (image: Sharp, { isFlattened = false }: ImageOutput): Sharp =>
   isFlattened ? image.flatten({ background: 'white' }) : image.removeAlpha()
 
 /** First byte of a JPEG. */
@@ -81,10 +81,10 @@ export const encode = async (picture: Buffer, output: ImageOutput, shot: Size): 
   if (isFinal(output) && picture[0] === jpegStart) return { bytes: picture, ...shot }
   const size = output.placing ? placedSize(shot, output) : fitInside(shot, output.fit)
   const read = sharp(picture, { limitInputPixels: false })
-  const opaque = output.isTransparent ? read : opaqueOf(read, output)
+  const opaque = output.isTransparent ? read : flatten(read, output)
   const isResized = size.width !== shot.width || size.height !== shot.height
   const image = isResized ? opaque.resize(resizing(output, size)) : opaque
   const isPlain = picture.length <= plainBytesPerPixel * shot.width * shot.height
-  const bytes = await encoderOf(image, output, { size, isPlain }).toBuffer()
+  const bytes = await chooseEncoder(image, output, { size, isPlain }).toBuffer()
   return { bytes, ...size }
 }

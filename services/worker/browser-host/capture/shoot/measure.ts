@@ -17,7 +17,7 @@ type View = Pick<Emulation, 'width' | 'height' | 'scale'>
 export type Measurement = { readonly frame: Frame; readonly isTruncated: boolean; readonly zoom: number }
 
 /** Evaluates to the box of the first match in the document, enlarged to whole pixels; to null if nothing matches. */
-const boxOf = (selector: string) => `((found) => {
+const findBox = (selector: string) => `((found) => {
   if (!found) return null
   const { left, top, right, bottom } = found.getBoundingClientRect()
   const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
@@ -47,7 +47,7 @@ export const clipTo = ({ frame, ...measured }: Measurement, clip: Frame | undefi
 }
 
 const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
-  const box = (await usingSelector('selector', selector, runInMainFrame(open, boxOf(selector)))) as Frame | null
+  const box = (await usingSelector('selector', selector, runInMainFrame(open, findBox(selector)))) as Frame | null
   if (box && box.width > 0 && box.height > 0) return box
   const matched = box ? 'an element that takes no room' : 'nothing'
   throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched ${matched}.`, blame: 'caller' })

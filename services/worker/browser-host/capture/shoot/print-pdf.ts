@@ -88,7 +88,7 @@ const printSheet = async (open: Pick<OpenPage, 'session'>, sheet: Sheet): Promis
   }
 }
 
-const sizeOf = ({ width, height }: PdfPage) => ({
+const toPaperSize = ({ width, height }: PdfPage) => ({
   width: Math.round(width * pixelsPerInch),
   height: Math.round(height * pixelsPerInch),
 })
@@ -131,7 +131,7 @@ const enlargements = [0, 0.002, 0.02, 0.2]
 const printFirst = async (open: Pick<OpenPage, 'session'>, frame: Frame, sheet: Sheet) => {
   const single = pageAround(frame, sheet)
   const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: '1' } })
-  return { bytes, ...sizeOf(single) }
+  return { bytes, ...toPaperSize(single) }
 }
 
 /** Lets nothing begin a new page. */
@@ -148,7 +148,7 @@ const printOnOnePage = async (open: OpenPage, frame: Frame, sheet: Sheet, height
     const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
     const single = pageAround({ ...frame, height }, sheet)
     const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: '1-2' } })
-    if (pagesIn(bytes) === 1) return { bytes, ...sizeOf(single), isWhole: true }
+    if (pagesIn(bytes) === 1) return { bytes, ...toPaperSize(single), isWhole: true }
   }
   return { ...(await printFirst(open, frame, sheet)), isWhole: false }
 }
@@ -184,7 +184,8 @@ export const printPdf = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, 
   const { subject, emulation } = plan
   if (subject.kind === 'viewport') {
     const whole = sheet.print.onOnePage ? await layOutForPaper(open, plan, sheet) : undefined
-    if (whole === undefined) return { bytes: await printSheet(open, sheet), ...sizeOf(sheet.page), frame: undefined }
+    if (whole === undefined)
+      return { bytes: await printSheet(open, sheet), ...toPaperSize(sheet.page), frame: undefined }
     return await printSinglePage(open, whole, sheet, bounds)
   }
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))

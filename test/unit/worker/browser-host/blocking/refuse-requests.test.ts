@@ -1,8 +1,8 @@
 import t from 'tap'
-import { refusalOf } from '#worker/browser-host/blocking/refuse-requests.ts'
+import { createRefusal } from '#worker/browser-host/blocking/refuse-requests.ts'
 
 const refused = (patterns: string[], url: string) =>
-  refusalOf({ resources: [], patterns }, 'main')?.({ url, resourceType: 'Script', frameId: 'main' })
+  createRefusal({ resources: [], patterns }, 'main')?.({ url, resourceType: 'Script', frameId: 'main' })
 
 t.test('refuse requests: a pattern matches whole addresses, or any part of one if it has no *', async (t) => {
   const rows: [pattern: string, url: string, want: boolean][] = [
@@ -22,8 +22,8 @@ t.test('refuse requests: a pattern matches whole addresses, or any part of one i
 })
 
 t.test('refuse requests: kinds of resources are refused, the page itself never is', async (t) => {
-  const refuses = refusalOf({ resources: ['image', 'font'], patterns: ['*'] }, 'main')
-  const byKind = refusalOf({ resources: ['image', 'font'], patterns: [] }, 'main')
+  const refuses = createRefusal({ resources: ['image', 'font'], patterns: ['*'] }, 'main')
+  const byKind = createRefusal({ resources: ['image', 'font'], patterns: [] }, 'main')
   const url = 'https://a.test/'
   t.equal(refuses?.({ url, resourceType: 'Document', frameId: 'main' }), false)
   t.equal(refuses?.({ url, resourceType: 'Document', frameId: 'child' }), true)
@@ -31,5 +31,5 @@ t.test('refuse requests: kinds of resources are refused, the page itself never i
     ['Image', 'Font', 'Script'].map((resourceType) => byKind?.({ url, resourceType, frameId: 'main' })),
     [true, true, false],
   )
-  t.equal(refusalOf({ resources: [], patterns: [] }, 'main'), undefined)
+  t.equal(createRefusal({ resources: [], patterns: [] }, 'main'), undefined)
 })

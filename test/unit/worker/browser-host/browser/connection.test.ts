@@ -37,17 +37,17 @@ t.test('connection: an error of the browser is thrown, and names the command', a
 })
 
 t.test('connection: an event reaches its own session only', async (t) => {
-  const { sessionOf, receive } = connected()
+  const { findSession, receive } = connected()
   const receivedBy: string[] = []
-  for (const id of ['a', 'b']) sessionOf(id).on('Page.loadEventFired', () => receivedBy.push(id))
+  for (const id of ['a', 'b']) findSession(id).on('Page.loadEventFired', () => receivedBy.push(id))
   receive({ method: 'Page.loadEventFired', sessionId: 'b', params: {} })
   await eventually(() => receivedBy.length > 0)
   t.strictSame(receivedBy, ['b'])
 })
 
 t.test('connection: commands to a target that closes or has closed are rejected', async (t) => {
-  const { browser, sessionOf, receive } = connected()
-  const page = sessionOf('page')
+  const { browser, findSession, receive } = connected()
+  const page = findSession('page')
   const [of, other] = [page.send('Page.enable'), browser.send('Browser.getVersion')]
   receive({ method: 'Target.detachedFromTarget', params: { sessionId: 'page' } }, { id: 2, result: {} })
   await t.rejects(of, /target is closed/)

@@ -12,7 +12,7 @@ export type FrontMatter = {
 const charactersMax = 10_000
 
 /** The YAML at the start of a source, between its first line and the line that ends it, and the text after that. */
-const blockOf = (source: string): { readonly yaml: string; readonly text: string } | undefined => {
+const cutFrontMatter = (source: string): { readonly yaml: string; readonly text: string } | undefined => {
   const [first = '', ...lines] = source.slice(0, charactersMax).split('\n')
   if (first.replace('\uFEFF', '').trimEnd() !== '---') return undefined
   const end = lines.findIndex((line) => ['---', '...'].includes(line.trimEnd()))
@@ -24,12 +24,12 @@ const blockOf = (source: string): { readonly yaml: string; readonly text: string
 
 const named = ['description', 'author', 'keywords'] as const
 
-const textOf = (value: unknown): string | undefined => {
-  if (Array.isArray(value)) return value.flatMap((each) => textOf(each) ?? []).join(', ') || undefined
+const toText = (value: unknown): string | undefined => {
+  if (Array.isArray(value)) return value.flatMap((each) => toText(each) ?? []).join(', ') || undefined
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-const mappingOf = (yaml: string): Record<string, unknown> | undefined => {
+const parseMapping = (yaml: string): Record<string, unknown> | undefined => {
   try {
     const value: unknown = parse(yaml, { schema: 'failsafe', maxAliasCount: 10 })
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
@@ -43,13 +43,13 @@ const mappingOf = (yaml: string): Record<string, unknown> | undefined => {
  * has more than 10,000 characters, remains part of the text.
  */
 export const splitFrontMatter = (source: string): { readonly matter: FrontMatter; readonly text: string } => {
-  const block = blockOf(source)
-  const mapping = block && mappingOf(block.yaml)
+  const block = cutFrontMatter(source)
+  const mapping = block && parseMapping(block.yaml)
   if (!mapping) return { matter: { metas: {} }, text: source }
-  const [title, language] = [textOf(mapping['title']), textOf(mapping['lang'] ?? mapping['language'])]
+  const [title, language] = [toText(mapping['title']), toText(mapping['lang'] ?? mapping['language'])]
   const metas = Object.fromEntries(
     named.flatMap((name) => {
-      const text = textOf(mapping[name] ?? (name === 'keywords' ? mapping['tags'] : undefined))
+      const text = toText(mapping[name] ?? (name === 'keywords' ? mapping['tags'] : undefined))
       return text === undefined ? [] : [[name, text]]
     }),
   )

@@ -38,7 +38,7 @@ const readTasks = (markdown: Markdown) =>
   })
 
 /** The id that GitHub gives a heading. */
-const slugOf = (text: string): string =>
+const toSlug = (text: string): string =>
   text
     .trim()
     .toLowerCase()
@@ -54,7 +54,7 @@ const readHeadings = (markdown: Markdown, found: (heading: Heading) => void) =>
     for (const [index, token] of tokens.entries()) {
       if (token.type !== 'heading_open') continue
       const text = (tokens[index + 1]?.children ?? []).map(({ content }) => content).join('')
-      const slug = slugOf(text)
+      const slug = toSlug(text)
       const repeat = repeats.get(slug) ?? 0
       repeats.set(slug, repeat + 1)
       token.attrSet('id', repeat === 0 ? slug : `${slug}-${repeat}`)

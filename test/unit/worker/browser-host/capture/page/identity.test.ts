@@ -1,5 +1,5 @@
 import t from 'tap'
-import { identityOf } from '#worker/browser-host/capture/page/identity.ts'
+import { createIdentity } from '#worker/browser-host/capture/page/identity.ts'
 
 const desktop = (system: string, chrome: string) =>
   `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${chrome} Safari/537.36`
@@ -23,12 +23,12 @@ t.test('identity: the user agent has no "Headless", and the hints have the brand
     model: '',
     mobile: false,
   }
-  t.strictSame(identityOf(version, { userAgent: undefined, locale: 'en-US' }), {
+  t.strictSame(createIdentity(version, { userAgent: undefined, locale: 'en-US' }), {
     userAgent: desktop('X11; Linux x86_64', '156.0.0.0'),
     platform: 'Linux x86_64',
     userAgentMetadata: metadata,
   })
-  const odd = identityOf('121.0.1.2', { userAgent: undefined, locale: 'en-US' }).userAgentMetadata
+  const odd = createIdentity('121.0.1.2', { userAgent: undefined, locale: 'en-US' }).userAgentMetadata
   t.strictSame(odd?.brands, [
     { brand: 'Chromium', version: '121' },
     { brand: 'Not A(Brand', version: '99' },
@@ -59,7 +59,7 @@ t.test('identity: hints follow a given user agent; there are none if its browser
     ['Me/1.0', 'Linux x86_64', undefined],
   ]
   for (const [userAgent, platform, hints] of rows) {
-    const identity = identityOf('156.0.8078.79', { userAgent, locale: 'en-US' })
+    const identity = createIdentity('156.0.8078.79', { userAgent, locale: 'en-US' })
     t.match(identity, { userAgent, platform }, userAgent)
     if (hints) t.match(identity.userAgentMetadata, hints, userAgent)
     else t.equal(identity.userAgentMetadata, undefined, userAgent)

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
-import { continuationOf, interceptRequests } from '#worker/browser-host/capture/page/intercept-requests.ts'
+import { toContinuation, interceptRequests } from '#worker/browser-host/capture/page/intercept-requests.ts'
 import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 const origin = 'http://target.test'
@@ -11,7 +11,7 @@ const paused = (url: string, more: object = {}, headers: Readonly<Record<string,
   ...more,
 })
 const continued = (request: ReturnType<typeof paused>, values: Readonly<Record<string, string>>) => {
-  const { headers, ...rest } = continuationOf(request, { origin, values })
+  const { headers, ...rest } = toContinuation(request, { origin, values })
   return { ...rest, ...(headers && { headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) }) }
 }
 
@@ -33,7 +33,7 @@ t.test('intercept requests: adds headers for the host of the target only, with a
 t.test('intercept requests: credentials follow the origin, and its https on the default ports', async (t) => {
   const values = { Authorization: 'a', 'x-api-KEY': 'k', Cookie: 'c=1', 'X-Session-Token': 't', 'X-A': '1' }
   const sent = (from: string, url: string) =>
-    continuationOf(paused(url, {}, {}), { origin: from, values }).headers?.map(({ name }) => name)
+    toContinuation(paused(url, {}, {}), { origin: from, values }).headers?.map(({ name }) => name)
   const all = Object.keys(values)
   for (const [from, url, names] of [
     ['http://target.test', 'http://target.test:80/', all],
@@ -67,7 +67,7 @@ t.test('intercept requests: a given Cookie replaces cookies of the same names, a
 })
 
 t.test('intercept requests: without headers a request continues unchanged', async (t) => {
-  t.strictSame(continuationOf(paused('http://target.test/', { redirectedRequestId: 'b' }), undefined), {
+  t.strictSame(toContinuation(paused('http://target.test/', { redirectedRequestId: 'b' }), undefined), {
     requestId: 'a',
   })
 })
@@ -83,7 +83,7 @@ t.test('intercept requests: each hop of a redirect starts afresh; other hosts ge
     ...hop,
     request: { url: 'http://other.test/', urlFragment: '#x', headers: {} },
   }
-  t.equal(continuationOf(withFragment, { origin, values: { a: '1' } }).url, 'http://other.test/#x')
+  t.equal(toContinuation(withFragment, { origin, values: { a: '1' } }).url, 'http://other.test/#x')
   t.match(continued(paused('http://target.test/', hop), { 'Sec-A': '1' }), {
     url: 'http://target.test/',
     headers: { 'Sec-A': '1' },

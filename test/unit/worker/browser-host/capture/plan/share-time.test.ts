@@ -2,12 +2,12 @@ import t from 'tap'
 import { attemptBudgetMs, requestedWaitMs } from '#shared/capture/budget.ts'
 import { withDefaults, type CaptureParameters } from '#shared/capture/options.ts'
 import { planCapture } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { pixelsWithin, shareOf, type WaitingStage } from '#worker/browser-host/capture/plan/share-time.ts'
+import { pixelsWithin, stageShareMs, type WaitingStage } from '#worker/browser-host/capture/plan/share-time.ts'
 
 const pixelsMax = 80_000_000
 const optionsOf = (parameters: CaptureParameters) => withDefaults({ url: 'https://example.com/', ...parameters })
 const share = (parameters: CaptureParameters, stage: WaitingStage, leftMs: number) =>
-  shareOf(planCapture(optionsOf(parameters)), stage, { leftMs, pixelsMax })
+  stageShareMs(planCapture(optionsOf(parameters)), stage, { leftMs, pixelsMax })
 
 t.test('share time: a stage gets its maximum, and less if later stages need the time', async (t) => {
   const click = { click_selector: 'a' }
