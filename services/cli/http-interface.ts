@@ -59,10 +59,7 @@ const request = async (at: HttpInterface, path: string, body?: object): Promise<
     })
   } catch (thrown) {
     const why = String((thrown as Error).cause ?? thrown)
-    throw unavailable(
-      `${at.baseUrl} does not answer (${why}); 'bin/shutterfleet status' shows whether it is up`,
-      thrown,
-    )
+    throw unavailable(`${at.baseUrl} is unreachable (${why}); 'bin/shutterfleet status' shows whether it is up`, thrown)
   }
 }
 

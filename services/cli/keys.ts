@@ -28,10 +28,10 @@ export const keyCreate: Command = {
     const expires = flagText(args, 'expires')
     const expiresAt = expires === undefined ? undefined : new Date(Date.now() + readDuration('expires', expires))
     const pepper = await findKeyPepper(env, args)
-    const made = await withDatabase(env, args, (database) =>
+    const created = await withDatabase(env, args, (database) =>
       createKey(database, { accountId, name, domains, expiresAt, pepper, actor: 'command line' }),
     )
-    print({ json: made, text: `key ${made.id}, shown this once: ${made.key}` })
+    print({ json: created, text: `key ${created.id}, shown this once: ${created.key}` })
   },
 }
 

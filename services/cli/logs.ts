@@ -12,9 +12,9 @@ const linesMax = 10_000
 const bytesMax = 64 * 1024 * 1024
 
 const lineCount = (args: ParsedArgs): string => {
-  const given = flagText(args, 'lines') ?? '100'
-  if (/^\d{1,5}$/.test(given) && Number(given) >= 1 && Number(given) <= linesMax) return given
-  throw new UsageError(`--lines ${given}: must be a whole number from 1 to ${linesMax}`)
+  const lines = flagText(args, 'lines') ?? '100'
+  if (/^\d{1,5}$/.test(lines) && Number(lines) >= 1 && Number(lines) <= linesMax) return lines
+  throw new UsageError(`--lines ${lines}: must be a whole number from 1 to ${linesMax}`)
 }
 
 /** The log file of a service. Throws `UsageError` that lists the existing logs if there is none. */

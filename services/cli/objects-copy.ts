@@ -110,6 +110,9 @@ export const objectsCopy: Command = {
   run: async ({ print }, args) => {
     const [from, to] = [await openStore(args, 'from'), await openStore(args, 'to')]
     const done = await copyObjects(from.objects, to.objects, to.store)
-    print({ json: done, text: `copied ${done.copied} objects, ${done.bytes} bytes; ${done.kept} were there` })
+    print({
+      json: done,
+      text: `copied ${done.copied} objects, ${done.bytes} bytes; skipped ${done.kept} that already exist`,
+    })
   },
 }

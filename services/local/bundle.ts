@@ -61,13 +61,13 @@ const sourceFolders: Plugin = {
 /** Packages in CommonJS call `require` for modules of Node. esbuild does not know these names, so no package may have the first. */
 const requireBanner = `import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);`
 
-/** Bundles all programs of the folder `root` into files below `into`, and the chunks that they share into `services/shared`. */
-export const bundle = async (root: string, into: string): Promise<void> => {
+/** Bundles all programs of the folder `root` into files below `outputFolder`, and the chunks that they share into `services/shared`. */
+export const bundle = async (root: string, outputFolder: string): Promise<void> => {
   const { build } = await import('esbuild')
   await build({
     entryPoints: programNames.map((name) => programPath(name, { root, extension: '.ts' })),
     outbase: root,
-    outdir: into,
+    outdir: outputFolder,
     chunkNames: 'services/shared/[name]-[hash]',
     bundle: true,
     splitting: true,

@@ -16,7 +16,7 @@ const greetingCharactersMax = 65_536
 /** Reads the INFO that a NATS server sends before authentication. Throws after `waitMs` of silence, or if the connection closes. */
 export const readGreeting = async (to: { host: string; port: number }, waitMs: number): Promise<string> => {
   const socket = connect(to).setEncoding('utf8')
-  socket.setTimeout(waitMs, () => socket.destroy(new Error('no answer')))
+  socket.setTimeout(waitMs, () => socket.destroy(new Error('no response')))
   let text = ''
   for await (const part of socket) {
     text += part

@@ -24,8 +24,8 @@ export const startNodeProcess = async (service: NodeProcess, signal: AbortSignal
     logPath: service.logPath,
     ipc: true,
   })
-  const within = AbortSignal.any([signal, AbortSignal.timeout(startMs)])
-  const addresses = await Promise.race([child.announced, child.exited, untilStopped(within)])
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(startMs)])
+  const addresses = await Promise.race([child.announced, child.exited, untilStopped(deadline)])
   if (typeof addresses === 'object') return { child, addresses }
   await stopChild(child, 'SIGTERM', 5000)
   throw await startError(`${service.name} did not start (${addresses ?? 'too slow'})`, service.logPath)

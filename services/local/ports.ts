@@ -30,16 +30,16 @@ const triesMax = 50
 const choose = async (previous: number | undefined, taken: ReadonlySet<number>): Promise<number> => {
   const preferred = previous ?? randomInt(range.from, range.to)
   for (let tries = 0, port = preferred; tries < triesMax; tries += 1, port = randomInt(range.from, range.to)) {
-    const got = taken.has(port) ? undefined : await probe(port)
-    if (typeof got === 'number') return got
+    const probed = taken.has(port) ? undefined : await probe(port)
+    if (typeof probed === 'number') return probed
   }
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: 'no free port on 127.0.0.1' })
 }
 
 const required = async (port: number): Promise<number> => {
-  const got = await probe(port)
-  if (typeof got === 'number') return got
-  const why = got.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${got.code})`
+  const probed = await probe(port)
+  if (typeof probed === 'number') return probed
+  const why = probed.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${probed.code})`
   throw new AppError('CONFIGURATION', {
     publicMessage: `port ${port} ${why}; choose another with --port, or --port 0 for a free one`,
   })

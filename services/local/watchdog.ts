@@ -26,10 +26,10 @@ export const healthProbe =
     if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`)
   }
 
-/** The request whether a server of PostgreSQL encrypts, which it answers before it authenticates. */
+/** The SSLRequest message, to which PostgreSQL responds before it authenticates. */
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
-/** Probes the PostgreSQL on a port of loopback, which answers unless it is frozen: what it refuses on a full disk, it accepts later. */
+/** Probes the PostgreSQL on a port of loopback, which responds unless it is frozen, even on a full disk. */
 export const postgresProbe =
   (port: number): Probe =>
   async (signal) => {
@@ -53,16 +53,16 @@ const untilFailing = async (
 ): Promise<void> => {
   const { everyMs, failuresMax, mayEnd = async () => true } = options
   for (let failures = 0; failures < failuresMax || !(await mayEnd());) {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
-    const [responded] = await Promise.all([succeeds(probe(within)), delay(everyMs, undefined, { signal })])
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
+    const [responded] = await Promise.all([succeeds(probe(deadline)), delay(everyMs, undefined, { signal })])
     failures = responded ? 0 : failures + 1
   }
 }
 
-/** Resolves with the reason once a service has not answered for 10 s; rejects when `signal` aborts. */
+/** Resolves with the reason once a service has not responded for 10 s; rejects when `signal` aborts. */
 export const untilUnresponsive = async (probe: Probe, signal: AbortSignal, everyMs = probeMs): Promise<string> => {
   await untilFailing(probe, signal, { everyMs, failuresMax: blockedAfter })
-  return `the event loop has not answered for ${(everyMs * blockedAfter) / 1000} s`
+  return `the event loop has not responded for ${(everyMs * blockedAfter) / 1000} s`
 }
 
 /**
@@ -80,5 +80,5 @@ export const untilStoreFails = async (
     return bavail * bsize >= startBytes
   }
   await untilFailing(probe, signal, { everyMs, failuresMax: failedAfter, mayEnd: hasSpace })
-  return `it has not answered or not accepted writes for ${(everyMs * failedAfter) / 1000} s`
+  return `it has not responded or has rejected writes for ${(everyMs * failedAfter) / 1000} s`
 }

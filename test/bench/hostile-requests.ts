@@ -59,7 +59,7 @@ const valuesOf = (text: string, bytes: number): Record<string, unknown> => {
 }
 
 const bodiesOf = (bytes: number): HostileRequest[] => {
-  const usual = { url: 'https://example.com/' }
+  const parameters = { url: 'https://example.com/' }
   const names = Object.keys(captureParameters.properties)
   return names.flatMap((name) =>
     Object.entries(texts).flatMap(([kind, text]) =>
@@ -67,7 +67,7 @@ const bodiesOf = (bytes: number): HostileRequest[] => {
         post(
           '/screenshots',
           `${name}: ${kind}, ${shape}`,
-          JSON.stringify({ ...usual, [name]: value }).slice(0, bytes + 200),
+          JSON.stringify({ ...parameters, [name]: value }).slice(0, bytes + 200),
         ),
       ),
     ),

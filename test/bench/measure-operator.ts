@@ -125,7 +125,7 @@ export const measureOperator = async (
   })
   const result: Burst = {
     captures: burst,
-    jobs: record.made.size - liveJobs,
+    jobs: record.createdNames.size - liveJobs,
     mostAtOnce: record.most(),
     excesses: record.excesses.length,
     endedTwice: queue.endedTwice().length,

@@ -92,7 +92,7 @@ const measureJobs = async (world: OperatorCluster, rounds: number): Promise<numb
   for (let round = 1; round <= rounds; round += 1) {
     const startedMs = performance.now()
     await world.queue.send(1, { pool: 'proxied' })
-    await eventually(() => record.made.size === round)
+    await eventually(() => record.createdNames.size === round)
     took.push(performance.now() - startedMs)
     await world.queue.allEnded()
     await eventually(() => record.unfinished().length === 0)

@@ -32,10 +32,10 @@ const store = await startObjectSink()
 const keys = generateSealingKeys()
 const folder = await mkdtemp(join(tmpdir(), 'sharing-'))
 await chmod(folder, 0o711)
-const to = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
+const dispatch = { queue, sealingKey: readSealingKey(keys.public), storeUrl: store.url }
 const accounts = [crypto.randomUUID(), crypto.randomUUID()]
 
-const rowOf = async (sharing: string, accountOf: (index: number) => string | undefined) => {
+const measureSharing = async (sharing: string, accountOf: (index: number) => string | undefined) => {
   await using worker = await startWorker({
     TMPDIR: folder,
     SHUTTERFLEET_NATS_URL: nats.url,
@@ -45,7 +45,11 @@ const rowOf = async (sharing: string, accountOf: (index: number) => string | und
   })
   const take = async (index: number) => {
     const accountId = accountOf(index) ?? crypto.randomUUID()
-    const { id } = await sendCapture(to, { url: `${pages.url}/plain`, format: 'jpeg', timeout: 30 }, { accountId })
+    const { id } = await sendCapture(
+      dispatch,
+      { url: `${pages.url}/plain`, format: 'jpeg', timeout: 30 },
+      { accountId },
+    )
     const result = await awaitResult(queue, id)
     if (result.outcome !== 'completed') throw new Error(`capture ${index}: ${result.outcome}`)
     return result.timings
@@ -56,13 +60,13 @@ const rowOf = async (sharing: string, accountOf: (index: number) => string | und
   const before = cpu()
   const began = performance.now()
   let next = 0
-  const call = async () => {
+  const captureUntilDone = async () => {
     while (next < captures) {
       next += 1
       await take(next)
     }
   }
-  await Promise.all([call(), call()])
+  await Promise.all([captureUntilDone(), captureUntilDone()])
   const seconds = (performance.now() - began) / 1000
   const cpuMs = ((cpu() - before) * 1000) / captures
   const waits: number[] = []
@@ -94,7 +98,7 @@ const rows = [
 ] as const
 for (let round = 1; round <= rounds; round += 1) {
   for (const [name, sharing, accountOf] of rows) {
-    const { perSecond, cpuMs, mib, waits } = await rowOf(sharing, accountOf)
+    const { perSecond, cpuMs, mib, waits } = await measureSharing(sharing, accountOf)
     console.log(
       round,
       name,

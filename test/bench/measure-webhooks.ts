@@ -147,10 +147,10 @@ export const measureDeliveries = async (effort: DeliveriesEffort): Promise<Deliv
   for (const [index, accountId] of accountIds.entries()) await add(accountId, hookUrl(`a${index}`, '/ok'))
   await fillCaptures(database, { accountIds, rows: deliveries, newestDays: 0, oldestDays: 1 })
   await queue(database, deliveries)
-  const on = { database, egressPort, certificate: { ...certificate, [Symbol.asyncDispose]: async () => {} } }
+  const environment = { database, egressPort, certificate: { ...certificate, [Symbol.asyncDispose]: async () => {} } }
   const began = performance.now()
   const usedBefore = cpuSeconds(process.pid)
-  const sender = await startSender(t, on, { answerMs: hangMs, retryDelaysMs: [], inFlightMax: 256 })
+  const sender = await startSender(t, environment, { answerMs: hangMs, retryDelaysMs: [], inFlightMax: 256 })
   await eventually(async () => (await waiting(database)) === 0, { withinMs, what: 'all is delivered' })
   const perSecond = (deliveries * 1000) / (performance.now() - began)
   const costMs = ((cpuSeconds(process.pid) - usedBefore) * 1000) / deliveries

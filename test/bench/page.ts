@@ -31,8 +31,8 @@ const commit = (): string => {
 /** What a part was made by, when, of which code and on what machine, with `more` programs. */
 export const madeBy = (command: string, ...more: readonly string[]): string => {
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`
-  const on = [machine, `Node ${process.version}`, ...more].join(', ')
-  return `Made by \`make ${command}\` on ${new Date().toISOString().slice(0, 10)} at ${commit()}: ${on}.`
+  const context = [machine, `Node ${process.version}`, ...more].join(', ')
+  return `Made by \`make ${command}\` on ${new Date().toISOString().slice(0, 10)} at ${commit()}: ${context}.`
 }
 
 /** A table in Markdown. */

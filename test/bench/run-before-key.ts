@@ -27,4 +27,4 @@ ${table(
 }
 
 const parts = { 'before-key': { heading: "Before a request's key is known", measure } }
-await runProgram({ parts, names: [], made: madeBy('bench-before-key') }, part === '' ? undefined : () => {})
+await runProgram({ parts, names: [], footer: madeBy('bench-before-key') }, part === '' ? undefined : () => {})

@@ -97,6 +97,6 @@ const parts = {
 await runProgram({
   parts,
   names: process.argv.slice(2),
-  made: `${madeBy('bench-cluster', 'Kubernetes 1.36')} etcd and kwok are on the
+  footer: `${madeBy('bench-cluster', 'Kubernetes 1.36')} etcd and kwok are on the
 same cores. Pods run nothing: a stand-in speaks the workers' messages over a real NATS server.`,
 })

@@ -61,4 +61,4 @@ const parts = {
   },
 }
 
-await runProgram({ parts, names, made: madeBy('bench-http') })
+await runProgram({ parts, names, footer: madeBy('bench-http') })

@@ -37,5 +37,5 @@ ${table(
 await runProgram({
   parts: { nodes: { heading: 'On real nodes', measure } },
   names: [],
-  made: `${madeBy('bench-nodes')} Control plane, two nodes, PostgreSQL, NATS, S3, pages and proxy are on the same cores.`,
+  footer: `${madeBy('bench-nodes')} Control plane, two nodes, PostgreSQL, NATS, S3, pages and proxy are on the same cores.`,
 })

@@ -7,20 +7,20 @@ export type Part = { readonly heading: string; readonly measure: () => Promise<s
 type Run = {
   readonly parts: Readonly<Record<string, Part>>
   readonly names: readonly string[]
-  readonly made: string
+  readonly footer: string
 }
 
 /**
  * Measures parts one after the other and writes each as soon as it is measured. If one fails, the others still run. Resolves to
  * the names of those that failed. Throws at once if a name is unknown.
  */
-export const runParts = async ({ parts, names, made }: Run, write = writePart): Promise<string[]> => {
+export const runParts = async ({ parts, names, footer }: Run, write = writePart): Promise<string[]> => {
   for (const name of names) if (!parts[name]) throw new Error(`${name} is none of ${Object.keys(parts).join(', ')}`)
   const failed: string[] = []
   for (const [name, { heading, measure }] of Object.entries(parts)) {
     if (names.length > 0 && !names.includes(name)) continue
     try {
-      const text = `${made}\n\n${(await measure()).trim()}\n`
+      const text = `${footer}\n\n${(await measure()).trim()}\n`
       console.log(`## ${heading}\n\n${text}`)
       write(heading, text)
     } catch (error) {

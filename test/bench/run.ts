@@ -67,4 +67,4 @@ const parts: Readonly<Record<string, Part>> = {
 }
 
 const writes = !isShort && only === '' && memory === undefined
-await runProgram({ parts, names, made: madeBy('bench', chromium) }, writes ? undefined : () => {})
+await runProgram({ parts, names, footer: madeBy('bench', chromium) }, writes ? undefined : () => {})

@@ -38,7 +38,7 @@ export const createClients = async (
   const others = (await listPlans(database)).filter((each) => each.slug !== slug)
   await replacePlans(database, [...others, { ...plan, ...limits, slug }])
   const clients: Client[] = []
-  for (let made = 0; made < count; made += 1) {
+  for (let created = 0; created < count; created += 1) {
     const { id: accountId } = await createAccount(database, { name: 'Bench', email: 'b@example.com', plan: slug })
     const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
     clients.push({ accountId, key })

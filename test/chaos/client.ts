@@ -115,8 +115,8 @@ export const createClient = (baseUrl: string, account: Account, record: (exchang
       return { status: response.status, ...(await readResponse(response, account, operation)) }
     }
     // No response, or half of one: the client cannot know what the server did.
-    const got = await send().catch(() => ({ status: undefined, captures: [] as Sight[] }))
-    const { url, ...rest } = { url: undefined, ...got }
+    const response = await send().catch(() => ({ status: undefined, captures: [] as Sight[] }))
+    const { url, ...rest } = { url: undefined, ...response }
     const exchange: Exchange = {
       kind: 'exchange',
       operation,

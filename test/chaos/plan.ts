@@ -40,12 +40,12 @@ const isPossible = (name: string, world: WorldKind) => faults[name]?.worlds?.inc
 /** Chosen instead of drawn: names of the faults, the world, and the duration of faults that are not instant. */
 type PlanOptions = {
   readonly only?: readonly string[] | undefined
-  readonly on?: WorldKind
+  readonly world?: WorldKind
   readonly forMs?: number | undefined
 }
 
 /** The decisions of the run with this seed. Pure: the same arguments give the same plan. */
-export const planRun = (seed: number, { only, on, forMs }: PlanOptions = {}): Plan => {
+export const planRun = (seed: number, { only, world: on, forMs }: PlanOptions = {}): Plan => {
   const below = seeded(seed * 7919)
   const pick = <T>(from: readonly T[]): T => from[below(from.length)]!
   const bySeed = kinds[Math.floor(seed / seedsPerWorld) % kinds.length]!
@@ -91,5 +91,5 @@ export const planRepresentative = (seed: number): Plan[] => {
     const namesOf = (group: number) => all.flatMap(({ name }, index) => (index % count === group ? [name] : []))
     return Array.from({ length: count }, (_, group) => ({ world, names: namesOf(group) }))
   })
-  return groups.map(({ world, names }, index) => planRun(seed + index, { only: names, on: world }))
+  return groups.map(({ world, names }, index) => planRun(seed + index, { only: names, world }))
 }

@@ -59,8 +59,8 @@ const workerOptions: Parameters<typeof workerPod>[0] = {
   // The API server itself rejects an unmasked /proc together with most of the fields tested here.
   settings: { ...podSettings, podIsolation: 'flags-only' },
 }
-const made = workerPod(workerOptions)
-const template = JSON.parse(JSON.stringify(made)) as SentPod
+const created = workerPod(workerOptions)
+const template = JSON.parse(JSON.stringify(created)) as SentPod
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...template.metadata, name: 'tried' }, spec: template.spec }
 const [container] = template.spec.containers
 const withSpec = (spec: object) => ({ ...pod, spec: { ...pod.spec, ...spec } })

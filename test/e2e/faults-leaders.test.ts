@@ -55,10 +55,10 @@ t.test('faults leaders: the fence stops the pending writes of a thawed leader', 
 /** Freezes a leader with requests in flight until its term is over, and releases its Lease. */
 const freezeInMidWork = async (leader: OperatorProcess, proxy: FaultyProxy) => {
   proxy.setDelay(300)
-  const before = record.made.size
+  const before = record.createdNames.size
   await queue.send(24, { pool: 'proxied' })
   // Eight Jobs are created at a time, so most of the 24 are pending; up to two may belong to other captures.
-  await eventually(() => record.made.size >= before + 6, { what: 'the first Jobs' })
+  await eventually(() => record.createdNames.size >= before + 6, { what: 'the first Jobs' })
   leader.freeze()
   const frozenAtMs = performance.now()
   proxy.setDelay(0)
@@ -71,7 +71,7 @@ const freezeInMidWork = async (leader: OperatorProcess, proxy: FaultyProxy) => {
 
 t.test('faults leaders: one of three controllers leads at a time while their clocks differ by an hour', async (t) => {
   await endure(t, async () => {
-    const ahead = await startAnother('ahead', { skewMs: hourMs })
+    const fastReplica = await startAnother('ahead', { skewMs: hourMs })
     const { handovers } = await lease()
     await delay(1.5 * leaseMs)
     t.strictSame(
@@ -81,7 +81,7 @@ t.test('faults leaders: one of three controllers leads at a time while their clo
     )
     await after?.kill()
     await leads('ahead')
-    t.match(ahead.log(), /became leader/)
+    t.match(fastReplica.log(), /became leader/)
     const behind = await startAnother('behind')
     await delay(1.5 * leaseMs)
     t.strictSame(
@@ -89,7 +89,7 @@ t.test('faults leaders: one of three controllers leads at a time while their clo
       { holder: 'ahead', handovers: handovers + 1 },
       'nor does a controller whose clock is behind',
     )
-    await ahead.kill()
+    await fastReplica.kill()
     // The last renewal is an hour in the future by the clock of `behind`.
     await leads('behind')
     await startAnother('last')

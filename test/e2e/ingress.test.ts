@@ -158,12 +158,12 @@ for (const name of classes) {
   t.test(`ingress ${name}: passes events while the capture is running`, async (t) => {
     const page = heldPage(`events-${name}`)
     const { id = '' } = await dataOf(await post(name, '/screenshots', { url: page.url }))
-    const { events: seen, ended } = readEvents(await request(name, `/screenshots/${id}/events`))
-    await eventually(() => seen.length > 0, { what: 'the first event has arrived' })
-    t.notMatch(seen.at(-1)?.data, { status: 'completed' })
+    const { events, ended } = readEvents(await request(name, `/screenshots/${id}/events`))
+    await eventually(() => events.length > 0, { what: 'the first event has arrived' })
+    t.notMatch(events.at(-1)?.data, { status: 'completed' })
     page.release()
     await ended
-    t.match(seen.at(-1)?.data, { status: 'completed' })
+    t.match(events.at(-1)?.data, { status: 'completed' })
   })
 
   t.test(
@@ -214,8 +214,8 @@ t.test("ingress: requests and event streams of 90 s succeed, but not with nginx'
   await eventually(() => performance.now() - begunAt > heldMs, { withinMs: heldMs, what: '90 s have passed' })
   page.release()
   for (const answer of answers) t.equal((await answer).status, 200)
-  for (const { events: seen, ended } of streams) {
+  for (const { events, ended } of streams) {
     await ended
-    t.match(seen.at(-1)?.data, { status: 'completed' })
+    t.match(events.at(-1)?.data, { status: 'completed' })
   }
 })

@@ -19,10 +19,10 @@ const namespace = 'default'
 const configMaps = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
 const deployments = { apiVersion: 'apps/v1', kind: 'Deployment', plural: 'deployments' }
 const ponds = { apiVersion: 'example.com/v1', kind: 'Pond', plural: 'ponds' }
-const map = (name: string) => ({ resource: configMaps, namespace, name })
-const newMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: '1' } })
+const configMap = (name: string) => ({ resource: configMaps, namespace, name })
+const newConfigMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: '1' } })
 
-type Map = KubeObject & { readonly data?: Readonly<Record<string, string>> }
+type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> }
 type Deployment = KubeObject & {
   readonly metadata: { readonly managedFields: { readonly manager: string; readonly subresource?: string }[] }
   readonly spec: { readonly replicas: number }
@@ -35,23 +35,23 @@ const outcomeOfFailed = (promise: Promise<unknown>) =>
   )
 
 t.test('kube api: creates, reads, patches and deletes objects', async (t) => {
-  await api.create({ resource: configMaps, namespace }, newMap('one'))
-  await api.patch(map('one'), { kind: 'json', body: [{ op: 'add', path: '/data/b', value: '2' }] })
-  const { data, metadata } = await api.get<Map>(map('one'))
+  await api.create({ resource: configMaps, namespace }, newConfigMap('one'))
+  await api.patch(configMap('one'), { kind: 'json', body: [{ op: 'add', path: '/data/b', value: '2' }] })
+  const { data, metadata } = await api.get<ConfigMap>(configMap('one'))
   t.strictSame(data, { a: '1', b: '2' })
-  t.equal(await outcomeOfFailed(api.remove(map('one'), { uid: 'another' })), 'conflict')
-  await api.remove(map('one'), { uid: metadata?.uid ?? '', propagation: 'Background' })
-  t.equal(await outcomeOfFailed(api.get(map('one'))), 'not-found')
+  t.equal(await outcomeOfFailed(api.remove(configMap('one'), { uid: 'another' })), 'conflict')
+  await api.remove(configMap('one'), { uid: metadata?.uid ?? '', propagation: 'Background' })
+  t.equal(await outcomeOfFailed(api.get(configMap('one'))), 'not-found')
 })
 
 t.test('kube api: classifies the rejections of a real API server', async (t) => {
-  const within = { resource: configMaps, namespace }
-  const { metadata } = await api.create<KubeObject>(within, newMap('refused'))
-  t.equal(await outcomeOfFailed(api.create(within, newMap('refused'))), 'already-exists')
-  await api.patch(map('refused'), { kind: 'merge', body: { data: { a: '2' } } })
+  const collection = { resource: configMaps, namespace }
+  const { metadata } = await api.create<KubeObject>(collection, newConfigMap('refused'))
+  t.equal(await outcomeOfFailed(api.create(collection, newConfigMap('refused'))), 'already-exists')
+  await api.patch(configMap('refused'), { kind: 'merge', body: { data: { a: '2' } } })
   const body = { metadata: { resourceVersion: metadata?.resourceVersion }, data: { a: '3' } }
-  t.equal(await outcomeOfFailed(api.patch(map('refused'), { kind: 'merge', body })), 'conflict')
-  t.equal(await outcomeOfFailed(api.create(within, newMap('No Name'))), 'invalid')
+  t.equal(await outcomeOfFailed(api.patch(configMap('refused'), { kind: 'merge', body })), 'conflict')
+  t.equal(await outcomeOfFailed(api.create(collection, newConfigMap('No Name'))), 'invalid')
 
   await cluster.apply({
     apiVersion: 'v1',
@@ -59,17 +59,19 @@ t.test('kube api: classifies the rejections of a real API server', async (t) => 
     metadata: { name: 'none' },
     spec: { hard: { 'count/configmaps': '0' } },
   })
-  await eventually(async () => (await outcomeOfFailed(api.create(within, newMap(`q${Date.now()}`)))) === 'quota')
+  await eventually(
+    async () => (await outcomeOfFailed(api.create(collection, newConfigMap(`q${Date.now()}`)))) === 'quota',
+  )
   await cluster.kubectl(['delete', 'resourcequota', 'none'])
 })
 
 t.test(
   'kube api: apply takes over fields of other managers, and removes fields that it no longer applies',
   async (t) => {
-    await cluster.apply(newMap('applied'))
-    await apply(api, map('applied'), { data: { a: '2', b: '2' } })
-    await apply(api, map('applied'), { data: { a: '3' } })
-    t.strictSame((await api.get<Map>(map('applied'))).data, { a: '3' })
+    await cluster.apply(newConfigMap('applied'))
+    await apply(api, configMap('applied'), { data: { a: '2', b: '2' } })
+    await apply(api, configMap('applied'), { data: { a: '3' } })
+    t.strictSame((await api.get<ConfigMap>(configMap('applied'))).data, { a: '3' })
   },
 )
 

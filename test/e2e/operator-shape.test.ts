@@ -210,25 +210,26 @@ t.test(
     await size(true)
     await eventually(async () => (await world.poolOf('older')).status?.reason === 'paused')
 
-    const made = await deploymentOf('older')
+    const created = await deploymentOf('older')
     const { 'app.kubernetes.io/instance': _, ...matchLabels } = poolLabels('shutterfleet', 'older')
-    const { metadata, spec } = made.spec.template
+    const { metadata, spec } = created.spec.template
     const template = { metadata: { ...metadata, labels: matchLabels }, spec }
     await cluster.kubectl(['delete', 'deployment,pods', '-l', labelSelector(poolLabels('shutterfleet', 'older'))])
     await cluster.apply({
       apiVersion,
       kind: 'Deployment',
       metadata: {
-        name: made.metadata.name,
+        name: created.metadata.name,
         namespace: 'default',
         labels: matchLabels,
         annotations: { [appliedAnnotation]: 'older' },
-        ownerReferences: made.metadata.ownerReferences,
+        ownerReferences: created.metadata.ownerReferences,
       },
       spec: { replicas: 2, selector: { matchLabels }, template },
     })
     const readyOf = async () =>
-      (await cluster.get<{ status: { readyReplicas?: number } }>('deployment', made.metadata.name)).status.readyReplicas
+      (await cluster.get<{ status: { readyReplicas?: number } }>('deployment', created.metadata.name)).status
+        .readyReplicas
     await eventually(async () => (await readyOf()) === 2, {
       what: 'the older release has its workers',
       withinMs: 30_000,

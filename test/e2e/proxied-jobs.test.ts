@@ -12,7 +12,7 @@ t.test('proxied jobs: 60 captures get 60 Jobs, ten at a time, each with one clai
   const ids = await send(60)
   await queue.allEnded(120_000)
   await eventually(() => record.claims.size === 60)
-  t.equal(record.made.size, 60)
+  t.equal(record.createdNames.size, 60)
   t.strictSame([...record.claims.values()].toSorted(), ids.toSorted())
   t.equal(record.claimWrites(), 60)
   for (const id of ids)
@@ -45,19 +45,19 @@ t.test('proxied jobs: a capture takes a waiting spare, which is replaced', async
   const [id] = await send(1)
   await queue.allEnded()
   t.ok(waiting.has(jobOf(fleet.attempts.findLast((each) => each.id === id)!.pod)))
-  await eventually(() => record.made.size === 3 && record.unfinished().length === 2)
+  await eventually(() => record.createdNames.size === 3 && record.unfinished().length === 2)
 })
 
 t.test('proxied jobs: no Job is created while the pool is paused', async (t) => {
   await want({ spares: 2 }, { paused: true })
   await holds(name, 'ScalingActive', 'False Paused')
-  const before = record.made.size
+  const before = record.createdNames.size
   const ids = await send(4)
   await eventually(() => ids.filter((id) => startsOf(id).length > 0).length === 2, { what: 'the spares serve' })
-  t.equal(record.made.size, before)
+  t.equal(record.createdNames.size, before)
   await want({})
   await queue.allEnded()
-  t.equal(record.made.size, before + 2)
+  t.equal(record.createdNames.size, before + 2)
   await settled(t)
 })
 
@@ -68,10 +68,10 @@ t.test('proxied jobs: the capture of a Job whose pod is killed is served by anot
   const [victim] = fleet.workers()
   await cluster.kubectl(['delete', 'pod', victim!.spec.pod, '--grace-period=0', '--force'])
   life.serviceMs = 300
-  await eventually(() => record.made.size === 2, { what: 'another Job' })
+  await eventually(() => record.createdNames.size === 2, { what: 'another Job' })
   await queue.allEnded(60_000)
   t.equal(startsOf(id!).length, 2)
-  t.equal(record.made.size, 2)
+  t.equal(record.createdNames.size, 2)
   t.equal(state()?.canStart, true)
   await settled(t)
 })
@@ -88,7 +88,7 @@ t.test(
     await eventually(async () => (await left()) === 0, { what: 'Jobs and pods are deleted', withinMs: 60_000 })
     await want({})
     t.equal(startsOf(id!).length, 1)
-    t.equal(record.made.size, 1)
+    t.equal(record.createdNames.size, 1)
     await settled(t)
   },
 )

@@ -21,8 +21,8 @@ const assertExact = async (t: Test, captures: number) => {
   await eventually(() => record.unfinished().length === 0, { withinMs: 60_000, what: 'all Jobs have ended' })
   await eventually(() => record.claims.size >= captures, { what: 'every Job shows its capture' })
   // Only Jobs that fail before they claim a capture are created in addition, and replaced.
-  const idle = [...record.made].filter((name) => !record.claims.has(name))
-  t.equal(record.made.size - idle.length, captures)
+  const idle = [...record.createdNames].filter((name) => !record.claims.has(name))
+  t.equal(record.createdNames.size - idle.length, captures)
   t.strictSame(
     idle.filter((name) => hasEnded(name) !== 'failed'),
     [],
@@ -39,7 +39,7 @@ const hasEnded = (name: string) => {
   return job && endOf(job)
 }
 const send = (count: number) => queue.send(count, { pool: 'proxied' })
-const isUnderWay = (jobs: number) => eventually(() => record.made.size >= jobs, { what: `${jobs} Jobs` })
+const isUnderWay = (jobs: number) => eventually(() => record.createdNames.size >= jobs, { what: `${jobs} Jobs` })
 const next = async (name: string) => {
   const standby = await world.startAnother(name)
   await eventually(async () => (await standby.health()).ready)
@@ -102,7 +102,7 @@ t.test(
     await eventually(() => proxy.faults.write.length === 0)
     const before = await count('pool_decisions_total')
     await eventually(async () => (await count('pool_decisions_total')) > before + 2, { what: 'further decisions' })
-    t.equal(record.made.size, 6)
+    t.equal(record.createdNames.size, 6)
     proxy.setMode('as they come')
     await assertExact(t, 6)
   },

@@ -17,7 +17,7 @@ t.test(
     const early = state()?.forMs ?? 0
     await eventually(() => (state()?.forMs ?? 0) > early + 3000)
     t.ok((await eventsOf(name)).some(({ reason, note }) => reason === 'ImagePull' && note.includes('Back-off pulling')))
-    t.equal(record.made.size, 3, 'no Jobs besides those that are stuck')
+    t.equal(record.createdNames.size, 3, 'no Jobs besides those that are stuck')
     life.wrong = undefined
     await want({}, { template: { image: 'another' } })
     await queue.allEnded(60_000)
@@ -35,7 +35,7 @@ t.test('proxied troubles: unschedulable Jobs are reported, and replaced when the
   await want({})
   await queue.allEnded(60_000)
   await eventually(() => state()?.canStart === true)
-  t.equal(record.made.size, 4)
+  t.equal(record.createdNames.size, 4)
   await settled(t)
 })
 
@@ -43,7 +43,7 @@ t.test('proxied troubles: Jobs that exit before they claim a capture are recreat
   life.wrong = { kind: 'ends', exitCode: 1 }
   await send(2)
   await eventually(() => state()?.reason === 'crash-looping' && (state()?.forMs ?? 0) > 4000)
-  t.ok(record.made.size >= 3 && record.made.size <= 6, `${record.made.size} Jobs`)
+  t.ok(record.createdNames.size >= 3 && record.createdNames.size <= 6, `${record.createdNames.size} Jobs`)
   await holds(name, 'Degraded', 'True CrashLooping')
   life.wrong = undefined
   await queue.allEnded(60_000)

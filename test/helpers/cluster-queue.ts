@@ -82,7 +82,7 @@ export type ClusterQueue = AsyncDisposable & {
   /** The controller's latest report per pool on whether it can start workers. */
   readonly poolStates: ReadonlyMap<Pool, PoolStateMessage>
   /** Turns the ledger's backlog reports on or off. */
-  readonly setCounting: (on: boolean) => void
+  readonly setCounting: (isOn: boolean) => void
 }
 
 /** Starts all three on `host`, by default loopback; the ledger reports backlogs every `countMs`. Dispose stops them. */
@@ -183,8 +183,8 @@ const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, count
   const timer = setInterval(count, countMs)
   count()
   return {
-    set: (on: boolean) => {
-      counts = on
+    set: (isOn: boolean) => {
+      counts = isOn
     },
     [Symbol.dispose]: () => clearInterval(timer),
   }

@@ -95,20 +95,22 @@ export const createContract = (): {
   }
 
   const checkAgainst = (response: Response, { method, status, headers, body }: RecordedResponse): string[] => {
-    const wrong = headerFaults(response, headers, violations)
+    const headerViolations = headerFaults(response, headers, violations)
     // These responses describe a body without containing it.
-    if (method === 'HEAD' || status === 304) return wrong
+    if (method === 'HEAD' || status === 304) return headerViolations
     const type = headers['content-type']?.split(';')[0]
-    if (!response.content) return type === undefined ? wrong : [...wrong, `has a body of ${type}`]
+    if (!response.content) return type === undefined ? headerViolations : [...headerViolations, `has a body of ${type}`]
     const media = response.content[type ?? '']
-    if (!media) return [...wrong, `is ${type}, which is not named`]
-    return type === 'application/json' && body !== undefined ? [...wrong, ...violations(media.schema, body)] : wrong
+    if (!media) return [...headerViolations, `has the undocumented content type ${type}`]
+    return type === 'application/json' && body !== undefined
+      ? [...headerViolations, ...violations(media.schema, body)]
+      : headerViolations
   }
 
   const checkEvent = ({ headers, body }: WebhookRequest): string[] => {
     const sent = JSON.parse(body) as { event: string }
     const post = events[sent.event]?.post
-    if (!post) return [`${sent.event} is not named`]
+    if (!post) return [`${sent.event} is not documented`]
     const presentHeaders = post.parameters.filter(({ name }) => headers[name.toLowerCase()] !== undefined)
     // The signature headers are all present or all absent.
     const missing = post.parameters.filter(

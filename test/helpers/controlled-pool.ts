@@ -24,7 +24,7 @@ export type PoolWorld = AsyncDisposable & {
   readonly send: (count: number, pool?: Pool) => Promise<void>
   readonly depth: (pool?: Pool) => Promise<{ waiting: number; inFlight: number }>
   /** Turns the ledger's backlog reports on or off. */
-  readonly setCounting: (on: boolean) => void
+  readonly setCounting: (isOn: boolean) => void
 }
 
 /** A controller in a separate process, with stand-in workers. */
@@ -49,8 +49,8 @@ const startCounting = (queue: Queue, pool: Pool) => {
   const timer = setInterval(() => void count().catch(() => {}), countMs)
   return {
     arrive: () => arrivals.push(performance.now()),
-    setCounting: (on: boolean) => {
-      counting = on
+    setCounting: (isOn: boolean) => {
+      counting = isOn
     },
     stop: () => clearInterval(timer),
   }
@@ -80,8 +80,8 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
     urlOf,
     heartbeats,
     depth: (pool = 'standard') => poolDepth(queue, pool),
-    setCounting: (on) => {
-      for (const ledger of ledgers.values()) ledger.setCounting(on)
+    setCounting: (isOn) => {
+      for (const ledger of ledgers.values()) ledger.setCounting(isOn)
     },
     send: async (count, pool = 'standard') => {
       for (let sent = 0; sent < count; sent += 1) {

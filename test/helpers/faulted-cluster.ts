@@ -207,5 +207,5 @@ const checkWrites = (t: Test, writes: readonly ControllerRequest[]) => {
 /** Asserts that each Job is claimed once, and that there are no more Jobs than attempts. */
 const checkJobs = (t: Test, record: JobRecord, attempts: number) => {
   t.equal(record.claimWrites(), record.claims.size, 'no Job has changed its claim')
-  t.ok(record.made.size <= attempts, `${record.made.size} Jobs for ${attempts} attempts`)
+  t.ok(record.createdNames.size <= attempts, `${record.createdNames.size} Jobs for ${attempts} attempts`)
 }

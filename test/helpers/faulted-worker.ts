@@ -137,13 +137,13 @@ const startCuttableWay = async (port: number) => {
 export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
   const { pages, held } = await startHeldPages()
   const egress = await startKillableEgress(pages.host)
-  const way = await startCuttableWay(egress.port)
+  const tunnel = await startCuttableWay(egress.port)
   t.teardown(async () => {
     await egress.end()
-    way.end()
+    tunnel.end()
     await pages[Symbol.asyncDispose]()
   })
-  const { worker, queue, to } = await startLoneWorker(t, way.port)
+  const { worker, queue, to } = await startLoneWorker(t, tunnel.port)
   const send = (parameters: CaptureParameters, over?: { readonly id: string }) =>
     sendCapture(to, { timeout: 30, ...parameters }, over)
   const readiness = async () => {
@@ -163,8 +163,8 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     egressPort: egress.port,
     startEgress: egress.start,
     endEgress: egress.end,
-    cutConnections: way.cut,
-    resetTunnels: way.resetTunnels,
+    cutConnections: tunnel.cut,
+    resetTunnels: tunnel.resetTunnels,
     log: worker.log,
     killBrowser: () => killAll((command) => command.startsWith(chromiumPath) && !command.includes('--type=')),
     killHost: () => killAll((command) => command.startsWith(process.execPath) && command.includes('browser-host/main')),

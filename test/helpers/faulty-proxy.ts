@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { writePlainKubeconfig } from './answering-api.ts'
+import { writePlainKubeconfig } from './stub-api-server.ts'
 
 /** A fault of a request, instead of or before forwarding. `unanswered`: it is forwarded, and its response is dropped. */
 export type Fault =

@@ -10,10 +10,10 @@ export type HandClock = Clock & {
   readonly freeze: (ms: number) => void
 }
 
-const usualTurns = 5
+const defaultTurns = 5
 
 /** Runs all work that does not wait for time, for up to `turns` turns of the event loop. */
-export const settle = async (turns = usualTurns): Promise<void> => {
+export const settle = async (turns = defaultTurns): Promise<void> => {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((wake) => setImmediate(wake))
 }
 
@@ -65,7 +65,7 @@ const createTimers = () => {
 }
 
 /** Creates a clock at 0. Each timer gets `turns` turns of the event loop before time advances. */
-export const createHandClock = ({ turns = usualTurns } = {}): HandClock => {
+export const createHandClock = ({ turns = defaultTurns } = {}): HandClock => {
   const timers = createTimers()
   let nowMs = 0
   let order = 0

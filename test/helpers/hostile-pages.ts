@@ -34,7 +34,7 @@ const endOf = (result: ResultMessage | undefined): End | undefined =>
 
 /** A worker with one slot and a memory limit that fits test machines, and its result messages. */
 const startHostileWorker = async (t: Test, pagesHost: string) => {
-  // Enough connections for one capture, so that none is handed back for lack of connections.
+  // Enough connections for one capture, so that none is returned to the queue for lack of connections.
   const filter = await startFilter({ rules: rulesOf(pagesHost), connectionBytesMax: 1e9, connectionsMax: 64 })
   t.teardown(() => filter[Symbol.asyncDispose]())
   const startedAt = performance.now()
@@ -65,7 +65,7 @@ const startHostileWorker = async (t: Test, pagesHost: string) => {
   }
 }
 
-const isThere = ({ pid, command }: Process) => processTree(pid)[0]?.command === command
+const isRunning = ({ pid, command }: Process) => processTree(pid)[0]?.command === command
 
 /**
  * Captures each page in one worker. Each must end once, within its budget, with an allowed outcome; the next page must be
@@ -109,7 +109,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
         await eventually(isAlone, { withinMs: restWithinMs, what: 'one browser' })
         const [browser] = browsersOf(worker.pid)
         if (browser?.pid !== started?.pid) {
-          await eventually(() => !old.some(isThere), {
+          await eventually(() => !old.some(isRunning), {
             withinMs: restWithinMs,
             what: 'the ended browser leaves no process',
           })

@@ -10,7 +10,7 @@ import type { ClusterQueue, LedgerRow } from './cluster-queue.ts'
 /** History of Jobs, from watch events of the API server. */
 export type JobRecord = AsyncDisposable & {
   /** Names of all created Jobs. */
-  readonly made: ReadonlySet<string>
+  readonly createdNames: ReadonlySet<string>
   readonly unfinished: () => readonly ObservedJob[]
   readonly find: (name: string) => ObservedJob | undefined
   /** Latest claim of each Job. */
@@ -33,7 +33,7 @@ export const recordJobs = (
   spares: () => number,
 ): JobRecord => {
   const connection = openConnection({ kubeconfig: cluster.kubeconfig, userAgent: 'test' })
-  const made = new Set<string>()
+  const createdNames = new Set<string>()
   const claims = new Map<string, string>()
   const excesses: string[] = []
   let most = 0
@@ -64,8 +64,8 @@ export const recordJobs = (
       changed: ({ kind, object }) => {
         const { name } = object.metadata
         const claim = claimOf(object)
-        if (kind === 'added') made.add(name)
-        if (made.has(name) && claim !== undefined && claims.get(name) !== claim) {
+        if (kind === 'added') createdNames.add(name)
+        if (createdNames.has(name) && claim !== undefined && claims.get(name) !== claim) {
           claims.set(name, claim)
           claimWrites += 1
         }
@@ -76,7 +76,7 @@ export const recordJobs = (
     { resource: jobs, backOff: { firstMs: 50, lastMs: 500 } },
   )
   return {
-    made,
+    createdNames,
     claims,
     excesses,
     unfinished,
@@ -85,7 +85,7 @@ export const recordJobs = (
     most: () => most,
     lists: () => lists,
     restart: () => {
-      made.clear()
+      createdNames.clear()
       claims.clear()
       excesses.splice(0)
       most = 0

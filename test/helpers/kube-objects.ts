@@ -36,7 +36,7 @@ export type PodParts = {
   readonly stopping?: boolean
   readonly unschedulable?: string
   /** Whether its node has not reported any status of it. */
-  readonly isUnheard?: boolean
+  readonly isStatusUnknown?: boolean
   readonly waiting?: { readonly reason: string; readonly message?: string }
   /** Waiting reason of a sidecar that starts before the worker. */
   readonly sidecarWaiting?: { readonly reason: string; readonly message?: string }
@@ -91,7 +91,8 @@ const poolStatus = (parts: PodParts): NonNullable<ObservedPod['status']> => {
       scheduledOf(parts),
     ],
     // Kubelets sort containers by name: an injected sidecar may be first.
-    containerStatuses: unschedulable === undefined && !parts.isUnheard ? [sidecar, containerOf(parts, ready)] : [],
+    containerStatuses:
+      unschedulable === undefined && !parts.isStatusUnknown ? [sidecar, containerOf(parts, ready)] : [],
     ...(parts.sidecarWaiting && {
       initContainerStatuses: [{ name: 'shipper', ready: false, state: { waiting: parts.sidecarWaiting } }],
     }),

@@ -40,5 +40,5 @@ export const startManyHosts = async (
     if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
     return outcome.shot
   }
-  return { asked: requests, port, host, shotOf, urlOf: (name: string, path = '/') => `http://${name}:${port}${path}` }
+  return { requests, port, host, shotOf, urlOf: (name: string, path = '/') => `http://${name}:${port}${path}` }
 }

@@ -32,7 +32,7 @@ export type ModelApi = {
   /** Copies the stored objects, for `restart`. */
   readonly snapshot: () => StoreSnapshot
   /** Restarts the server on its current objects or a snapshot: connections break, the history of events is dropped. */
-  readonly restart: (on?: StoreSnapshot) => void
+  readonly restart: (snapshot?: StoreSnapshot) => void
 }
 
 /** Dependencies of the model. `lagMs` is the delay until its controllers observe a change; 5 to 50 ms by default. */
@@ -90,8 +90,8 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
     writes,
     actor: () => actor,
     inNameOf,
-    connect: (of) => {
-      const client = connectClient({ server, lists, clock, random, isAway, inNameOf, wrote }, of)
+    connect: (clientOptions) => {
+      const client = connectClient({ server, lists, clock, random, isAway, inNameOf, wrote }, clientOptions)
       clients.push(client)
       return client
     },
@@ -101,10 +101,10 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
       else enqueueAll()
     },
     snapshot: () => server.store.snapshot(),
-    restart: (on) => {
+    restart: (snapshot) => {
       reset()
       lists.forget()
-      if (on) server.store.restore(on)
+      if (snapshot) server.store.restore(snapshot)
       else server.store.forget()
       enqueueAll()
     },

@@ -211,7 +211,7 @@ export const startPostgres = async (
   // Leaves no server behind if the test ends early, for example by a timeout.
   process.once('exit', () => server.kill('SIGQUIT'))
 
-  let made = 0
+  let createdCount = 0
   const own = opened('postgres', 2)
   await migrateTemplate(port)
   return {
@@ -220,9 +220,9 @@ export const startPostgres = async (
       return server.pid ?? 0
     },
     createDatabase: async (poolMax = 10) => {
-      made += 1
-      await own.query(`create database test_${made} template ${migrated}`)
-      return opened(`test_${made}`, poolMax)
+      createdCount += 1
+      await own.query(`create database test_${createdCount} template ${migrated}`)
+      return opened(`test_${createdCount}`, poolMax)
     },
     restart: async () => {
       await kill(server)

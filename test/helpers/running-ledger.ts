@@ -31,12 +31,12 @@ export const runUntilTeardown = async (test: Parameters<typeof openQueue>[0], le
 /** Starts a ledger on a new database and an empty queue. Records its events and backlogs. */
 export const startLedger = async (
   test: Parameters<typeof openQueue>[0],
-  on: { readonly server: TestPostgres; readonly nats: TestNats },
+  servers: { readonly server: TestPostgres; readonly nats: TestNats },
   options: Partial<Ledger> = {},
 ) => {
-  await on.nats.wipe()
-  const database = await on.server.createDatabase(20)
-  const queue = await openQueue(test, on.nats.url)
+  await servers.nats.wipe()
+  const database = await servers.server.createDatabase(20)
+  const queue = await openQueue(test, servers.nats.url)
   const ledger = createTestLedger(database, queue, options)
   const ended: EventMessage[] = []
   queue.subscribe(eventFilter, ({ data }) => ended.push(eventCodec.decode(data)))

@@ -79,9 +79,9 @@ type Surroundings = {
 const launch = async (dataDir: string, args: readonly string[], surroundings: Surroundings) => {
   const { env = {}, mount = '', leaked, program = ownProgram } = surroundings
   const command = ['up', '--data', dataDir, '--port', '0', '--json', ...args]
-  const within = mount === '' ? [] : ['unshare', '--mount', 'sh', '-ec', `${mount}\nexec "$@"`, 'sh']
+  const mountCommand = mount === '' ? [] : ['unshare', '--mount', 'sh', '-ec', `${mount}\nexec "$@"`, 'sh']
   const clean = ['env', '-u', 'NODE_OPTIONS', program]
-  const up = spawn('setpriv', ['--pdeathsig', 'TERM', ...within, ...clean, ...command], {
+  const up = spawn('setpriv', ['--pdeathsig', 'TERM', ...mountCommand, ...clean, ...command], {
     stdio: ['ignore', 'pipe', 'pipe', ...Array<'ignore'>(17).fill('ignore'), leaked ?? 'ignore'],
     env: environment(env),
   })

@@ -68,16 +68,21 @@ const stateOf = async (
 
 const signingKey = Buffer.alloc(32, 1).toString('base64')
 
-const openStores = async (test: Test, on: { readonly server: TestPostgres; readonly nats: TestNats }) => {
-  const database = await on.server.createDatabase(4)
-  const queue = await connectQueue({ url: on.nats.url, name: 'test', inboxPrefix: '_INBOX_test', notice: () => {} })
+const openStores = async (test: Test, servers: { readonly server: TestPostgres; readonly nats: TestNats }) => {
+  const database = await servers.server.createDatabase(4)
+  const queue = await connectQueue({
+    url: servers.nats.url,
+    name: 'test',
+    inboxPrefix: '_INBOX_test',
+    notice: () => {},
+  })
   test.teardown(() => queue[Symbol.asyncDispose]())
   await declareStreams(queue)
   const folder = test.testdir({})
   const objects = createFilesStore({ folder, filesUrl: 'http://files', signingKey, now: () => new Date() })
   const env = {
     SHUTTERFLEET_DATABASE_URL: database.url,
-    SHUTTERFLEET_NATS_URL: on.nats.url,
+    SHUTTERFLEET_NATS_URL: servers.nats.url,
     SHUTTERFLEET_STORAGE_DRIVER: 'files',
     SHUTTERFLEET_STORAGE_FOLDER: folder,
     SHUTTERFLEET_STORAGE_FILES_URL: 'http://files',
@@ -97,10 +102,10 @@ const wholeCalls = 30
  */
 export const openPair = async <Process, World>(
   test: Test,
-  on: Parameters<typeof openStores>[1],
+  servers: Parameters<typeof openStores>[1],
   { open, prepare, meanwhile = async () => {}, rows = databaseState }: Service<Process, World>,
 ) => {
-  const { env, ...stores } = await openStores(test, on)
+  const { env, ...stores } = await openStores(test, servers)
   const { database, queue, objects } = stores
   const [disturbed, healthy] = [await open(env, faultyReachable), await open(env, reachable)]
   for (const each of [disturbed, healthy]) test.teardown(() => each[Symbol.asyncDispose]())

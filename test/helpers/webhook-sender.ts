@@ -33,13 +33,16 @@ export const hookUrl = (name: string, path: string): string => `https://${name}.
 /** The names in URLs of `hookUrl`. */
 export const hookNames = ['*.hooks.example']
 
-const usual = (name: string): readonly string[] => {
+const defaultSecrets = (name: string): readonly string[] => {
   if (name.startsWith('private.')) return ['10.1.2.3']
   return name.startsWith('nowhere.') ? [] : [publicAddress]
 }
 
 /** Starts a real egress filter that treats the receiver as the internet. `resolve` maps names to addresses. */
-export const startReceiverFilter = (receiver: Receiver, resolve: typeof usual = usual): Promise<Filter> =>
+export const startReceiverFilter = (
+  receiver: Receiver,
+  resolve: typeof defaultSecrets = defaultSecrets,
+): Promise<Filter> =>
   startFilter({
     resolver: { resolve: async (name) => resolve(name), lookup: async (name) => resolve(name) },
     connect: internet({ public: receiver.port, canary: 1 }),
@@ -49,7 +52,7 @@ export const startReceiverFilter = (receiver: Receiver, resolve: typeof usual = 
 /** Starts a sender in this process, with retries after the given waits. Stopped at the test's end, at the latest. */
 export const startSender = async (
   t: WithTeardown,
-  on: { readonly database: Database; readonly egressPort: number; readonly certificate: Certificate },
+  environment: { readonly database: Database; readonly egressPort: number; readonly certificate: Certificate },
   options: {
     readonly retryDelaysMs?: readonly number[]
     readonly answerMs?: number
@@ -63,8 +66,8 @@ export const startSender = async (
     readonly records?: RecordSeal
   } = {},
 ) => {
-  const trust = createSecureContext({ ca: await readFile(on.certificate.certPath) })
-  const egress = { host: '127.0.0.1', port: on.egressPort }
+  const trust = createSecureContext({ ca: await readFile(environment.certificate.certPath) })
+  const egress = { host: '127.0.0.1', port: environment.egressPort }
   const agent = new ReceiverAgent(
     { egress, egressToken: '', trust, connectMs: options.connectMs ?? 5000 },
     options.reuseMs,
@@ -72,7 +75,7 @@ export const startSender = async (
   const stop = new AbortController()
   const running = runSender(
     {
-      database: on.database,
+      database: environment.database,
       openingKeys: [readOpeningKey(options.openingKey ?? keys.private)],
       records: options.records ?? testRecords,
       publicUrl: 'https://shots.example',

@@ -23,7 +23,7 @@ export const startWebhookWorld = async (t: WithTeardown) => {
     const receiver = await startReceiver(certificate, behave)
     const filter = await startReceiverFilter(receiver, resolve)
     const tenant = await newTenant(database)
-    const on = { database, egressPort: filter.port, certificate }
+    const environment = { database, egressPort: filter.port, certificate }
     const deliveries = (captureId: string) =>
       database.query<Row>(
         `select state, attempts, next_attempt_at as next, leased_until is null and next_attempt_at > created_at as "putOff"
@@ -43,7 +43,7 @@ export const startWebhookWorld = async (t: WithTeardown) => {
       receiver,
       filter,
       tenant,
-      on,
+      on: environment,
       deliveries,
       attempts,
       ended,

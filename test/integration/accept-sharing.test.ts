@@ -177,7 +177,7 @@ t.test(
         seconds,
       ])
       if (change) await database.query(change, [id])
-      return async (within: number) => (await accept(tenant, sharing(text, within))).shared
+      return async (maxAgeSeconds: number) => (await accept(tenant, sharing(text, maxAgeSeconds))).shared
     }
     t.same(
       [await (await aged(40))(requestSeconds), await (await aged(60))(requestSeconds)],

@@ -120,7 +120,7 @@ t.test(
 // Contract: Queue by account
 t.test('admin requeue: concurrent calls resubmit each capture once', async (t) => {
   const account = await newAccount()
-  for (let made = 0; made < 5; made += 1) await account.failed({ url })
+  for (let created = 0; created < 5; created += 1) await account.failed({ url })
   const answers = await Promise.all(Array.from({ length: 4 }, () => account.requeue()))
   const sum = answers.reduce((all, { body }) => all + Number(body.data['requeued']), 0)
   t.equal(sum, 5)
@@ -207,7 +207,7 @@ t.test(
   'admin requeue: a requeued capture is subject to plan, queue bound and quota, not to the minute limit',
   async (t) => {
     const account = await newAccount()
-    for (let made = 0; made < 4; made += 1) await account.failed({ url })
+    for (let created = 0; created < 4; created += 1) await account.failed({ url })
     await account.failed({ url, webhook_url: 'https://hooks.example/' })
     await setPlan(database, account.id, 'narrow')
     t.strictSame((await account.requeue()).body.data, {

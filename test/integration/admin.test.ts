@@ -50,8 +50,8 @@ const client = (key: string, method: string, path: string, body?: unknown) =>
   send(`${baseUrl}/v1${path}`, method, key, body)
 
 const newAccount = async (plan = 'unlimited') => {
-  const made = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan })
-  const { id } = made.body.data
+  const created = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan })
+  const { id } = created.body.data
   const key = await admin('POST', `/accounts/${id}/keys`, { name: 'k' })
   return { id, keyId: key.body.data.id, key: key.body.data.key }
 }
@@ -71,9 +71,9 @@ t.test('admin: every path requires the token, and none is served on the public p
 
 // Contract: Administered accounts
 t.test('admin: accounts are created, listed, read, moved to another plan, disabled and enabled', async (t) => {
-  const made = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })
-  t.match(made, { status: 200, body: { data: { name: 'A', plan: 'free', created_at: /Z$/, disabled_at: null } } })
-  const { id } = made.body.data
+  const created = await admin('POST', '/accounts', { name: 'A', email: 'a@example.com', plan: 'free' })
+  t.match(created, { status: 200, body: { data: { name: 'A', plan: 'free', created_at: /Z$/, disabled_at: null } } })
+  const { id } = created.body.data
   t.match((await admin('GET', '/accounts?limit=1000')).body.data.at(-1), { id })
   t.same((await admin('GET', `/accounts?after=${id}`)).body.data, [])
   t.match(await admin('PATCH', `/accounts/${id}`, { plan: 'pro', disabled: true }), {
@@ -182,7 +182,7 @@ t.test('admin: the queue is listed by account, and pending captures can be cance
   const { id: begun } = (await create(key)).body.data
   await database.query(`update capture set status = 'processing' where id = $1`, [begun])
   await database.query('update lane_meter set processing = 1 where account_id = $1', [id])
-  for (let made = 0; made < 20; made += 1) await create(key)
+  for (let created = 0; created < 20; created += 1) await create(key)
   const entry = async () => (await admin('GET', '/queue')).body.data.find((each) => each.account_id === id)
   t.match(await entry(), { name: 'A', pending: 20, processing: 1 })
   t.same((await admin('POST', `/accounts/${id}/queue/cancel`)).body.data, { canceled: 20 })
@@ -299,21 +299,21 @@ t.test("admin: the command line and the administration API show each other's cha
   }
   const { id } = await command('account', 'create', '--name', 'C', '--email', 'c@x', '--plan', 'free')
   t.match((await admin('GET', `/accounts/${id}`)).body.data, { id, name: 'C', plan: 'free' })
-  const made = await command('key', 'create', '--account', id)
-  t.equal((await create(made.key)).status, 202)
+  const created = await command('key', 'create', '--account', id)
+  t.equal((await create(created.key)).status, 202)
   t.match((await admin('POST', `/accounts/${id}/keys`, {})).body.error.details, { account: [/plan allows 1 API key/] })
   await t.rejects(command('key', 'create', '--account', id), /plan allows 1 API key/)
-  await command('key', 'revoke', made.id)
-  t.equal((await create(made.key)).status, 401)
+  await command('key', 'revoke', created.id)
+  t.equal((await create(created.key)).status, 401)
   const other = (await admin('POST', `/accounts/${id}/keys`, { name: 'of admin' })).body.data
-  t.match(await command('key', 'list', '--account', id), [{ id: made.id }, { id: other.id, name: 'of admin' }])
+  t.match(await command('key', 'list', '--account', id), [{ id: created.id }, { id: other.id, name: 'of admin' }])
   const { data } = (await admin('GET', '/audit?limit=4')).body
   t.same(
     data.map(({ actor, action, target }) => [actor, action, target]),
     [
       ['admin', 'key.create', other.id],
-      ['command line', 'key.revoke', made.id],
-      ['command line', 'key.create', made.id],
+      ['command line', 'key.revoke', created.id],
+      ['command line', 'key.create', created.id],
       ['command line', 'account.create', id],
     ],
   )

@@ -159,7 +159,7 @@ t.test('answer headers: the reported limits are those in force', async (t) => {
   await eventually(async () => (await remaining()) - 1 === (await remaining()))
 
   const plain = await newAccount('plain')
-  for (let made = 0; made < 5; made += 1) t.equal((await plain.post('/v1/screenshots', { url })).status, 202)
+  for (let created = 0; created < 5; created += 1) t.equal((await plain.post('/v1/screenshots', { url })).status, 202)
   const refused = await plain.post('/v1/screenshots', { url })
   t.match([refused.status, tell(refused)], [402, { 'x-usage-limit': '5', 'x-usage-remaining': '0' }])
   t.notOk(overageNames.some((name) => refused.headers.has(name)))
@@ -188,12 +188,12 @@ const isImage = (t: Test, { headers }: Response, id: string, cache = 'MISS') => 
 t.test('answer headers: an image has the same headers from every operation that returns it', async (t) => {
   const { call, post, create, id: accountId } = await newAccount('unlimited')
   const count = async () => (await database.query('select from capture where account_id = $1', [accountId])).length
-  const made = [
+  const created = [
     await call(`/v1/screenshots/capture?url=${url}`),
     await post('/v1/screenshots/capture', { url }),
     await post('/v1/screenshots', { url, response_type: 'image', cache_ttl: 60 }),
   ]
-  for (const answer of made) {
+  for (const answer of created) {
     const id = answer.headers.get('x-screenshot-id') ?? ''
     isImage(t, answer, id)
     t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
@@ -203,7 +203,7 @@ t.test('answer headers: an image has the same headers from every operation that 
   t.equal(await count(), 3)
   const hit = await post('/v1/screenshots/capture', { url, cache_ttl: 60 })
   isImage(t, hit, hit.headers.get('x-screenshot-id') ?? '', 'HIT')
-  t.same([await count(), hit.headers.get('etag')], [4, made[2]?.headers.get('etag')], 'a hit has a record too')
+  t.same([await count(), hit.headers.get('etag')], [4, created[2]?.headers.get('etag')], 'a hit has a record too')
 
   const id = await create()
   await (await call(`/v1/screenshots/${id}?wait=30`)).text()

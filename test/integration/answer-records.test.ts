@@ -79,11 +79,11 @@ t.test('answer records: a record has exactly the fields of its state, and none i
     t.same(namesOf(record), names.toSorted(), what)
     t.notOk(Object.values(record).includes(null), `${what}: nothing is null`)
   }
-  const made = await create({ url: 'https://example.com/never' })
-  has(made, always, 'created')
-  has(await data(`/screenshots/${made.id}`), always, 'pending')
-  await changeCaptures(database, [made.id], () => ({ change: { attempts: 1, unendedStarts: 1, begins: true } }))
-  const begun = await data(`/screenshots/${made.id}`)
+  const created = await create({ url: 'https://example.com/never' })
+  has(created, always, 'created')
+  has(await data(`/screenshots/${created.id}`), always, 'pending')
+  await changeCaptures(database, [created.id], () => ({ change: { attempts: 1, unendedStarts: 1, begins: true } }))
+  const begun = await data(`/screenshots/${created.id}`)
   has(begun, [...always, 'started_at'], 'processing')
   t.equal(begun['status'], 'processing')
 
@@ -131,20 +131,20 @@ t.test('answer records: html sources are shown by kind, size and digest; their t
     source_bytes: Buffer.byteLength(html),
     source_sha256: createHash('sha256').update(html).digest('hex'),
   }
-  const made = await create({ html, webhook_url: 'https://hooks.example.com/' })
-  t.match(made, { url: null, options: shown })
-  const done = await ended(made.id)
+  const created = await create({ html, webhook_url: 'https://hooks.example.com/' })
+  t.match(created, { url: null, options: shown })
+  const done = await ended(created.id)
   t.match(done, { status: 'completed', url: null, options: shown })
   const list = await (await ask('/screenshots')).text()
   const flat = await (await ask('/screenshots/capture', { html, webhook_url: 'https://hooks.example.com/' })).text()
   t.match(JSON.parse(flat), { url: null, status: 'pending' })
-  const capture = await find({ id: made.id, accountId })
+  const capture = await find({ id: created.id, accountId })
   const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
   const body = renderBody(delivery, capture, 'https://shots.example') ?? ''
   t.match(JSON.parse(body), { data: { url: null, options: shown } })
   const rows = await database.query('select to_jsonb(c)::text from capture c where account_id = $1', [accountId])
   t.equal(rows.length, 2)
-  const all = [JSON.stringify([made, done, rows]), list, flat, body, readFileSync(logFile, 'utf8')].join()
+  const all = [JSON.stringify([created, done, rows]), list, flat, body, readFileSync(logFile, 'utf8')].join()
   t.notMatch(all, /geheim/)
 })
 
@@ -164,15 +164,21 @@ t.test(
       },
     }
     const body = { url, proxy, webhook_url: webhook }
-    const made = await create(body)
-    t.match(made, masked)
-    t.match(await ended(made.id), { ...masked, status: 'completed' })
+    const created = await create(body)
+    t.match(created, masked)
+    t.match(await ended(created.id), { ...masked, status: 'completed' })
     const batch = await data('/screenshots/batch', { urls: [url], proxy, webhook_url: webhook })
     t.match(batch, { screenshots: [masked] })
     const json = await data('/screenshots/capture', { url, proxy, response_type: 'json' })
     t.match(json, { url: masked.url, options: { proxy: masked.options.proxy } })
-    const texts = [made, batch, json].map((each) => JSON.stringify(each))
-    for (const path of ['', `/${made.id}`, `/${made.id}/events`, `/batch/${batch.id}`, `/${made.id}/deliveries`])
+    const texts = [created, batch, json].map((each) => JSON.stringify(each))
+    for (const path of [
+      '',
+      `/${created.id}`,
+      `/${created.id}/events`,
+      `/batch/${batch.id}`,
+      `/${created.id}/deliveries`,
+    ])
       texts.push(await (await ask(`/screenshots${path}`)).text())
     const secret = { headers: { 'X-Key': 's3cr3t5' }, cookies: [{ name: 'a', value: 's3cr3t6' }] }
     const endedCapture = await ended((await create({ url, ...secret })).id)
@@ -183,7 +189,7 @@ t.test(
     t.match(flat, { url: masked.url, webhook_url: webhook })
     texts.push(JSON.stringify({ ...flat, webhook_url: '' }))
     const delivery = { event: 'screenshot.completed', eventData: null, sentAt: '' }
-    const capture = await find({ id: made.id, accountId })
+    const capture = await find({ id: created.id, accountId })
     const webhookBody = renderBody(delivery, capture, 'https://shots.example') ?? ''
     t.match(JSON.parse(webhookBody), { data: masked })
     const rows = await database.query<{ options: string }>(
@@ -224,9 +230,9 @@ t.test(
         { ...effective, timeout: 30 },
       ],
     ] as const) {
-      const made = await create({ url: 'https://example.com/', ...supply })
-      t.strictSame(made.options, { ...atFirst })
-      t.strictSame((await ended(made.id)).options, { ...named, ...atFirst })
+      const created = await create({ url: 'https://example.com/', ...supply })
+      t.strictSame(created.options, { ...atFirst })
+      t.strictSame((await ended(created.id)).options, { ...named, ...atFirst })
     }
     const never = await create({ url: 'https://example.com/never', delay: 2 })
     t.strictSame((await data(`/screenshots/${never.id}`)).options, { ...effective, delay: 2 })
@@ -259,13 +265,13 @@ const areTimes = (t: Test, answer: unknown, names: readonly string[], what: stri
 t.test('answer records: every time is in UTC, with microseconds', async (t) => {
   const { ask, create, ended, data } = await newAccount()
   const before = new Date().toISOString()
-  const made = await create({ url: 'https://example.com/', webhook_url: 'https://hooks.example.com/' })
-  const done = await ended(made.id)
+  const created = await create({ url: 'https://example.com/', webhook_url: 'https://hooks.example.com/' })
+  const done = await ended(created.id)
   const after = new Date(Date.now() + 1).toISOString()
   const states = ['created_at', 'started_at', 'completed_at'].map((name) => String(done[name]))
   const inOrder = [before.slice(0, -1), ...states.map((time) => time.slice(0, -1)), after.slice(0, -1)]
   t.same(inOrder.toSorted(), inOrder, 'the times lie between the request and the response')
-  areTimes(t, made, ['.created_at'], 'create')
+  areTimes(t, created, ['.created_at'], 'create')
   const times = areTimes(t, done, ['.created_at', '.started_at', '.completed_at', '.expires_at'], 'status')
   t.ok(
     times.some((time) => !time.endsWith('000Z')),
@@ -279,7 +285,7 @@ t.test('answer records: every time is in UTC, with microseconds', async (t) => {
   )
   const batch = await data('/screenshots/batch', { urls: ['https://example.com/'] })
   areTimes(t, batch, ['.created_at', '.screenshots.created_at'], 'batch')
-  areTimes(t, await data(`/screenshots/${made.id}/signed-url`, {}), ['.expires_at'], 'link')
+  areTimes(t, await data(`/screenshots/${created.id}/signed-url`, {}), ['.expires_at'], 'link')
   areTimes(t, await data('/account/usage'), ['.period_start', '.period_end'], 'usage')
   const hook = await data('/webhooks', { url: 'https://hooks.example.com/' })
   areTimes(t, hook, ['.created_at'], 'webhook')
@@ -291,7 +297,7 @@ t.test('answer records: every time is in UTC, with microseconds', async (t) => {
   })
   areTimes(t, await flat.json(), ['.created_at'], 'flat')
   areTimes(t, { reset_at: flat.headers.get('x-usage-reset') }, ['.reset_at'], 'header')
-  const events = await (await ask(`/screenshots/${made.id}/events`)).text()
+  const events = await (await ask(`/screenshots/${created.id}/events`)).text()
   const sentTimes = [...events.matchAll(/^data: (.*)$/gm)].map(([, text = '']) => timesIn(JSON.parse(text)))
   for (const [name, time] of sentTimes.flat()) t.match(time, /T\d\d:\d\d:\d\d\.\d{6}Z$/, `event ${name}`)
   t.ok(sentTimes.flat().length >= 4)

@@ -83,7 +83,7 @@ t.test('audit: the keys of a disabled account are refused by every replica at on
 t.test('audit: accounts are listed page by page', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
-  for (let made = 0; made < 5; made += 1) await createAccount(database, wanted)
+  for (let created = 0; created < 5; created += 1) await createAccount(database, wanted)
   const all = await listAccounts(database)
   const pages = [await listAccounts(database, { limit: 2 })]
   for (let page = pages[0]; page?.length === 2; page = pages.at(-1)) {

@@ -28,24 +28,24 @@ const parts = {
   three: { heading: 'Three', measure: async () => '3' },
 }
 t.beforeEach(() => void written.splice(0))
-const made = 'Made.'
+const footer = 'Made.'
 
 t.test('bench: a part that fails is named, and those before and after it are written', async (t) => {
-  t.strictSame(await runParts({ parts, names: [], made }, write), ['two'])
+  t.strictSame(await runParts({ parts, names: [], footer }, write), ['two'])
   t.strictSame(written, ['One: Made.\n\n1\n', 'Three: Made.\n\n3\n'])
 })
 
 t.test('bench: single parts can be named, and unknown ones are refused', async (t) => {
-  t.strictSame(await runParts({ parts, names: ['three'], made }, write), [])
+  t.strictSame(await runParts({ parts, names: ['three'], footer }, write), [])
   t.strictSame(written, ['Three: Made.\n\n3\n'])
-  await t.rejects(runParts({ parts, names: ['four'], made }, write), { message: 'four is none of one, two, three' })
+  await t.rejects(runParts({ parts, names: ['four'], footer }, write), { message: 'four is none of one, two, three' })
 })
 
 t.test('bench: a program with a part that fails ends with 1', async (t) => {
   t.teardown(() => void (process.exitCode = undefined))
-  await runProgram({ parts, names: ['one'], made }, write)
+  await runProgram({ parts, names: ['one'], footer }, write)
   t.not(process.exitCode, 1)
-  await runProgram({ parts, names: [], made }, write)
+  await runProgram({ parts, names: [], footer }, write)
   t.equal(process.exitCode, 1)
   process.exitCode = undefined
 })

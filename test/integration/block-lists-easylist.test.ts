@@ -39,7 +39,7 @@ const blockerOf = (compiled: string) => {
 
 t.test('block lists easylist: the bundled lists refuse at most 1 % of ordinary hosts', async (t) => {
   t.ok(ordinary.length >= 500 && new Set(ordinary).size === ordinary.length, `${ordinary.length} hosts`)
-  const blocker = blockerOf((await provideLists('', { into: join(folder, 'own') })).folder)
+  const blocker = blockerOf((await provideLists('', { outputFolder: join(folder, 'own') })).folder)
   const refused = ordinary.filter((host) => blocker.refusesHost(host))
   t.ok(refused.length <= ordinary.length / 100, refused.join(' '))
 })
@@ -51,7 +51,7 @@ t.test(
     const lists = join(folder, 'lists')
     await mkdir(join(lists, 'ads'), { recursive: true })
     await writeFile(join(lists, 'ads/easylist.txt'), text ?? '')
-    const blocker = blockerOf((await provideLists(lists, { into: join(folder, 'compiled') })).folder)
+    const blocker = blockerOf((await provideLists(lists, { outputFolder: join(folder, 'compiled') })).folder)
     const rules = (text ?? '').matchAll(/^\|\|([a-z0-9.-]+\.[a-z]+)\^(?:\$third-party)?$/gm)
     const hosts = [...new Set([...rules].map(([, host = '']) => host))]
     const random = seeded(20_261_121)

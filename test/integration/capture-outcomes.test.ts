@@ -43,8 +43,8 @@ const json = async (answer: Response) => (await answer.json()) as Answer
 
 const { id: accountId } = await createAccount(database, { name: 'T', email: 't@example.com', plan: 'unlimited' })
 const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
-const ask = (method: string, path: string, on = baseUrl) =>
-  fetch(`${on}/v1/screenshots${path}`, { method, headers: { authorization: `Bearer ${key}` } })
+const ask = (method: string, path: string, base = baseUrl) =>
+  fetch(`${base}/v1/screenshots${path}`, { method, headers: { authorization: `Bearer ${key}` } })
 const post = (path: string, body: object) =>
   fetch(`${baseUrl}/v1/screenshots${path}`, {
     method: 'POST',
@@ -194,11 +194,11 @@ t.test('capture outcomes: a capture can be deleted in every state, and is then 4
   for (const id of [pending, processing, completed, failed]) {
     const link = await json(await post(`/${id}/signed-url`, {}))
     t.equal((await ask('DELETE', `/${id}`)).status, 204)
-    for (const on of [baseUrl, replica.baseUrl]) {
+    for (const base of [baseUrl, replica.baseUrl]) {
       const answers = await Promise.all([
-        ask('DELETE', `/${id}`, on),
-        ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, on)),
-        fetch(link.data.url.replace(/^https?:\/\/[^/]+/, on)),
+        ask('DELETE', `/${id}`, base),
+        ...['', '?wait=5', '/image', '/deliveries', '/events'].map((path) => ask('GET', `/${id}${path}`, base)),
+        fetch(link.data.url.replace(/^https?:\/\/[^/]+/, base)),
       ])
       t.same(
         answers.map(({ status }) => status),

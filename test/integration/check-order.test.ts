@@ -110,13 +110,13 @@ t.test('check order: body, feature, replay, cache, queue bound and quota are che
   t.same(await refusal(await post({ html }, a)), [403, 'FEATURE_NOT_AVAILABLE'])
   t.same(await refusal(await post({ urls: [url] }, a, '/screenshots/batch')), [403, 'FEATURE_NOT_AVAILABLE'])
   t.same(await refusal(await post({ ...cached, width: 400 }, a)), [422, 'IDEMPOTENCY_MISMATCH'])
-  for (const [sent, key, of] of [
+  for (const [sent, key, expected] of [
     [cached, a, first],
     [{ url: never }, b, second],
   ] as const) {
     const replay = await post(sent, key)
     t.same([replay.status, replay.headers.get('idempotent-replayed')], [202, 'true'])
-    t.equal((await json(replay)).data.id, of.id)
+    t.equal((await json(replay)).data.id, expected.id)
   }
   t.same([await countOf(), await usage()], [2, [{ used: 2 }]], 'a replay is neither stored nor charged')
   const hit = await post(cached)
@@ -146,7 +146,8 @@ const isHeld = async (t: Test, answer: Response, code: string) => {
 t.test('check order: an account may have max_pending captures waiting, until one of them begins', async (t) => {
   const { post, countOf } = await newAccount('three')
   const ids = []
-  for (let made = 0; made < 3; made += 1) ids.push((await json(await post({ url: `${never}/${made}` }))).data.id)
+  for (let created = 0; created < 3; created += 1)
+    ids.push((await json(await post({ url: `${never}/${created}` }))).data.id)
   await isHeld(t, await post({ url: never }), 'QUEUE_FULL')
   await isHeld(t, await post({ url: never }, {}, '/screenshots/capture'), 'QUEUE_FULL')
   t.equal(await countOf(), 3, 'nothing is stored')

@@ -52,10 +52,10 @@ t.test('cli: migrate brings a database up to date and puts the plans of the cont
 })
 
 t.test('cli: creates, lists and moves accounts', async (t) => {
-  const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'free'])
-  t.strictSame(made, { id: made.id, name: 'N', email: 'e@x', plan: 'free' })
-  t.strictSame(await json(['account', 'set-plan', made.id, 'pro']), { id: made.id, plan: 'pro' })
-  t.match(await json(['account', 'list']), [{ id: made.id, plan: 'pro', created_at: String }])
+  const created = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'free'])
+  t.strictSame(created, { id: created.id, name: 'N', email: 'e@x', plan: 'free' })
+  t.strictSame(await json(['account', 'set-plan', created.id, 'pro']), { id: created.id, plan: 'pro' })
+  t.match(await json(['account', 'list']), [{ id: created.id, plan: 'pro', created_at: String }])
   t.match(await run(['account', 'set-plan', 'x', 'pro']), { code: 1, errors: /no account x/ })
 })
 
@@ -63,32 +63,41 @@ t.test('cli: shows a key only when it is created, lists it without its secret, a
   const [account] = await json<{ id: string }[]>(['account', 'list'])
   const id = account?.id ?? ''
   const flags = ['--account', id, '--name', 'web', '--domain', '*.x.com', '--domain', 'y.org', '--expires', '90d']
-  const made = await json<{ id: string; prefix: string; key: string }>(['key', 'create', ...flags])
-  t.strictSame(Object.keys(made), ['id', 'prefix', 'key'])
-  t.match(made.key, /^sk_live_[A-Za-z0-9]{40}$/)
-  t.ok(made.key.startsWith(made.prefix))
+  const created = await json<{ id: string; prefix: string; key: string }>(['key', 'create', ...flags])
+  t.strictSame(Object.keys(created), ['id', 'prefix', 'key'])
+  t.match(created.key, /^sk_live_[A-Za-z0-9]{40}$/)
+  t.ok(created.key.startsWith(created.prefix))
   const { out } = await run(['key', 'list', '--account', id, '--json'])
-  t.notMatch(out, made.key)
+  t.notMatch(out, created.key)
   t.match(JSON.parse(out), [
-    { id: made.id, name: 'web', domains: ['*.x.com', 'y.org'], expires_at: /^20/, revoked_at: null },
+    { id: created.id, name: 'web', domains: ['*.x.com', 'y.org'], expires_at: /^20/, revoked_at: null },
   ])
-  await json(['key', 'revoke', made.id])
-  t.match(await json(['key', 'list', '--account', id]), [{ id: made.id, revoked_at: /^20/ }])
+  await json(['key', 'revoke', created.id])
+  t.match(await json(['key', 'list', '--account', id]), [{ id: created.id, revoked_at: /^20/ }])
 })
 
 // Contract: Plans
 // Contract: Plan changes
 t.test('cli: creates as many keys as the plan allows; a smaller plan leaves existing keys valid', async (t) => {
   await json(['migrate'])
-  const made = await json<{ id: string }>(['account', 'create', '--name', 'N', '--email', 'e@x', '--plan', 'starter'])
-  const create = ['key', 'create', '--account', made.id, '--name', 'k']
+  const created = await json<{ id: string }>([
+    'account',
+    'create',
+    '--name',
+    'N',
+    '--email',
+    'e@x',
+    '--plan',
+    'starter',
+  ])
+  const create = ['key', 'create', '--account', created.id, '--name', 'k']
   await json(create)
   await json(create)
   const refused = { code: 1, out: '', errors: /allows 2 API keys; revoke one first/ }
   t.match(await run(create), refused)
-  await json(['account', 'set-plan', made.id, 'free'])
+  await json(['account', 'set-plan', created.id, 'free'])
   t.match(await run(create), { ...refused, errors: /allows 1 API key;/ })
-  const keys = await json<{ revoked_at: string | null }[]>(['key', 'list', '--account', made.id])
+  const keys = await json<{ revoked_at: string | null }[]>(['key', 'list', '--account', created.id])
   t.same(
     keys.map((key) => key.revoked_at),
     [null, null],

@@ -245,7 +245,7 @@ t.test('contract: the recorder reports responses that differ from the document',
   const headers = { 'x-request-id': 'x', 'access-control-allow-origin': '*', 'content-type': 'application/json' }
   const usage = { method: 'GET', path: '/api/v1/account/usage', status: 200, headers }
   t.match(check({ ...usage, body: { data: {}, more: 1 } }).join(), /additional properties.*required property/)
-  t.same(check({ ...usage, status: 418 }), ['usage 418 is not named'])
+  t.same(check({ ...usage, status: 418 }), ['usage 418 is not documented'])
   t.match(check({ ...usage, headers: { ...headers, 'x-request-id': undefined } }).join(), 'X-Request-Id is missing')
   t.match(check({ ...usage, headers: { ...headers, 'x-usage-limit': 'many' } }).join(), 'X-Usage-Limit')
   t.match(check({ ...usage, headers: { ...headers, 'content-type': 'text/html' } }).join(), 'not named')

@@ -42,29 +42,29 @@ const turns = (outcome: Outcome): number => {
 }
 
 /** Moments that wanted more than a slot for each capture. The ledger's count may be up to a second old. */
-const excessive = (outcome: Outcome, of: PoolPolicy) =>
+const excessive = (outcome: Outcome, rules: PoolPolicy) =>
   outcome.moments.filter(
     ({ decision, known, counted }) =>
-      decision.wanted > Math.max(of.min, Math.ceil(Math.max(known, counted) / of.slots) + of.buffer),
+      decision.wanted > Math.max(rules.min, Math.ceil(Math.max(known, counted) / rules.slots) + rules.buffer),
   )
 
 /** Moments above the minimum after the hold window plus ten seconds per worker since the work ended. */
-const late = (outcome: Outcome, of: PoolPolicy) => {
-  const removed = Math.max(...sizes(outcome)) - of.min
-  const dueMs = ended(outcome) + of.holdMs + removed * 10_000
-  return outcome.moments.filter(({ atMs, active }) => atMs > dueMs && active > of.min)
+const late = (outcome: Outcome, rules: PoolPolicy) => {
+  const removed = Math.max(...sizes(outcome)) - rules.min
+  const dueMs = ended(outcome) + rules.holdMs + removed * 10_000
+  return outcome.moments.filter(({ atMs, active }) => atMs > dueMs && active > rules.min)
 }
 
-const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
-  t.strictSame(excessive(outcome, of), [], 'wanted never exceeds need')
+const holdsAlways = (t: Test, outcome: Outcome, rules: PoolPolicy) => {
+  t.strictSame(excessive(outcome, rules), [], 'wanted never exceeds need')
   t.equal(outcome.interrupted, 0, 'no running capture is stopped')
   t.equal(outcome.aborted, 0, 'no starting worker is stopped')
-  const outside = outcome.moments.slice(1).filter(({ active }) => active < of.min || active > of.max)
+  const outside = outcome.moments.slice(1).filter(({ active }) => active < rules.min || active > rules.max)
   t.strictSame(outside, [], 'the size stays within its bounds')
 }
 
-const isBackAtMinimum = (t: Test, outcome: Outcome, of: PoolPolicy) =>
-  t.strictSame(late(outcome, of), [], 'back at the minimum within its time')
+const isBackAtMinimum = (t: Test, outcome: Outcome, rules: PoolPolicy) =>
+  t.strictSame(late(outcome, rules), [], 'back at the minimum within its time')
 
 const burst = () => Array.from({ length: 200 }, () => 20_000)
 

@@ -33,7 +33,7 @@ const simulate = (seed: number, scenario: Partial<Scenario> & { load: (random: (
 const busyHalf = (random: () => number) => poisson(random, { fromMs: 0, toMs: 10 * minuteMs, perSecond: 4 })
 
 /** Moments that request more workers than the maximum. */
-const runaways = ({ moments }: Outcome, most: number) => moments.filter(({ required: asked }) => asked > most)
+const runaways = ({ moments }: Outcome, most: number) => moments.filter(({ required }) => required > most)
 
 /** Moments that drain good workers while others are stuck or refused. */
 const wrongDrains = ({ moments }: Outcome) =>
@@ -46,16 +46,16 @@ const acts = (outcome: Outcome, period: { fromMs: number; toMs: number }) =>
       atMs >= period.fromMs && atMs < period.toMs && kind !== 'hold' && kind !== 'freeze',
   )
 
-const holdsAlways = (t: Test, outcome: Outcome, of: PoolPolicy) => {
-  t.strictSame(runaways(outcome, of.max), [], 'never requests more than the maximum')
+const holdsAlways = (t: Test, outcome: Outcome, rules: PoolPolicy) => {
+  t.strictSame(runaways(outcome, rules.max), [], 'never requests more than the maximum')
   t.strictSame(wrongDrains(outcome), [], 'drains no worker while others are stuck or refused')
   t.equal(outcome.interrupted, 0, 'no running capture is stopped')
   t.equal(outcome.aborted, 0, 'no starting worker is stopped')
 }
 
 const isAtRest = (t: Test, outcome: Outcome, size: number) => {
-  const { ready, required: asked, stuck } = outcome.moments.at(-1) ?? { ready: -1, required: -1, stuck: -1 }
-  t.strictSame({ ready, asked, stuck }, { ready: size, asked: size, stuck: 0 }, 'ends at the expected size')
+  const { ready, required, stuck } = outcome.moments.at(-1) ?? { ready: -1, required: -1, stuck: -1 }
+  t.strictSame({ ready, asked: required, stuck }, { ready: size, asked: size, stuck: 0 }, 'ends at the expected size')
 }
 
 const sees =
@@ -197,7 +197,7 @@ for (const seed of seeds) {
       ({ decision, known, counted }) => decision.wanted > Math.max(known, counted) + rules.buffer,
     )
     t.strictSame(excessive, [])
-    t.ok(Math.max(...outcome.moments.map(({ required: asked }) => asked)) <= 24, 'not twice what the load needs')
+    t.ok(Math.max(...outcome.moments.map(({ required }) => required)) <= 24, 'not twice what the load needs')
     isAtRest(t, outcome, rules.buffer)
     t.end()
   })
@@ -205,7 +205,7 @@ for (const seed of seeds) {
   t.test(`controller troubles: starts only the workers that slots of other pools do not replace, seed ${seed}`, (t) => {
     const rules = { ...policy, min: 0 }
     const enough = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 20 })
-    t.equal(Math.max(...enough.moments.map(({ required: asked }) => asked)), 0, 'none if slots of other pools suffice')
+    t.equal(Math.max(...enough.moments.map(({ required }) => required)), 0, 'none if slots of other pools suffice')
     const few = simulate(seed, { load: busyHalf, policy: rules, slotsElsewhere: 3 })
     holdsAlways(t, few, rules)
     const settled = few.moments.filter(({ atMs }) => atMs > 2 * minuteMs && atMs < 10 * minuteMs)

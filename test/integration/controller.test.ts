@@ -41,7 +41,7 @@ const shows = (controller: ControllerProcess, detail: Record<string, string>) =>
     { what: JSON.stringify(detail) },
   )
 
-t.test('controller: sizes a pool of real processes', async (t) => {
+t.test('controller: scales a pool of real processes', async (t) => {
   const world = await startPoolWorld()
   t.teardown(() => world[Symbol.asyncDispose]())
   const controller = await startController(world, fast)

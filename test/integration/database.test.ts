@@ -36,7 +36,7 @@ t.test('migrations: create the tables as the entities describe them, and are app
 
 t.test('database: tables that captures fill and empty have their own vacuum settings', async (t) => {
   const database = await server.createDatabase()
-  const usual = await database.query<{ name: string }>(
+  const defaults = await database.query<{ name: string }>(
     `select relname as name from pg_class
       where relkind = 'r' and relnamespace = current_schema()::regnamespace
         and coalesce(reloptions::text, '') not like '%autovacuum_vacuum_scale_factor%' order by 1`,
@@ -52,7 +52,7 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
   ]
   const few = ['orphan_sweep', 'plan', 'sql_function', 'webhook', 'webhook_secret']
   t.same(
-    usual.map(({ name }) => name),
+    defaults.map(({ name }) => name),
     [...quiet, ...few],
   )
 })
@@ -177,10 +177,10 @@ t.test('database: a revoked key is refused by every replica at once', async (t) 
   await using replica = openDatabase({ url: database.url, poolMax: 2 })
   await replacePlans(database, defaultPlans)
   const account = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
-  const made = await createKey(database, key(account.id))
-  const request = { keyHash: createKeyHash(pepper)(made.key), originHost: null }
+  const created = await createKey(database, key(account.id))
+  const request = { keyHash: createKeyHash(pepper)(created.key), originHost: null }
   t.match(await checkRequest(replica, request), { ok: true, caller: { accountId: account.id, rate: null } })
-  await revokeKey(database, made.id)
+  await revokeKey(database, created.id)
   t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })
 })
 
@@ -221,10 +221,10 @@ t.test('database: the idle session timeout is added to the options of an address
 
 t.test('database: statements time out after ten seconds, and those of a migration after an hour', async (t) => {
   const { url } = await server.createDatabase()
-  await using usual = openDatabase({ url, poolMax: 2 })
+  await using defaults = openDatabase({ url, poolMax: 2 })
   await using patient = openDatabase({ url, poolMax: 2, statementMs: migrationStatementMs })
   const shown = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock`
-  t.same(await usual.query(shown), [{ statement: '10s', lock: '5s' }])
+  t.same(await defaults.query(shown), [{ statement: '10s', lock: '5s' }])
   t.same(await patient.query(shown), [{ statement: '1h', lock: '5s' }])
 
   await using hasty = openDatabase({ url, poolMax: 2, statementMs: 1100 })
@@ -242,8 +242,8 @@ t.test(
       url.searchParams.set('options', options)
       return openDatabase({ url: url.href, poolMax: 2 })
     }
-    await using usual = openAs('')
-    await usual.probe()
+    await using defaults = openAs('')
+    await defaults.probe()
     await using readOnly = openAs('-c default_transaction_read_only=on')
     await t.rejects(readOnly.probe(), { code: 'SERVICE_UNAVAILABLE', message: 'PostgreSQL is read-only' })
     await database.query('alter role prober set temp_file_limit = 0')

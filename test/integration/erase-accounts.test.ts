@@ -31,7 +31,7 @@ const fill = async (database: Database) => {
 const grown = new Set(['audit_entry', 'batch', 'capture', 'idempotency_key', 'outbox', 'webhook_delivery'])
 
 /** The growing tables that statements scan sequentially. */
-const readWhole = async (database: Database, erase: (on: Database) => Promise<unknown>): Promise<string[]> => {
+const readWhole = async (database: Database, erase: (environment: Database) => Promise<unknown>): Promise<string[]> => {
   const whole = new Set<string>()
   const explaining: Database = {
     ...database,
@@ -65,14 +65,14 @@ t.test('erase accounts: an account is erased through indexes, however many rows 
   await orderErasure(database, id, 'admin')
   t.same(await readWhole(database, eraseAll), [])
   const audit = `update audit_entry set detail = '{}' where target in ('${id}', '${randomUUID()}')`
-  t.same(await readWhole(database, async (on) => void (await on.query(audit))), [])
+  t.same(await readWhole(database, async (environment) => void (await environment.query(audit))), [])
 
   await database.query('drop index webhook_delivery_account, audit_entry_target')
   const { id: another } = await newAccount(database)
   await orderErasure(database, another, 'admin')
   t.same(await readWhole(database, eraseAll), ['webhook_delivery'])
   t.same(
-    await readWhole(database, async (on) => void (await on.query(audit))),
+    await readWhole(database, async (environment) => void (await environment.query(audit))),
     ['audit_entry'],
     'the test detects a scan',
   )

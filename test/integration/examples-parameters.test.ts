@@ -46,8 +46,8 @@ type Made = { readonly id?: string; readonly data?: { readonly id: string } }
 for (const name of await readdir(folder)) {
   t.test(`examples parameters: ${name} is captured without a warning`, async (t) => {
     const body = JSON.parse(here(await readFile(join(folder, name), 'utf8'))) as Record<string, unknown>
-    const made = (await (await system.post('/v1/screenshots', body)).json()) as Made
-    const id = made.data?.id ?? made.id ?? `none: ${JSON.stringify(made)}`
+    const created = (await (await system.post('/v1/screenshots', body)).json()) as Made
+    const id = created.data?.id ?? created.id ?? `none: ${JSON.stringify(created)}`
     await eventually(async () => /completed|failed/.test((await system.record(id)).status ?? ''), { withinMs: 90_000 })
     const record: { status: string | undefined; warnings?: readonly unknown[] } = await system.record(id)
     t.match(record, { status: 'completed' })

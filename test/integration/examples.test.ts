@@ -158,8 +158,8 @@ type Made = { readonly data: { readonly id: string; readonly secret: string } }
 for (const language of ['typescript', 'python'] as const) {
   t.test(`examples: ${language} receiver accepts deliveries with a valid signature and refuses others`, async (t) => {
     // The address is known only once the receiver runs, and the secret only once there is an address.
-    const made = await system.post('/v1/webhooks', { url: 'https://127.0.0.1:9443/', events: ['webhook.test'] })
-    const { id, secret } = ((await made.json()) as Made).data
+    const created = await system.post('/v1/webhooks', { url: 'https://127.0.0.1:9443/', events: ['webhook.test'] })
+    const { id, secret } = ((await created.json()) as Made).data
     const [program, file] = commandOf(language, 'webhook-receiver')
     const receiver = spawn(program, [file], {
       cwd: folder,

@@ -62,11 +62,11 @@ t.test('gateway batches: a batch is one request and one capture per URL, or is r
     error: { details: { options: [] } },
   })
 
-  const made = await post({ urls: urlsOf(3), width: 400, full_page: true, format: 'jpeg' })
-  t.match(made, { status: 202, left: [String(perMinute - 3), '2', null] })
-  for (const { id, url } of made.data.screenshots) {
+  const created = await post({ urls: urlsOf(3), width: 400, full_page: true, format: 'jpeg' })
+  t.match(created, { status: 202, left: [String(perMinute - 3), '2', null] })
+  for (const { id, url } of created.data.screenshots) {
     const { data } = await get(`/${id}`)
-    t.match(data, { url, batch_id: made.data.id, options: { width: 400, full_page: true, format: 'jpeg' } })
+    t.match(data, { url, batch_id: created.data.id, options: { width: 400, full_page: true, format: 'jpeg' } })
   }
   t.match(await post({ urls: urlsOf(3) }), {
     status: 402,

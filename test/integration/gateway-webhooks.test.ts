@@ -68,9 +68,9 @@ const unknown = '00000000-0000-4000-8000-000000000000'
 // Contract: Events
 t.test('gateway webhooks: a webhook is created, read, changed and deleted; its secret is returned once', async (t) => {
   const { call, listed } = await newCaller()
-  const made = await call('POST', '/webhooks', { url })
-  t.equal(made.status, 200)
-  const { secret, ...webhook } = made.body.data
+  const created = await call('POST', '/webhooks', { url })
+  t.equal(created.status, 200)
+  const { secret, ...webhook } = created.body.data
   t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   t.strictSame(Object.keys(webhook).toSorted(), [
     'active',
@@ -159,11 +159,11 @@ t.test('gateway webhooks: an account has at most 20 webhooks, under concurrency 
 
 t.test('gateway webhooks: a plan without webhooks can neither create nor test one', async (t) => {
   const { accountId, call } = await newCaller('starter')
-  const made = await call('POST', '/webhooks', { url })
+  const created = await call('POST', '/webhooks', { url })
   await database.query(`update account set plan = 'free' where id = $1`, [accountId])
   const refused = { status: 403, body: { error: { code: 'FEATURE_NOT_AVAILABLE', message: /webhooks/ } } }
   t.match(await call('POST', '/webhooks', { url }), refused)
-  const path = `/webhooks/${String(made.body.data['id'])}`
+  const path = `/webhooks/${String(created.body.data['id'])}`
   t.match(await call('POST', `${path}/test`), refused)
   t.match(await call('POST', '/webhooks', { url: 'nothing' }), { status: 422 }, 'the body is validated first')
   t.equal((await call('DELETE', path)).status, 204, 'existing webhooks can be deleted')
@@ -174,8 +174,8 @@ t.test('gateway webhooks: a plan without webhooks can neither create nor test on
 t.test('gateway webhooks: foreign, unknown and malformed ids of webhooks and deliveries are 404', async (t) => {
   const owner = await newCaller()
   const { call } = await newCaller()
-  const made = await owner.call('POST', '/webhooks', { url })
-  const own = String(made.body.data['id'])
+  const created = await owner.call('POST', '/webhooks', { url })
+  const own = String(created.body.data['id'])
   const delivery = String((await owner.call('POST', `/webhooks/${own}/test`)).body.data['id'])
   for (const id of [own, unknown, 'x']) {
     const path = `/webhooks/${id}`
@@ -207,12 +207,12 @@ t.test('gateway webhooks: a test delivery is sent, logged with its attempts, and
   await using certificate = await makeCertificate(hookNames)
   await using receiver = await startReceiver(certificate, (_, nth) => (nth === 1 ? 410 : 200))
   await using filter = await startReceiverFilter(receiver)
-  const on = { database, egressPort: filter.port, certificate }
-  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, retryDelaysMs: [] })
+  const environment = { database, egressPort: filter.port, certificate }
+  const sender = await startSender(t, environment, { openingKey: gateway.webhookOpeningKey, retryDelaysMs: [] })
   const { call, listed } = await newCaller()
-  const made = await call('POST', '/webhooks', { url: hookUrl('test', '/in?token=hidden'), active: false })
-  const secret = String(made.body.data['secret'])
-  const path = `/webhooks/${String(made.body.data['id'])}`
+  const created = await call('POST', '/webhooks', { url: hookUrl('test', '/in?token=hidden'), active: false })
+  const secret = String(created.body.data['secret'])
+  const path = `/webhooks/${String(created.body.data['id'])}`
   const queued = await call('POST', `${path}/test`)
   t.equal(queued.status, 202)
   t.strictSame(Object.keys(queued.body.data), ['id'])
@@ -223,7 +223,7 @@ t.test('gateway webhooks: a test delivery is sent, logged with its attempts, and
     id,
     event: 'webhook.test',
     screenshot_id: null,
-    webhook_id: made.body.data['id'],
+    webhook_id: created.body.data['id'],
     url: 'https://test.hooks.example/in?***',
     next_attempt_at: null,
     attempts: [{ number: 1, status: 410, error: 'status', ms: Number }],
@@ -240,7 +240,7 @@ t.test('gateway webhooks: a test delivery is sent, logged with its attempts, and
   const newer = String(rotated.body.data['secret'])
   t.not(newer, secret)
   t.match(newer, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  t.strictSame(Object.keys(rotated.body.data).toSorted(), Object.keys(made.body.data).toSorted())
+  t.strictSame(Object.keys(rotated.body.data).toSorted(), Object.keys(created.body.data).toSorted())
   await call('POST', `${path}/test`)
   await eventually(() => receiver.received.length === 3)
   const { headers, body } = receiver.received[2]!
@@ -256,7 +256,7 @@ t.test('gateway webhooks: a test delivery is sent, logged with its attempts, and
   }
   const [left] = await database.query<{ hours: number }>(
     'select extract(epoch from previous_until - now())::float8 / 3600 as hours from webhook_secret where webhook_id = $1',
-    [made.body.data['id']],
+    [created.body.data['id']],
   )
   t.ok((left?.hours ?? 0) > 23.9 && (left?.hours ?? 25) <= 24, `${left?.hours} hours`)
   await database.query(`update webhook_secret set previous_until = now()`)
@@ -272,11 +272,14 @@ t.test('gateway webhooks: the log of a retried delivery has each attempt and the
   await using certificate = await makeCertificate(hookNames)
   await using receiver = await startReceiver(certificate, () => 500)
   await using filter = await startReceiverFilter(receiver)
-  const on = { database, egressPort: filter.port, certificate }
-  const sender = await startSender(t, on, { openingKey: gateway.webhookOpeningKey, retryDelaysMs: [20, 3_600_000] })
+  const environment = { database, egressPort: filter.port, certificate }
+  const sender = await startSender(t, environment, {
+    openingKey: gateway.webhookOpeningKey,
+    retryDelaysMs: [20, 3_600_000],
+  })
   const { call, listed } = await newCaller()
-  const made = await call('POST', '/webhooks', { url: hookUrl('again', '/in') })
-  const path = `/webhooks/${String(made.body.data['id'])}`
+  const created = await call('POST', '/webhooks', { url: hookUrl('again', '/in') })
+  const path = `/webhooks/${String(created.body.data['id'])}`
   await call('POST', `${path}/test`)
   const log = async () => (await listed(`${path}/deliveries`)).data[0] as Fields & { attempts: Fields[] }
   await eventually(async () => (await log()).attempts.length === 2, { withinMs: 60_000 })
@@ -301,7 +304,7 @@ t.test('gateway webhooks: the log of a retried delivery has each attempt and the
 t.test('gateway webhooks: both kinds of deliveries of a capture are listed in pages and redelivered', async (t) => {
   const { tenant, call, listed } = await newTenantCaller()
   await database.query(`update plan set features = array['webhooks'] where slug like 'plan-%'`)
-  const made = await call('POST', '/webhooks', { url })
+  const created = await call('POST', '/webhooks', { url })
   const id = await captureFor(database, tenant, 'https://own.example/?secret=1')
   const path = `/screenshots/${id}/deliveries`
   const all = await listed(path)
@@ -313,7 +316,7 @@ t.test('gateway webhooks: both kinds of deliveries of a capture are listed in pa
   t.strictSame(Object.keys(first ?? {}), Object.keys(second ?? {}), 'with the same fields')
   t.strictSame(
     all.data.map((each) => each['webhook_id']).filter((each) => each !== null),
-    [made.body.data['id']],
+    [created.body.data['id']],
   )
   t.match(all, {
     data: [{ status: 'pending', attempts: [], sent_at: null, screenshot_id: id }],
@@ -335,7 +338,7 @@ t.test('gateway webhooks: both kinds of deliveries of a capture are listed in pa
   }
   t.ok((await listed(path)).data.every((each) => each['status'] === 'pending' && each['next_attempt_at'] !== null))
 
-  const hook = `/webhooks/${String(made.body.data['id'])}`
+  const hook = `/webhooks/${String(created.body.data['id'])}`
   await call('PATCH', hook, { url: 'https://moved.example/' })
   t.match((await listed(`${hook}/deliveries`)).data, [{ url: 'https://moved.example/', status: 'pending' }])
   await call('PATCH', hook, { active: false })

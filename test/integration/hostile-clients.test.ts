@@ -174,8 +174,8 @@ t.test('hostile clients: addresses in responses have the public URL, whatever ho
     'Forwarded: host=evil.example;proto=http',
   ]
   const headers = [authorization, json, lengthOf(small), ...spoofed]
-  const made = await send(rawHead(create, ['Host: evil.example', ...headers]), small)
-  t.equal(made?.status, 202)
+  const created = await send(rawHead(create, ['Host: evil.example', ...headers]), small)
+  t.equal(created?.status, 202)
   const absolute = await send(
     rawHead('POST http://evil.example/v1/screenshots', ['Host: evil.example', ...headers]),
     small,
@@ -186,15 +186,15 @@ t.test('hostile clients: addresses in responses have the public URL, whatever ho
     urls,
   )
   const spoofedGet = (path: string) => send(rawHead(`GET ${path}`, ['Host: evil.example', authorization, ...spoofed]))
-  const path = `/v1/screenshots/${String(JSON.parse(made!.body).data.id)}`
+  const path = `/v1/screenshots/${String(JSON.parse(created!.body).data.id)}`
   await get(`${path}?wait=30`)
   const link = await send(rawHead(`POST ${path}/signed-url`, ['Host: evil.example', authorization, ...spoofed]))
   const read = await Promise.all(
     [path, `${path}/events`, '/v1/screenshots?per_page=1', '/v1/openapi.json', '/v1/docs'].map(spoofedGet),
   )
-  const all = [made, absolute, batch, link, ...read]
+  const all = [created, absolute, batch, link, ...read]
   for (const answer of all) t.notMatch(JSON.stringify(answer), 'evil.example')
-  for (const answer of [made, absolute, batch])
+  for (const answer of [created, absolute, batch])
     t.match(answer?.headers['location'], /^https:\/\/shots\.example\/v1\/screenshots\//)
   // The last response, the page of the reference, contains no address.
   const bodies = [link, ...read.slice(0, -1)].map((answer) => answer?.body ?? '')
@@ -279,8 +279,8 @@ t.test('hostile clients: clients that disconnect midway leave no record, and del
 })
 
 t.test('hostile clients: a client that disconnects from a stream or a wait affects no other client', async (t) => {
-  const made = await post(JSON.stringify({ url: 'https://example.com/', delay: 1 }))
-  const path = `/v1/screenshots/${String(JSON.parse(made!.body).data.id)}`
+  const created = await post(JSON.stringify({ url: 'https://example.com/', delay: 1 }))
+  const path = `/v1/screenshots/${String(JSON.parse(created!.body).data.id)}`
   const sockets = await Promise.all(
     ['/events', '?wait=60'].map(async (rest) => {
       const socket = await open()

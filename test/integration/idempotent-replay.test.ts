@@ -59,14 +59,14 @@ const same = (t: Test, first: Posted, again: Posted) => {
 // Contract: Idempotency
 t.test('idempotency: a POST that accepts no capture returns its stored response if repeated', async (t) => {
   const { accountId, post } = await newCaller()
-  const made = await post('/webhooks', hook, 'make')
-  t.match(made.body.data, { secret: /^whsec_/ })
-  same(t, made, await post('/webhooks', hook, 'make'))
+  const created = await post('/webhooks', hook, 'make')
+  t.match(created.body.data, { secret: /^whsec_/ })
+  same(t, created, await post('/webhooks', hook, 'make'))
   t.equal(await count('webhook', accountId), 1)
 
-  const path = `/webhooks/${made.body.data.id}`
+  const path = `/webhooks/${created.body.data.id}`
   const rotated = await post(`${path}/rotate-secret`, {}, 'rotate')
-  t.not(rotated.body.data.secret, made.body.data.secret)
+  t.not(rotated.body.data.secret, created.body.data.secret)
   same(t, rotated, await post(`${path}/rotate-secret`, {}, 'rotate'))
   const tested = await post(`${path}/test`, {}, 'test')
   same(t, tested, await post(`${path}/test`, {}, 'test'))
@@ -77,7 +77,7 @@ t.test('idempotency: a POST that accepts no capture returns its stored response 
   same(t, redelivered, await post(redeliver, {}, 'redeliver'))
 
   const [row] = await database.query<{ all: string }>(`select string_agg(k::text, ' ') as all from idempotency_key k`)
-  for (const { secret } of [made.body.data, rotated.body.data]) {
+  for (const { secret } of [created.body.data, rotated.body.data]) {
     t.notMatch(row?.all, Buffer.from(secret).toString('hex'), 'the stored response is sealed')
   }
 })
@@ -230,9 +230,9 @@ t.test('idempotency: the key of a server that died is free after a minute, for d
   t.match(await post('/webhooks', other, 'one'), mismatch)
   t.match(await post('/screenshots', { url: 'https://example.com/' }, 'two'), mismatch)
   await diedServing(accountId, '61 seconds')
-  const made = await post('/webhooks', other, 'one')
-  t.match(made, { status: 200, replayed: false })
-  same(t, made, await post('/webhooks', other, 'one'))
+  const created = await post('/webhooks', other, 'one')
+  t.match(created, { status: 200, replayed: false })
+  same(t, created, await post('/webhooks', other, 'one'))
   const captured = await post('/screenshots', { url: 'https://example.com/' }, 'two')
   t.match(captured, { status: 202, replayed: false })
   await database.query(`update idempotency_key set created_at = now() - interval '1 hour' where account_id = $1`, [
@@ -245,15 +245,15 @@ t.test('idempotency: the key of a server that died is free after a minute, for d
 // Contract: Order of checks
 t.test('idempotency: a deleted webhook frees its keys, and no stored response returns its secret', async (t) => {
   const { accountId, call, post } = await newCaller()
-  const made = await post('/webhooks', hook, 'make')
-  const path = `/webhooks/${made.body.data.id}`
+  const created = await post('/webhooks', hook, 'make')
+  const path = `/webhooks/${created.body.data.id}`
   await post(`${path}/rotate-secret`, {}, 'rotate')
   await post('/webhooks', hook, 'another')
   t.equal((await call('DELETE', path, {})).status, 204)
   t.equal((await post(`${path}/rotate-secret`, {}, 'rotate')).status, 404)
   const again = await post('/webhooks', hook, 'make')
   t.match(again, { status: 200, replayed: false })
-  t.not(again.body.data.id, made.body.data.id)
+  t.not(again.body.data.id, created.body.data.id)
   t.equal((await post('/webhooks', hook, 'another')).replayed, true, 'keys of other webhooks stay')
   t.equal(await count('webhook', accountId), 2)
 })

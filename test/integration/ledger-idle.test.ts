@@ -8,7 +8,7 @@ import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept, standing, startLedger, statusIs } from '#test/helpers/running-ledger.ts'
 
-const on = await (async () => {
+const environment = await (async () => {
   const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
   return { server, nats }
 })()
@@ -16,7 +16,7 @@ const on = await (async () => {
 const alwaysIdle: IdleMonitor = { isIdle: () => true, observe: () => {}, markBusy: () => {}, subscribe: () => {} }
 
 t.test('idle ledger: without wakeups it still publishes accepted captures and removes deleted ones', async (t) => {
-  const { database, queue, tenant } = await startLedger(t, on, { idleMonitor: alwaysIdle })
+  const { database, queue, tenant } = await startLedger(t, environment, { idleMonitor: alwaysIdle })
   const capture = await accept({ database, tenant })
   await eventually(async () => (await standing(queue, capture)) !== undefined, { what: 'it is published' })
   await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
@@ -26,7 +26,7 @@ t.test('idle ledger: without wakeups it still publishes accepted captures and re
 t.test('idle ledger: a wakeup and the report of a worker make it busy', async (t) => {
   let nowMs = 0
   const idleMonitor = createIdleMonitor(() => nowMs)
-  const { database, queue, tenant } = await startLedger(t, on, { idleMonitor })
+  const { database, queue, tenant } = await startLedger(t, environment, { idleMonitor })
   const isIdle = (expected: boolean) =>
     eventually(() => idleMonitor.isIdle() === expected, { what: expected ? 'it is idle' : 'it is busy' })
   nowMs += 10_000

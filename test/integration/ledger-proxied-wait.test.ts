@@ -18,7 +18,7 @@ import {
 } from '#test/helpers/running-ledger.ts'
 
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
-const on = { server, nats }
+const environment = { server, nats }
 
 /** Publishes the controller's state of the proxied pool every 200 ms, until disposed. */
 const tellState = (queue: Queue, poolState: Omit<PoolStateMessage, 'pool' | 'reason'>) => {
@@ -47,7 +47,7 @@ const reaperHasTurned = async (running: RunningLedger) => {
 // Contract: Status never moves back
 // Contract: Error mapping
 t.test('ledger proxied wait: only a capture for which no worker could be started in time fails', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const old = await accept(running, { pool: 'proxied' })
   const young = await accept(running, { pool: 'proxied' })
@@ -94,7 +94,7 @@ for (const [name, state] of [
   ['workers can be started again', { canStart: true, forMs: 600_000 }],
 ] as const) {
   t.test(`ledger proxied wait: no capture fails early if ${name}`, async (t) => {
-    const running = await startLedger(t, on)
+    const running = await startLedger(t, environment)
     const { id } = await accept(running, { pool: 'proxied' })
     await age(running.database, [id], 3600)
     using _told = state && tellState(running.queue, state)
@@ -105,7 +105,7 @@ for (const [name, state] of [
 
 // Contract: Error mapping
 t.test('ledger proxied wait: a capture whose workers died twice fails with JOB_FAILED', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const { id } = await accept(running, { pool: 'proxied' })
   for (const attempt of [1, 2]) {

@@ -23,7 +23,7 @@ import { createTenant } from '#test/helpers/tenant.ts'
 import { reportFailure, reportSuccess } from '#test/helpers/worker-reports.ts'
 
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
-const on = { server, nats }
+const environment = { server, nats }
 type Accepted = Awaited<ReturnType<typeof accept>>
 const started = (queue: Queue, id: string, attempt: number, kind: StartedMessage['kind'] = 'begun') =>
   publishStored(queue, startedSubject({ pool: 'standard', id }), startedCodec.encode({ id, attempt, kind, pod: 'pod' }))
@@ -31,7 +31,7 @@ const started = (queue: Queue, id: string, attempt: number, kind: StartedMessage
 const idle = { pending: 0, admitted: 0, waiting: 0, processing: 0 }
 
 t.test('ledger: a capture goes from the outbox through the queue to its record and its charge', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const capture = await accept(running)
   await database.query('update outbox set relay_at = now()')
@@ -73,7 +73,7 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
 })
 
 t.test('starts: a start whose result follows soon has no transaction of its own, and is backdated', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const batches = () =>
     running.ledger.recordedEvents.flatMap(([name, reports]) => (name === 'reportsApplied' ? [reports] : []))
   const { id } = await accept(running)
@@ -86,7 +86,7 @@ t.test('starts: a start whose result follows soon has no transaction of its own,
 })
 
 t.test('ledger: the queue time is measured once, from acceptance until the first attempt', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
   const age = "update capture set created_at = created_at - interval '1 minute' where id = $1"
@@ -109,7 +109,7 @@ t.test('ledger: the queue time is measured once, from acceptance until the first
 
 // Contract: Status never moves back
 t.test('results: end a capture once; repeats are published again, a late success loses its object', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
   const winner = await reportSuccess(queue, id)
@@ -133,7 +133,7 @@ t.test('results: end a capture once; repeats are published again, a late success
 
 // Contract: Status never moves back
 t.test('ledger: reports that do not count change nothing', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
   await started(queue, id, 1)
@@ -161,7 +161,7 @@ t.test('ledger: reports that do not count change nothing', async (t) => {
 // Contract: Charging
 // Contract: Error mapping
 t.test('ledger: a failure of any kind releases the charge', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const [blocked, unreadable] = [await accept(running), await accept(running)]
   const others = new Map<CaptureErrorCode, Accepted>()
@@ -178,7 +178,7 @@ t.test('ledger: a failure of any kind releases the charge', async (t) => {
 })
 
 t.test('ledger: ended captures make room for waiting ones, in their order', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const captures: Accepted[] = []
   for (let n = 0; n < windowSize + 3; n += 1) captures.push(await accept(running))
@@ -197,7 +197,7 @@ t.test('ledger: ended captures make room for waiting ones, in their order', asyn
 })
 
 t.test('ledger: captures that NATS lost are published again, except waiting ones', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, tenant } = running
   const captures: Accepted[] = []
   for (let n = 0; n < windowSize + 4; n += 1) captures.push(await accept(running))
@@ -221,7 +221,7 @@ t.test('ledger: captures that NATS lost are published again, except waiting ones
 })
 
 t.test('ledger: a missing consumer is created again while its stream exists', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, ledger } = running
   const { id } = await accept(running)
   const { consumers } = await manage(queue)
@@ -237,7 +237,7 @@ t.test('ledger: a missing consumer is created again while its stream exists', as
 // Contract: Time budget
 // Contract: Status never moves back
 t.test('ledger: an attempt past its budget is requeued once and then fails; a report in time counts', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const capture = await accept(running)
   const overdue = (id: string) =>
@@ -293,7 +293,7 @@ t.test('ledger: an attempt without a report ends within its budget; the third at
 })
 
 t.test('ledger: an ignored result does not prevent the next attempt', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const { id } = await accept(running)
   await started(queue, id, 1)
@@ -308,7 +308,7 @@ t.test('ledger: an ignored result does not prevent the next attempt', async (t) 
 // Contract: Status never moves back
 // Contract: Error mapping
 t.test('ledger: a capture that no worker starts fails after the longest wait, admitted or waiting', async (t) => {
-  const running = await startLedger(t, on, { longestWaitSeconds: 3600 })
+  const running = await startLedger(t, environment, { longestWaitSeconds: 3600 })
   const { database, queue } = running
   const captures: Accepted[] = []
   for (let n = 0; n < windowSize + 2; n += 1) captures.push(await accept(running))
@@ -326,7 +326,7 @@ t.test('ledger: a capture that no worker starts fails after the longest wait, ad
 })
 
 t.test('ledger: a lost message is replaced after a minute', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, ledger } = running
   const capture = await accept(running)
   await database.query('delete from outbox')
@@ -343,7 +343,7 @@ t.test('ledger: a lost message is replaced after a minute', async (t) => {
 
 // Contract: After retention
 t.test('ledger: images are removed when their retention ends; their records stay', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, ledger } = running
   const { id, accountId } = await accept(running)
   const { objectKey } = await reportSuccess(queue, id)
@@ -355,7 +355,7 @@ t.test('ledger: images are removed when their retention ends; their records stay
 })
 
 t.test('ledger: concurrent duplicate reports to two ledgers count once each', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue, tenant } = running
   const other = createTestLedger(database, await openQueue(t, nats.url))
   const stop = new AbortController()
@@ -388,7 +388,7 @@ t.test('ledger: concurrent duplicate reports to two ledgers count once each', as
 })
 
 t.test('ledger: while PostgreSQL is unreachable nothing is lost and no backlog is published', async (t) => {
-  const running = await startLedger(t, on)
+  const running = await startLedger(t, environment)
   const { database, queue } = running
   const { id } = await accept(running)
   await eventually(() => running.backlogs.length > 0)

@@ -74,7 +74,7 @@ t.test('live events: a stream sends the status, the start, and the whole record 
   const { create, follow, get } = await newAccount()
   const page = heldPage('held')
   const id = await create('held')
-  const { events: seen, ended, answer } = await follow(id)
+  const { events, ended, answer } = await follow(id)
   for (const [name, value] of Object.entries({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
@@ -85,16 +85,16 @@ t.test('live events: a stream sends the status, the start, and the whole record 
     t.equal(answer.headers.get(name), value)
   }
   t.ok(answer.headers.get('x-request-id'))
-  await eventually(() => named(seen, 'status').length === 1)
-  t.match(named(seen, 'status')[0], { data: { status: 'pending', position: Number } })
+  await eventually(() => named(events, 'status').length === 1)
+  t.match(named(events, 'status')[0], { data: { status: 'pending', position: Number } })
   await database.query(`update capture set status = 'processing', started_at = now() where id = $1`, [id])
-  await eventually(() => named(seen, 'started').length === 1)
-  t.match(named(seen, 'started')[0]?.data, { started_at: /^\d{4}-.*\.\d{6}Z$/ })
-  t.match(named(seen, 'status')[1]?.data, { status: 'processing' })
+  await eventually(() => named(events, 'started').length === 1)
+  t.match(named(events, 'started')[0]?.data, { started_at: /^\d{4}-.*\.\d{6}Z$/ })
+  t.match(named(events, 'status')[1]?.data, { status: 'processing' })
   page.end()
   await ended
   const { data: record } = (await (await get(id)).json()) as { data: object }
-  t.same(seen.at(-1), { name: 'result', id: 'result', data: record })
+  t.same(events.at(-1), { name: 'result', id: 'result', data: record })
   t.match(record, { status: 'completed', image_url: `https://shots.example/v1/screenshots/${id}/image` })
 })
 
@@ -147,13 +147,13 @@ t.test('live events: streams end with `unauthorized` within 30 s of key revocati
   const { batchId } = await createBatch(account, ['never'])
   const streams = [await account.follow(await account.create('never')), await account.follow(`batch/${batchId}`)]
   const open = await other.follow(await other.create('never'))
-  await eventually(() => [...streams, open].every(({ events: seen }) => seen.length > 0))
+  await eventually(() => [...streams, open].every(({ events }) => events.length > 0))
   await revokeKey(database, account.keyId)
   const ended = Promise.all(streams.map((stream) => stream.ended)).then(() => 'ended')
   t.equal(await Promise.race([ended, delay(30_000, 'open', { ref: false })]), 'ended')
-  for (const { events: seen } of streams) {
+  for (const { events } of streams) {
     const data = { code: 'INVALID_API_KEY', message: 'The API key is missing, invalid, expired or revoked.' }
-    t.same(seen.at(-1), { name: 'unauthorized', id: '', data })
+    t.same(events.at(-1), { name: 'unauthorized', id: '', data })
   }
   t.notOk(named(open.events, 'unauthorized').length)
   const page = heldPage('after')

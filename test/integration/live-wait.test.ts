@@ -56,7 +56,7 @@ t.test('live wait: a status with `wait` responds once the capture has ended', as
   const { create, status } = await newAccount()
   const page = heldPage('held')
   const id = await create('held')
-  const answer = status(id, '?wait=60').then((got) => ({ ...got, what: ended }))
+  const answer = status(id, '?wait=60').then((received) => ({ ...received, what: ended }))
   await eventually(page.reached)
   t.match(await status(id, ''), { code: 200, status: 'pending' }, 'at once without `wait`')
   page.end()

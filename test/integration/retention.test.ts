@@ -25,25 +25,27 @@ const start = async (more: Partial<Ledger> = {}) => {
 
 /** A capture that ended `days` ago. */
 const ended = async (
-  on: { database: Database; tenant: Tenant },
+  environment: { database: Database; tenant: Tenant },
   days: number,
   status: 'completed' | 'failed' = 'completed',
 ) => {
-  const { id } = await accept(on)
+  const { id } = await accept(environment)
   const objectKey = newObjectKey(id, new Date())
   const facts = { fileSize: 1, sha256: 'ab', mimeType: 'image/png', width: 1, height: 1, warnings: [], timings: {} }
   const end =
     status === 'completed' ? { status, objectKey, ...facts } : ({ status, code: 'TIMEOUT', message: 'slow' } as const)
-  await changeCaptures(on.database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end } }))
+  await changeCaptures(environment.database, [id], () => ({
+    change: { attempts: 1, unendedStarts: 0, begins: true, end },
+  }))
   const ago = `now() - make_interval(days => $1)`
-  await on.database.query(
+  await environment.database.query(
     `update capture set created_at = ${ago}, completed_at = ${ago}, expires_at = ${ago} + interval '1 day' where id = $2`,
     [days, id],
   )
-  await on.database.query(`update stored_object set expires_at = ${ago} + interval '1 day' where capture_id = $2`, [
-    days,
-    id,
-  ])
+  await environment.database.query(
+    `update stored_object set expires_at = ${ago} + interval '1 day' where capture_id = $2`,
+    [days, id],
+  )
   return { id, objectKey }
 }
 
@@ -58,14 +60,14 @@ const removeAll = async (ledger: Ledger) => {
 const makeLateDue = (database: Database) => database.query('update late_cleanup set due_at = now()')
 
 t.test('retention: records of ended captures are removed after the retention time, not before', async (t) => {
-  const on = await start()
-  const { database, ledger } = on
-  await ended(on, 91)
-  await ended(on, 91, 'failed')
-  const young = await ended(on, 89)
-  const { id: waits } = await accept(on)
+  const environment = await start()
+  const { database, ledger } = environment
+  await ended(environment, 91)
+  await ended(environment, 91, 'failed')
+  const young = await ended(environment, 89)
+  const { id: waits } = await accept(environment)
   await database.query(`update capture set created_at = now() - interval '200 days' where id = $1`, [waits])
-  const shown = await ended(on, 91)
+  const shown = await ended(environment, 91)
   await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [shown.id])
   await removeOldRows(ledger)
   t.same(
@@ -81,9 +83,9 @@ t.test('retention: records of ended captures are removed after the retention tim
 })
 
 t.test('retention: rows are removed in several small transactions, and a locked row is postponed', async (t) => {
-  const on = await start()
-  const { database, ledger } = on
-  const { id } = await ended(on, 91)
+  const environment = await start()
+  const { database, ledger } = environment
+  const { id } = await ended(environment, 91)
   await database.query(
     `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
        created_at, completed_at)
@@ -104,10 +106,10 @@ t.test('retention: rows are removed in several small transactions, and a locked 
 })
 
 t.test('retention: idempotency keys of a removed record, and its batch when empty, are removed too', async (t) => {
-  const on = await start()
-  const { database, ledger, tenant } = on
-  const [old, member] = [await ended(on, 91), await ended(on, 91)]
-  const young = await ended(on, 89)
+  const environment = await start()
+  const { database, ledger, tenant } = environment
+  const [old, member] = [await ended(environment, 91), await ended(environment, 91)]
+  const young = await ended(environment, 89)
   const [empty, emptied, recorded, fresh] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   for (const [id, days] of [
     [empty, 93],
@@ -136,9 +138,9 @@ t.test('retention: idempotency keys of a removed record, and its batch when empt
 })
 
 t.test('retention: a record with a pending webhook delivery is kept until the delivery has ended', async (t) => {
-  const on = await start()
-  const { database, ledger } = on
-  const { id } = await ended(on, 91)
+  const environment = await start()
+  const { database, ledger } = environment
+  const { id } = await ended(environment, 91)
   await database.query(
     `insert into webhook_delivery (id, account_id, capture_id, url, host, event, subject, state, next_attempt_at, created_at)
      select gen_random_uuid(), account_id, id, 'https://example.com/', 'example.com', 'screenshot.completed', '{}', 'pending',
@@ -154,9 +156,9 @@ t.test('retention: a record with a pending webhook delivery is kept until the de
 })
 
 t.test('retention: an object that a younger record shares is kept', async (t) => {
-  const on = await start()
-  const { database, ledger } = on
-  const [old, young] = [await ended(on, 91), await ended(on, 0)]
+  const environment = await start()
+  const { database, ledger } = environment
+  const [old, young] = [await ended(environment, 91), await ended(environment, 0)]
   await database.query('delete from stored_object where key = $1', [young.objectKey])
   await database.query('update capture set object_key = $1 where id = $2', [old.objectKey, young.id])
   await removeOldRows(ledger)
@@ -242,9 +244,9 @@ const readsOf = (database: Database) =>
 t.test(
   'retention: records whose images expire later are read once, and again when the images have expired',
   async (t) => {
-    const on = await start()
-    const { database } = on
-    const { id } = await ended(on, 91)
+    const environment = await start()
+    const { database } = environment
+    const { id } = await ended(environment, 91)
     await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [id])
     await database.query(
       `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
@@ -256,15 +258,15 @@ t.test(
     t.ok((await readsOf(database)) < 20, 'none of them is read again')
     await database.query('update capture set expires_at = now()')
     await makeLateDue(database)
-    await removeAll(on.ledger)
+    await removeAll(environment.ledger)
     t.same(await idsIn(database, 'capture'), [])
   },
 )
 
 t.test('retention: one ledger removes rows at a time; the next continues at its cursor', async (t) => {
-  const on = await start()
-  const { database, ledger } = on
-  await ended(on, 91)
+  const environment = await start()
+  const { database, ledger } = environment
+  await ended(environment, 91)
   await database.transaction(async (sql) => {
     await sql.query(`select from cleanup_cursor where kind = 'capture' for update`)
     t.same(await removeEnded(database, { days: 90, limit: 500 }), { lookedAt: 0, removed: 0 })
@@ -286,26 +288,26 @@ const ago = (hours: number) => new Date(now.getTime() - hours * hour)
 
 const withFiles = async (t: Test) => {
   const files = createFilesStore({ folder: t.testdir({}), filesUrl: '', signingKey: '', now: () => now })
-  const on = await start({ objects: files })
+  const environment = await start({ objects: files })
   const put = async (id: string, hours: number) => {
     const key = newObjectKey(id, ago(hours))
     await files.put(key, Buffer.from('x'), 'image/png')
     return key
   }
-  return { ...on, put, sweep: () => sweepOrphans(on.ledger, now) }
+  return { ...environment, put, sweep: () => sweepOrphans(environment.ledger, now) }
 }
 
 const removals = async (database: Database) =>
   (await database.query<{ key: string }>('select key from object_removal order by key')).map(({ key }) => key)
 
 t.test('retention: orphaned objects are found when they are two days old', async (t) => {
-  const on = await withFiles(t)
-  const { database, put, sweep, ledger } = on
+  const environment = await withFiles(t)
+  const { database, put, sweep, ledger } = environment
   const orphan = await put(randomUUID(), 49)
   await put(randomUUID(), 47)
-  const { id: waits } = await accept(on)
+  const { id: waits } = await accept(environment)
   await put(waits, 100)
-  const { id: done } = await ended(on, 5)
+  const { id: done } = await ended(environment, 5)
   const [winner, loser] = [await put(done, 100), await put(done, 100)]
   await database.query('update stored_object set key = $1', [winner])
   await sweep()

@@ -35,8 +35,8 @@ type Pair = { readonly public: string; readonly private: string }
 
 /** A new key pair for sealing; the old private key still opens. */
 const rotatedPair = (old: Pair): Pair => {
-  const made = generateSealingKeys()
-  return { public: made.public, private: `${made.private},${old.private}` }
+  const created = generateSealingKeys()
+  return { public: created.public, private: `${created.private},${old.private}` }
 }
 const password = () => randomBytes(24).toString('base64url')
 

@@ -73,13 +73,13 @@ t.test(
     await eventually(() => workersOf(system) === 1, { withinMs: (holdSeconds + 10 * (most - 1)) * 1000 })
     done.abort()
     await watching
-    for (const [index, { desired: wanted }] of samples.entries()) {
+    for (const [index, { desired }] of samples.entries()) {
       // At most one slot per open capture, and at least the minimum of one worker.
       const known = Math.max(...samples.slice(Math.max(0, index - lagSamples), index + 1).map(({ open }) => open))
-      if (wanted > Math.max(1, known)) t.fail(`sample ${index}: ${wanted} wanted for ${known} captures`)
+      if (desired > Math.max(1, known)) t.fail(`sample ${index}: ${desired} wanted for ${known} captures`)
     }
     t.ok(
-      samples.every(({ desired: wanted }) => !Number.isNaN(wanted)),
+      samples.every(({ desired }) => !Number.isNaN(desired)),
       'the desired number can be read',
     )
   },

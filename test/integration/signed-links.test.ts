@@ -60,12 +60,12 @@ t.test('signed links: a link can be created before the image exists; each failur
   const { id: accountId, call, create } = await newAccount('pro')
   const id = await create('https://example.com/held')
   const path = `/v1/screenshots/${id}/image`
-  const made = async (body?: object) => {
+  const created = async (body?: object) => {
     const answer = await call('POST', `/v1/screenshots/${id}/signed-url`, body)
     return ((await answer.json()) as Link).data
   }
   const before = Math.floor(Date.now() / 1000) + 3600
-  const hour = await made()
+  const hour = await created()
   const { expires = '', ...rest } = Object.fromEntries(new URL(hour.url).searchParams)
   t.same(hour, {
     url: `${baseUrl}${path}?${signLink(current, id, Number(expires))}`,
@@ -74,7 +74,7 @@ t.test('signed links: a link can be created before the image exists; each failur
   })
   t.ok(Number(expires) >= before && Number(expires) <= Math.floor(Date.now() / 1000) + 3600)
   t.match(rest, { kid: 'current', signature: /^[0-9a-f]{64}$/ })
-  const permanent = await made({ expires_in: 0 })
+  const permanent = await created({ expires_in: 0 })
   t.same(permanent, { url: `${baseUrl}${path}?${signLink(current, id, undefined)}`, expires_at: null, expires_in: 0 })
 
   const charges = () =>

@@ -20,7 +20,7 @@ const answered = (
     return answer()
   }
   return {
-    asked: requests,
+    requests,
     shots: new Shutterfleet({ baseUrl: 'http://here/', apiKey: 'sk_live_x', fetch, ...options }),
   }
 }
@@ -34,14 +34,14 @@ const record = (status: string) => () => Response.json({ data: { id: 'i', status
 const stream = (text: string) => () => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
 
 t.test('typescript client bounds: 429 and 503 are retried with the same key after the Retry-After time', async (t) => {
-  const { asked, shots } = answered([
+  const { requests, shots } = answered([
     refusal(429, 'RATE_LIMIT_EXCEEDED', 0),
     refusal(503, 'SERVICE_UNAVAILABLE', 0),
     record('pending'),
   ])
   t.match(await shots.create({ html: 'x' }), { id: 'i' })
-  const keys = new Set(asked.map(({ headers }) => headers.get('idempotency-key')))
-  t.equal(asked.length, 3)
+  const keys = new Set(requests.map(({ headers }) => headers.get('idempotency-key')))
+  t.equal(requests.length, 3)
   t.equal(keys.size, 1)
   t.match([...keys][0], /^[0-9a-f-]{36}$/)
 })
@@ -53,7 +53,7 @@ for (const [name, answers, options, work] of [
   ['does not retry a request that is not idempotent', [503], {}, 'webhook'],
 ] as const) {
   t.test(`typescript client bounds: ${name}`, async (t) => {
-    const { asked, shots } = answered(
+    const { requests, shots } = answered(
       answers.map((status) => refusal(status, 'X', 0)),
       options,
     )
@@ -62,17 +62,17 @@ for (const [name, answers, options, work] of [
     ).catch((error: unknown) => error)
     t.ok(thrown instanceof ShutterfleetError)
     t.match(thrown, { code: 'X', status: answers[0], requestId: 'r1', retryAfter: 0 })
-    t.equal(asked.length, answers.length)
+    t.equal(requests.length, answers.length)
   })
 }
 
 t.test('typescript client bounds: an aborted request is not retried', async (t) => {
-  const { asked, shots } = answered([refusal(429, 'RATE_LIMIT_EXCEEDED', 30)])
+  const { requests, shots } = answered([refusal(429, 'RATE_LIMIT_EXCEEDED', 30)])
   const gone = new AbortController()
   const work = shots.create({ html: 'x' }, { signal: gone.signal })
   setImmediate(() => gone.abort(new Error('no longer wanted')))
   await t.rejects(work, /no longer wanted/)
-  t.equal(asked.length, 1)
+  t.equal(requests.length, 1)
 })
 
 t.test('typescript client bounds: a response that is not of the service is UNEXPECTED_ANSWER', async (t) => {
@@ -85,10 +85,10 @@ t.test(
   async (t) => {
     const goesOn = () => Response.json({ id: 'i', status: 'pending' }, { status: 202 })
     const image = () => new Response('bytes', { headers: { 'content-type': 'image/png', 'x-screenshot-id': 'i' } })
-    const { asked, shots } = answered([goesOn, record('completed'), image])
+    const { requests, shots } = answered([goesOn, record('completed'), image])
     t.match(await shots.capture({ html: 'x' }), { id: 'i', contentType: 'image/png' })
     t.strictSame(
-      asked.map(({ path }) => path),
+      requests.map(({ path }) => path),
       ['/v1/screenshots/capture', '/v1/screenshots/i', '/v1/screenshots/i/image'],
     )
     const failed = () =>
@@ -98,14 +98,14 @@ t.test(
 )
 
 t.test('typescript client bounds: a stream that ends early is resumed after the last event', async (t) => {
-  const { asked, shots } = answered([
+  const { requests, shots } = answered([
     stream('retry: 2000\n\nevent: status\nid: pending-3\ndata: {"status":"pending","position":3}\n\n: still here\n\n'),
     stream('event: result\nid: result\ndata: {"id":"i","status":"completed"}\n\n'),
   ])
   const statuses: string[] = []
   for await (const { event } of shots.events('i')) statuses.push(event)
   t.strictSame(statuses, ['status', 'result'])
-  t.equal(asked[1]?.headers.get('last-event-id'), 'pending-3')
+  t.equal(requests[1]?.headers.get('last-event-id'), 'pending-3')
 })
 
 t.test('typescript client bounds: an event may arrive in pieces, and the result event is the last one', async (t) => {

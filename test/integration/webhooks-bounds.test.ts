@@ -149,7 +149,7 @@ t.test('webhooks bounds: hanging receivers of one account do not delay deliverie
   await startSender(t, s.on, { answerMs: 60_000, inFlightMax: 16 })
   await eventually(() => s.receiver.received.length === 2, { what: 'the account uses its share' })
   const others: Tenant[] = []
-  for (let made = 0; made < 5; made += 1) others.push(await newTenant(s.database))
+  for (let created = 0; created < 5; created += 1) others.push(await newTenant(s.database))
   const ids = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
       acceptFor(s.database, others[index % 5]!, hookUrl('alive', `/alive/${index}`)),
@@ -184,21 +184,21 @@ t.test(
       ['/failed', 500],
     ] as const) {
       const id = await captureFor(s.database, s.tenant, hookUrl('one', path))
-      const got = () => s.receiver.received.filter((each) => each.path === path)
-      await eventually(() => got().length === 1)
+      const received = () => s.receiver.received.filter((each) => each.path === path)
+      await eventually(() => received().length === 1)
       const [{ id: delivery } = { id: '' }] = await s.database.query<{ id: string }>(
         'select id from webhook_delivery where capture_id = $1',
         [id],
       )
       t.ok(await redeliver(s.database, { accountId: s.tenant.accountId, captureId: id }, delivery))
       first.get(path)?.resolve(status)
-      await eventually(() => got().length === 2, { what: `${path} is redelivered` })
+      await eventually(() => received().length === 2, { what: `${path} is redelivered` })
       await s.ended(id, 'delivered')
       t.match(await s.attempts(id), [
         { number: 1, status },
         { number: 2, status: 204 },
       ])
-      t.equal(new Set(got().map(({ body }) => body)).size, 1, 'the same bytes')
+      t.equal(new Set(received().map(({ body }) => body)).size, 1, 'the same bytes')
     }
   },
 )

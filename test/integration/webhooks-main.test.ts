@@ -100,7 +100,7 @@ t.test('webhooks main: fails to start if egress is unreachable, is another proxy
   await using open = await listening(proxy)
   for (const [egress, why] of [
     [`127.0.0.1:${open.port}`, 'it is not our filter'],
-    ['127.0.0.1:1', 'egress does not answer'],
+    ['127.0.0.1:1', 'egress is unreachable'],
     [new URL(filterUrl).host, 'egress does not take the token: SHUTTERFLEET_EGRESS_TOKEN'],
   ] as const) {
     const { ended, printed } = startProcess(t, {

@@ -12,11 +12,11 @@ const setUp = await startWebhookWorld(t)
 
 /** Ends `count` captures with webhooks of one host; returns their ids. */
 const endWithWebhooks = async (
-  on: { database: Database; tenant: Tenant },
+  environment: { database: Database; tenant: Tenant },
   count: number,
   path: string,
 ): Promise<string[]> => {
-  const { database, tenant } = on
+  const { database, tenant } = environment
   const ids: string[] = []
   for (let index = 0; index < count; index += 1) ids.push(await acceptFor(database, tenant, hookUrl('one', path)))
   await endCaptures(database, ids)

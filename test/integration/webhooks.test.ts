@@ -45,13 +45,13 @@ t.test('webhooks: a completed capture is delivered once to the webhook_url of it
   const id = await captureFor(s.database, s.tenant, hookUrl('one', '/done?token=secret'))
   await s.ended(id, 'delivered')
   t.equal(s.receiver.received.length, 1)
-  const [got] = s.receiver.received
-  t.match(got, { path: '/done?token=secret', host: 'one.hooks.example' })
-  t.match(got?.headers, { 'content-type': 'application/json' })
+  const [received] = s.receiver.received
+  t.match(received, { path: '/done?token=secret', host: 'one.hooks.example' })
+  t.match(received?.headers, { 'content-type': 'application/json' })
   for (const name of ['x-webhook-signature', 'webhook-signature', 'webhook-id', 'webhook-timestamp']) {
-    t.equal(got?.headers[name], undefined, `no ${name}`)
+    t.equal(received?.headers[name], undefined, `no ${name}`)
   }
-  const body = JSON.parse(got?.body ?? '') as { event: string; sent_at: string; data: Record<string, unknown> }
+  const body = JSON.parse(received?.body ?? '') as { event: string; sent_at: string; data: Record<string, unknown> }
   t.strictSame(Object.keys(body), ['event', 'data', 'sent_at'])
   t.match(body.sent_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
   t.equal(body.event, 'screenshot.completed')

@@ -8,7 +8,7 @@ import { provideLists } from '#worker/block-lists/provide-lists.ts'
 const page = 'site.test'
 const adHosts = ['securepubads.g.doubleclick.net', 'ib.adnxs.com', 'static.criteo.net', 'cdn.taboola.com']
 const ownAds = 'taboola.com'
-const { asked, shotOf, urlOf, port } = await startManyHosts(
+const { requests, shotOf, urlOf, port } = await startManyHosts(
   t,
   [page, 'cdn.test', 'ads.site.test', 'departs.test', ownAds, 'www.taboola.com', ...adHosts],
   {
@@ -29,9 +29,9 @@ const { asked, shotOf, urlOf, port } = await startManyHosts(
 )
 
 const requestsDuring = async (work: () => Promise<unknown>): Promise<string[]> => {
-  asked.length = 0
+  requests.length = 0
   await work()
-  return asked.filter((each) => !each.endsWith('/favicon.ico'))
+  return requests.filter((each) => !each.endsWith('/favicon.ico'))
 }
 
 t.test('worker blocking: block_ads prevents requests to ad hosts only', async (t) => {
@@ -83,7 +83,7 @@ const operators = t.testdir({
     ].join('\n'),
   },
 })
-const lists = await provideLists(operators, { into: join(operators, 'compiled') })
+const lists = await provideLists(operators, { outputFolder: join(operators, 'compiled') })
 const received: IncomingHttpHeaders[] = []
 const withLists = await startManyHosts(t, [page, 'tracker.test', 'frames.test', 'cdn.test'], {
   settings: { blockLists: lists.folder },
@@ -120,17 +120,17 @@ const withLists = await startManyHosts(t, [page, 'tracker.test', 'frames.test', 
 t.test("worker blocking: an operator's rules for paths, types and exceptions apply, also with headers", async (t) => {
   const allowed = ['frames.test/code.js', 'site.test/app.js', 'site.test/page', 'tracker.test/wanted.js']
   for (const headers of [{}, { 'x-own': '1' }]) {
-    withLists.asked.length = 0
+    withLists.requests.length = 0
     received.length = 0
     await withLists.shotOf({ url: withLists.urlOf(page, '/page'), block_ads: true, headers, delay: 1 })
-    const loaded = withLists.asked.filter((each) => !each.endsWith('/favicon.ico'))
+    const loaded = withLists.requests.filter((each) => !each.endsWith('/favicon.ico'))
     t.strictSame(loaded.toSorted(), allowed, JSON.stringify(headers))
     t.equal(received[0]?.['x-own'], (headers as Record<string, string>)['x-own'])
   }
-  withLists.asked.length = 0
+  withLists.requests.length = 0
   await withLists.shotOf({ url: withLists.urlOf(page, '/page'), delay: 1 })
   for (const each of ['site.test/banner/own.js', 'frames.test/frame', 'cdn.test/banner/worker'])
-    t.ok(withLists.asked.includes(each), `${each} without`)
+    t.ok(withLists.requests.includes(each), `${each} without`)
 })
 
 t.test("worker blocking: an operator's element rules hide elements except their exceptions", async (t) => {

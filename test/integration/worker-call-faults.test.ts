@@ -90,7 +90,7 @@ const serve =
     const delivery = { ...message, subject, traceparent: undefined, ack, nak: () => resolve(), working() {} }
     const capture = async () => {
       const end = await callOutside('capture', async () => outcome, { refused: crashed })
-      files.within = AsyncLocalStorage.snapshot()
+      files.deadline = AsyncLocalStorage.snapshot()
       return end
     }
     const { ended } = await serveDelivery(worker, async () => ({ capture }), delivery)
@@ -105,7 +105,7 @@ const rows = async (database: Database) => ({
 })
 
 /** An object store. `within` calls a function in the context of the worker that uploads next. */
-type Files = { readonly url: string; within: <T>(work: () => T) => T }
+type Files = { readonly url: string; deadline: <T>(work: () => T) => T }
 
 const startFiles = async (test: Test, { objects }: Stores): Promise<Files> => {
   const put = async (key: string, bytes: Buffer) => {
@@ -116,13 +116,13 @@ const startFiles = async (test: Test, { objects }: Stores): Promise<Files> => {
   const handler = createServer(async (request, response) => {
     const bytes = await buffer(request)
     const store = () => put(request.url?.slice(1) ?? '', bytes)
-    const status = await files.within(() => callOutside('put', store, { refused: 503, unanswered: 0 }))
+    const status = await files.deadline(() => callOutside('put', store, { refused: 503, unanswered: 0 }))
     if (status === 0) response.destroy()
     else response.writeHead(status).end()
   })
   const listener = await listening(handler)
   test.teardown(() => listener[Symbol.asyncDispose]())
-  const files: Files = { url: `http://127.0.0.1:${listener.port}`, within: (work) => work() }
+  const files: Files = { url: `http://127.0.0.1:${listener.port}`, deadline: (work) => work() }
   return files
 }
 

@@ -27,7 +27,7 @@ const vendors = {
 
 const page = 'site.test'
 const entries = Object.entries(vendors)
-const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...entries.map(([, [host]]) => host)], {
+const { requests, shotOf, urlOf } = await startManyHosts(t, [page, ...entries.map(([, [host]]) => host)], {
   routes: Object.fromEntries(
     entries.map(([name, [host, attributes]]) => {
       const widget = `<div ${attributes} style="position:fixed;left:0;top:0;width:200px;height:200px;background:rgb(0,0,255)"></div>`
@@ -44,12 +44,12 @@ t.test('worker chats: block_chats neither loads nor shows chat widgets', async (
   t.ok(entries.length >= 15)
   for (const [name, [host]] of entries) {
     const url = urlOf(page, `/${encodeURIComponent(name)}`)
-    asked.length = 0
+    requests.length = 0
     t.strictSame(await pixel(await shotOf({ url, block_chats: true }), 100, 100), red, name)
-    if (host !== 'cdn.test') t.notOk(asked.includes(`${host}/widget.js`), `${name} is not requested`)
+    if (host !== 'cdn.test') t.notOk(requests.includes(`${host}/widget.js`), `${name} is not requested`)
   }
   const [name, [host]] = ['JivoSite', vendors.JivoSite]
-  asked.length = 0
+  requests.length = 0
   t.strictSame(await pixel(await shotOf({ url: urlOf(page, `/${name}`) }), 100, 100), blue, 'without')
-  t.ok(asked.includes(`${host}/widget.js`))
+  t.ok(requests.includes(`${host}/widget.js`))
 })

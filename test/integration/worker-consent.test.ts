@@ -12,7 +12,7 @@ const page = 'site.test'
 /** Hosts of frames: one of the page's site, and one of another site. */
 const consentHosts = ['consent.site.test', 'consent.test']
 const pathOf = (name: string) => `/platform/${encodeURIComponent(name)}`
-const { asked, shotOf, urlOf } = await startManyHosts(t, [page, ...consentHosts], {
+const { requests, shotOf, urlOf } = await startManyHosts(t, [page, ...consentHosts], {
   routes: Object.fromEntries(
     [
       ...consentPlatforms.map(({ name, html }) => [pathOf(name), html] as const),
@@ -28,7 +28,7 @@ t.test('worker consent: banners of known platforms are dismissed by clicks and n
   const clickable = consentPlatforms.filter((each) => each.isClickable)
   t.ok(clickable.length >= 20, 'platforms')
   for (const { name } of clickable) {
-    asked.length = 0
+    requests.length = 0
     const url = urlOf(page, pathOf(name))
     const { warnings, ...shot } = await shotOf({ url })
     t.strictSame(await pixel(shot, 20, 20), red, name)
@@ -36,17 +36,17 @@ t.test('worker consent: banners of known platforms are dismissed by clicks and n
       warnings.some(({ code }) => code === 'consent_left'),
       name,
     )
-    t.ok(asked.includes(`${page}/clicked/${encodeURIComponent(name)}`), `${name} is clicked`)
+    t.ok(requests.includes(`${page}/clicked/${encodeURIComponent(name)}`), `${name} is clicked`)
   }
 })
 
 t.test('worker consent: banners in frames of any site are dismissed by clicks', async (t) => {
   for (const host of consentHosts) {
     for (const platform of framedPlatforms) {
-      asked.length = 0
+      requests.length = 0
       const shot = await shotOf({ html: pageAround(platform, urlOf(host, '')) })
       const name = `${platform.name} at ${host}`
-      t.ok(asked.includes(`${host}/clicked/${platform.name}`), `${name} is clicked`)
+      t.ok(requests.includes(`${host}/clicked/${platform.name}`), `${name} is clicked`)
       t.strictSame(await pixel(shot, 20, 20), red, name)
       t.strictSame(left(shot), [], name)
     }

@@ -124,7 +124,7 @@ t.test('worker sharing: with `account` a capture goes to the slot whose browser 
   const captures = await capturesOf(t, ['a', 'b', 'a', 'a', 'b', 'b', 'a', 'b'], { SHUTTERFLEET_WORKER_SLOTS: '2' })
   for (const account of ['a', 'b']) {
     const own = captures.filter((each) => each.account === account)
-    t.equal(new Set(own.flatMap(({ arrivals: heard }) => [...heard])).size, 1, `${account}: no browser was replaced`)
+    t.equal(new Set(own.flatMap(({ arrivals }) => [...arrivals])).size, 1, `${account}: no browser was replaced`)
   }
 })
 

@@ -82,14 +82,14 @@ const kinds = [
   { kind: 'renders', on: full, stealth: true, purpose: 'prefetch;prerender' },
 ]
 
-for (const { kind, on, stealth, purpose } of kinds) {
+for (const { kind, on: environment, stealth, purpose } of kinds) {
   t.test(
     `worker speculation: what a page ${kind} ahead neither fails nor delays its capture, nor is taken for its page`,
     async (t) => {
       for (const path of Object.keys(guesses)) {
         reached.clear()
         const url = `${pages.url}/${kind}${path}`
-        const outcome = await captureWith(on, { url, timeout: 20, wait_until: 'network_idle', stealth })
+        const outcome = await captureWith(environment, { url, timeout: 20, wait_until: 'network_idle', stealth })
         t.match(outcome, { outcome: 'completed', shot: { targetStatus: 200 } }, url)
         t.equal(reached.get(path), purpose, `${path} was requested`)
         const waitedMs = (outcome.timings.navigate ?? 0) + (outcome.timings.prepare ?? 0)

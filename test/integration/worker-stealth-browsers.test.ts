@@ -37,8 +37,8 @@ t.teardown(async () => {
   for (const part of [egress, pages]) await part[Symbol.asyncDispose]()
 })
 
-const shotOf = async (parameters: CaptureParameters, on: Host) => {
-  const outcome = await captureWith(on, { timeout: 10, stealth: true, ...parameters })
+const shotOf = async (parameters: CaptureParameters, environment: Host) => {
+  const outcome = await captureWith(environment, { timeout: 10, stealth: true, ...parameters })
   if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
   return outcome.shot
 }

@@ -21,9 +21,9 @@ type Definition = KubeObject & {
 }
 
 /** Paths of the fields of `own` that `theirs` lacks. */
-const missingFields = (own: Schema, theirs: Schema | undefined, path: string): readonly string[] =>
+const missingFields = (own: Schema, installed: Schema | undefined, path: string): readonly string[] =>
   Object.entries(own.properties ?? {}).flatMap(([field, schema]) => {
-    const other = theirs?.properties?.[field]
+    const other = installed?.properties?.[field]
     return other ? missingFields(schema, other, `${path}.${field}`) : [`${path}.${field}`]
   })
 

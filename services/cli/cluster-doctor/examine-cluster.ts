@@ -40,8 +40,8 @@ const installationChecks = (root: string): readonly (readonly [name: string, che
 const checkServer = async ({ read }: Cluster): Promise<PartResult> => {
   const { statusCode, body } = await read('/version')
   const { gitVersion } = (await json(body)) as { gitVersion?: string }
-  if (statusCode === 200) return { summary: `Kubernetes ${gitVersion ?? 'of unknown version'} answers` }
-  return failing(`the API server answers with ${statusCode}`, '`kubectl version` with the same kubeconfig')
+  if (statusCode === 200) return { summary: `Kubernetes ${gitVersion ?? 'of unknown version'} is reachable` }
+  return failing(`the API server returned ${statusCode}`, '`kubectl version` with the same kubeconfig')
 }
 
 const notChecked = (names: readonly string[], since: string): Finding[] =>
@@ -54,7 +54,7 @@ const withoutCluster = (...server: readonly Finding[]): Finding[] => [
 
 const examineParts = async (
   connection: KubeConnection,
-  { root, selection: wanted }: Examination,
+  { root, selection }: Examination,
   stop: AbortSignal,
 ): Promise<Finding[]> => {
   const parts = installationChecks(root)
@@ -65,12 +65,12 @@ const examineParts = async (
   if (server.some(({ ok }) => !ok)) return withoutCluster(...server)
   let found: Installation | undefined
   const where = await part('installation', async (cluster) => {
-    const search = await findInstallation(cluster, wanted)
+    const search = await findInstallation(cluster, selection)
     found = search.installation
     return search.result
   })
   const installation = found
-  const pools = installation?.workersNamespace ?? wanted.namespace ?? connection.namespace
+  const pools = installation?.workersNamespace ?? selection.namespace ?? connection.namespace
   const definition = await part('definition', (cluster) => checkDefinition(cluster, pools))
   const nodes = await part('nodes', (cluster) => checkNodes(cluster, installation?.isolation ?? 'namespace'))
   const findings = [...server, ...where, ...definition, ...nodes]

@@ -88,7 +88,7 @@ export const checkMetrics = async (cluster: Cluster, installation: Installation)
   const problems = requested
     .filter(({ outcome }) => outcome === 'other')
     .map(({ pod: { metadata } }) => ({
-      detail: `${metadata.name} answers on port ${metricsPort}, and not with metrics of ours`,
+      detail: `${metadata.name} responds on port ${metricsPort}, but not with the metrics of Shutterfleet`,
       advice: `\`kubectl get --raw /api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}:${metricsPort}/proxy/metrics\``,
     }))
   const unread = [

@@ -34,8 +34,8 @@ const needs = [
 
 /** The reasons why a node cannot run the workers' sandbox; an unreadable version is not counted. */
 export const sandboxProblems = ({ status }: Node): readonly string[] => {
-  const old = needs.flatMap(({ what, least, form, field: of }) => {
-    const [, major, minor] = (form.exec(status?.nodeInfo?.[of] ?? '') ?? []).map(Number)
+  const old = needs.flatMap(({ what, least, form, field }) => {
+    const [, major, minor] = (form.exec(status?.nodeInfo?.[field] ?? '') ?? []).map(Number)
     if (major === undefined || minor === undefined) return []
     const isOld = major < least[0] || (major === least[0] && minor < least[1])
     return isOld ? [`${what} ${major}.${minor}, ${least.join('.')} is needed`] : []

@@ -21,8 +21,8 @@ const pair = (existing: SecretTexts, name: string): SecretTexts => {
   if ((existing[sealing] === undefined) !== (existing[opening] === undefined)) {
     throw new AppError('CONFIGURATION', { publicMessage: `the Secret has one of ${sealing} and ${opening}, not both` })
   }
-  const made = generateSealingKeys()
-  return { [sealing]: made.public, [opening]: made.private }
+  const generated = generateSealingKeys()
+  return { [sealing]: generated.public, [opening]: generated.private }
 }
 
 const postgresKeys = (existing: SecretTexts, host: string | undefined): SecretTexts => {

@@ -48,6 +48,6 @@ export type PoolFigures = Readonly<ReturnType<typeof poolsIn>[number]>
 export const readPools = async (url: string, stop: AbortSignal, timeoutMs: number): Promise<PoolFigures[]> => {
   const response = await fetch(url, { signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]) })
   const text = await response.text()
-  if (!response.ok) throw new Error(`${url} answers with ${response.status}`)
+  if (!response.ok) throw new Error(`${url} returned ${response.status}`)
   return poolsIn(text.slice(0, bytesMax))
 }

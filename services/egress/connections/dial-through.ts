@@ -17,9 +17,9 @@ type ProxyOptions = DialOptions & {
 }
 
 /** The proxy's refusal of an address is the target's error; an unreachable proxy or rejected credentials are our own fault. */
-const toUpstreamError = (thrown: unknown, fault?: 'fault'): AppError => {
+const toUpstreamError = (thrown: unknown, { isProxyUnreachable = false } = {}): AppError => {
   const { code, message } = toAppError(thrown)
-  const isUpstreamProxyFault = fault !== undefined || (thrown instanceof TunnelRefused && thrown.status === 407)
+  const isUpstreamProxyFault = isProxyUnreachable || (thrown instanceof TunnelRefused && thrown.status === 407)
   // Omits `cause`: if it were a TunnelRefused, `connectTunnel` would serve plain requests, whose host the proxy would resolve itself.
   return new AppError(isUpstreamProxyFault ? 'SERVICE_UNAVAILABLE' : code, {
     message: `the upstream proxy (SHUTTERFLEET_EGRESS_UPSTREAM_PROXY): ${message}`,
@@ -49,7 +49,7 @@ export const dialThrough = async (
   }
   return tryEach(addresses, dialling.connectMs, async (host, connectMs) => {
     const socket = await dial({ ...dialling, connectMs }, proxies, proxy.port).catch((thrown: unknown) => {
-      throw toUpstreamError(thrown, 'fault')
+      throw toUpstreamError(thrown, { isProxyUnreachable: true })
     })
     await handshake(socket, connectMs, (line) => requestHttpTunnel(line, proxy, { host, port })).catch(
       (thrown: unknown) => {

@@ -18,7 +18,7 @@ const extensions = { html: 'html', text: 'txt', markdown: 'md', links: 'json', a
 export type OutputName = (typeof outputNames)[number]
 
 /** Name of a capture's rendition by its place in the request, from 0. */
-export const renditionName = (at: number): string => `rendition-${at + 1}`
+export const renditionName = (index: number): string => `rendition-${index + 1}`
 
 const renditionNames: readonly string[] = Array.from({ length: renditionsMax }, (_, at) => renditionName(at))
 

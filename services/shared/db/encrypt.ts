@@ -5,9 +5,9 @@ const ivBytes = 12
 const tagBytes = 16
 
 /** Encrypts a text for a row, with associated data that ties it to the row. The key has 32 bytes. */
-export const encrypt = (key: KeyObject, boundTo: string, text: string): Buffer => {
+export const encrypt = (key: KeyObject, associatedData: string, text: string): Buffer => {
   const iv = randomBytes(ivBytes)
-  const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(boundTo))
+  const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(associatedData))
   const body = [cipher.update(text, 'utf8'), cipher.final()]
   return Buffer.concat([iv, cipher.getAuthTag(), ...body])
 }

@@ -141,13 +141,13 @@ const volume = Type.Object({
         medium: Type.Optional(enumSchema(['Memory'], 'Memory instead of disk.')),
         sizeLimit: text('Largest size, such as 100Mi.', { maxLength: 32, pattern: '^[0-9]+[KMG]i$' }),
       },
-      { description: 'A folder of the pod, empty at its start.' },
+      { description: 'A directory that is created empty with the pod.' },
     ),
   ),
 })
 const oneSourceRule: Rule = {
   rule: 'self.all(volume, has(volume.configMap) != has(volume.emptyDir))',
-  message: 'each volume needs one of configMap and emptyDir',
+  message: 'each volume must set exactly one of configMap and emptyDir',
 }
 const ownVolumesRule: Rule = {
   rule: `self.all(volume, !(volume.name in ${quoted(ownVolumes)}))`,
@@ -169,7 +169,7 @@ const volumeMounts = (description: string, ...rules: readonly Rule[]) =>
 /** The volume `secrets` holds the workers' keys, which no sidecar may read. */
 const ownVolumeMountsRule: Rule = {
   rule: `self.all(mount, !(mount.name in ${quoted(ownVolumes)}))`,
-  message: `only the controller mounts these volumes: ${ownVolumes.join(', ')}`,
+  message: `these volumes are reserved for the controller and cannot be mounted: ${ownVolumes.join(', ')}`,
 }
 
 /** Folders from which the worker executes nothing. */

@@ -26,8 +26,8 @@ export type KubeObject = {
 /** The path of a collection on the API server. */
 export const collectionPath = ({ resource, namespace }: Collection): string => {
   const root = resource.apiVersion.includes('/') ? 'apis' : 'api'
-  const within = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
-  return `/${root}/${resource.apiVersion}${within}/${resource.plural}`
+  const namespacePath = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return `/${root}/${resource.apiVersion}${namespacePath}/${resource.plural}`
 }
 
 /** The path of an object on the API server. */

@@ -37,7 +37,7 @@ export const checkEgress = async (egress: EgressAddress, token = ''): Promise<vo
     if (answer.headers[refusalHeader] === 'blocked') return
     isFull = answer.headers[refusalHeader] === 'overloaded'
   } catch (cause) {
-    throw unavailable(`egress does not answer: ${String(cause)}`, cause)
+    throw unavailable(`egress is unreachable: ${String(cause)}`, cause)
   } finally {
     sent.destroy()
   }

@@ -42,25 +42,25 @@ const raw = (key: KeyObject) => Buffer.from(key.export({ format: 'jwk' }).x ?? '
 const fromRaw = (bytes: Buffer) =>
   createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'X25519', x: bytes.toString('base64url') } })
 
-const agreedKey = (mine: KeyObject, theirs: KeyObject, salt: Buffer): KeyObject => {
-  const secret = createSecretKey(diffieHellman({ privateKey: mine, publicKey: theirs }))
+const agreedKey = (mine: KeyObject, peerKey: KeyObject, salt: Buffer): KeyObject => {
+  const secret = createSecretKey(diffieHellman({ privateKey: mine, publicKey: peerKey }))
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, salt, 'shutterfleet seal 1', 32)))
 }
 
-const agree = (theirs: KeyObject): Agreement => {
+const agree = (peerKey: KeyObject): Agreement => {
   const own = generateKeyPairSync('x25519')
   const ephemeral = raw(own.publicKey)
-  return { ephemeral, key: agreedKey(own.privateKey, theirs, ephemeral) }
+  return { ephemeral, key: agreedKey(own.privateKey, peerKey, ephemeral) }
 }
 
-const agreeEachSecond = (theirs: KeyObject, nowMs: () => number): SealingKey['agreed'] => {
+const agreeEachSecond = (peerKey: KeyObject, nowMs: () => number): SealingKey['agreed'] => {
   let current: Agreement | undefined
   let until = 0
   let seals = 0
   return () => {
     const now = nowMs()
     if (current === undefined || now >= until || seals >= agreementSeals) {
-      current = agree(theirs)
+      current = agree(peerKey)
       until = now + agreementMs
       seals = 0
     }

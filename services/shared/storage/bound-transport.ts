@@ -5,7 +5,7 @@ export type Transport = {
   readonly request: (options: RequestOptions, onAnswer: (answer: IncomingMessage) => void) => ClientRequest
 }
 
-const tooLate = (ms: number) => new Error(`no answer for ${ms} ms`)
+const tooLate = (ms: number) => new Error(`no response for ${ms} ms`)
 
 /** Bounds each whole request, from the connection to the last byte of the response; for small responses. */
 export const boundWhole = (transport: Transport, wholeMs: number): Transport => ({

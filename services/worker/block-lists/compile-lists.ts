@@ -77,9 +77,9 @@ const compileKind = (texts: readonly string[]): { readonly engine: Uint8Array; r
 }
 
 /** Compiles lists into the folder `<into>/<key>` unless it exists, and returns its path. Safe to run concurrently. */
-export const compileLists = async (lists: readonly FilterList[], into: string): Promise<string> => {
+export const compileLists = async (lists: readonly FilterList[], outputFolder: string): Promise<string> => {
   const key = cacheKey(lists)
-  const folder = join(into, key)
+  const folder = join(outputFolder, key)
   if (existsSync(join(folder, compiledIndex))) return folder
   const textsOfKind = (kind: ListKind) => lists.filter((list) => list.kind === kind).map(({ text }) => text)
   const compiled = listKinds.map(
@@ -92,7 +92,7 @@ export const compileLists = async (lists: readonly FilterList[], into: string): 
     lists: [...versions, { kind: 'cookies', name: 'autoconsent', version: consentRules().version }],
     kinds: Object.fromEntries(compiled.map(([name, { kind }]) => [name, kind])) as CompiledLists['kinds'],
   }
-  const work = join(into, `.${randomUUID()}`)
+  const work = join(outputFolder, `.${randomUUID()}`)
   await mkdir(work, { recursive: true })
   try {
     for (const [name, { engine }] of compiled) await writeFile(join(work, `${name}.bin`), engine)

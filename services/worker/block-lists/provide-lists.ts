@@ -18,20 +18,23 @@ const run = promisify(execFile)
 export type BlockLists = Pick<CompiledLists, 'key' | 'lists'> & { readonly folder: string }
 
 /**
- * Puts the compiled lists of this repository and of an operator's folder ('' for none) into `into`: copied from `ready` if
+ * Puts the compiled lists of this repository and of an operator's folder ('' for none) into `outputFolder`: copied from `precompiledFolder` if
  * it has the same lists, else compiled in a separate process, so that its 50 MB are freed. Throws `CONFIGURATION` if the
  * operator's folder is invalid.
  */
 export const provideLists = async (
   operatorFolder: string,
-  { into, ready = readyLists }: { readonly into: string; readonly ready?: string },
+  {
+    outputFolder,
+    precompiledFolder = readyLists,
+  }: { readonly outputFolder: string; readonly precompiledFolder?: string },
 ): Promise<BlockLists> => {
   const key = cacheKey(await readLists(operatorFolder))
-  const folder = join(into, key)
+  const folder = join(outputFolder, key)
   try {
-    await cp(join(ready, key), folder, { recursive: true })
+    await cp(join(precompiledFolder, key), folder, { recursive: true })
   } catch {
-    await run(process.execPath, [program, operatorFolder, into], { timeout: compileMs })
+    await run(process.execPath, [program, operatorFolder, outputFolder], { timeout: compileMs })
   }
   const { lists } = JSON.parse(await readFile(join(folder, compiledIndex), 'utf8')) as CompiledLists
   return { key, lists, folder }

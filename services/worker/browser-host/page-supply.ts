@@ -39,7 +39,7 @@ export type SupplyOptions = Pick<HostSettings, 'recycleCaptures' | 'recycleMs'> 
  */
 export const createPageSupply = (
   launch: (kind: BrowserKind) => Promise<Browser>,
-  { recycleCaptures, recycleMs, prewarmed: kept, proxy }: SupplyOptions,
+  { recycleCaptures, recycleMs, prewarmed, proxy }: SupplyOptions,
 ) => {
   let served = 0
   let startedAt = 0
@@ -70,22 +70,22 @@ export const createPageSupply = (
   }
   const isDue = () => served >= recycleCaptures || performance.now() - startedAt >= recycleMs
 
-  let next = openInNewBrowser(kept)
+  let next = openInNewBrowser(prewarmed)
   return {
     first: next,
     /** Returns the page of the next capture, opened ahead if it emulates the defaults. Rejects if a browser fails to start. */
     acquire: async (emulation: Emulation): Promise<OpenPage> => {
       const opened = await next
       const isFit = opened.emulation.browser === emulation.browser && !opened.browser.ended.aborted
-      const ahead = isFit ? opened : await openInNewBrowser(emulation.browser)
-      next = Promise.resolve(ahead)
+      const nextPage = isFit ? opened : await openInNewBrowser(emulation.browser)
+      next = Promise.resolve(nextPage)
       served += 1
       if (isDue() && !spare) startSpare(emulation.browser)
-      if (!suits(ahead, emulation)) return open(ahead.browser, emulation)
+      if (!suits(nextPage, emulation)) return open(nextPage.browser, emulation)
       const { width, height } = emulation
-      const isOfSize = width === ahead.emulation.width && height === ahead.emulation.height
-      if (!isOfSize) await emulateSize(ahead.session, emulation)
-      return { ...ahead, emulation }
+      const isOfSize = width === nextPage.emulation.width && height === nextPage.emulation.height
+      if (!isOfSize) await emulateSize(nextPage.session, emulation)
+      return { ...nextPage, emulation }
     },
     /** Closes a page and opens the next one. `isTainted`: its browser must not serve another capture. */
     release: (used: OpenPage, isTainted: boolean): void => {
@@ -94,12 +94,12 @@ export const createPageSupply = (
         next = openInNewBrowser(kind)
         return
       }
-      const ahead = next.then((page) =>
+      const nextPage = next.then((page) =>
         page.contextId === used.contextId ? open(used.browser, defaultEmulation(kind)) : page,
       )
       // Rejects again if the page is used.
-      ahead.catch(() => {})
-      next = close(used).then((isClosed) => (isClosed ? ahead : openInNewBrowser(kind)))
+      nextPage.catch(() => {})
+      next = close(used).then((isClosed) => (isClosed ? nextPage : openInNewBrowser(kind)))
     },
   }
 }

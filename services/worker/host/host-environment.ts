@@ -36,7 +36,7 @@ export const openHostEnvironment = async (
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
-  const blockLists = await provideLists(listsFolder, { into: join(folder, 'block-lists') })
+  const blockLists = await provideLists(listsFolder, { outputFolder: join(folder, 'block-lists') })
   // Without namespaces, the other users traverse this folder to reach theirs.
   if (hasUsers) await chmod(folder, 0o711)
   const { server, connections } = createCanary(events.canaryReached)

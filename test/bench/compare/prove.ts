@@ -36,7 +36,8 @@ const compareOften = async (trees: Pair<string>) => {
 /** Adds hashing to each accept. A fixed delay would not do: core speed may vary by half, and the added work must vary with it. */
 const plant = ([base, copy]: Pair<string>, hashes: number) => {
   const source = readFileSync(join(base, accepting), 'utf8')
-  if (!source.includes(statement)) throw new Error(`${accepting} has no place to plant processor time`)
+  if (!source.includes(statement))
+    throw new Error(`${accepting} does not contain the statement before which work is planted`)
   const head = "import { createHash } from 'node:crypto'\nconst block = Buffer.alloc(4096)\n"
   const work = `  for (let count = 0; count < ${hashes}; count += 1) createHash('sha256').update(block).digest()\n`
   writeFileSync(join(copy, accepting), head + source.replace(statement, work + statement))
@@ -48,11 +49,11 @@ const plantTenth = async (trees: Pair<string>) => {
   await using opened = await openSides(trees)
   const { comparison } = await compare(opened)
   console.error(comparison)
-  if (comparison.verdict !== 'worse') throw new Error(`${trialHashes} hashes for each accept are not noticed`)
+  if (comparison.verdict !== 'worse') throw new Error(`the comparison did not detect ${trialHashes} hashes per accept`)
   plant(trees, Math.round((trialHashes * plantedShare) / (comparison.ratio - 1)))
 }
 
-const text = (found: string, measures: readonly Measure[]) => {
+const text = (verdict: string, measures: readonly Measure[]) => {
   const rows = measures.map(
     ({ means: [before, now], comparison: { ratio, from, to, verdict, resolution, leftOut } }) => [
       before.toFixed(2),
@@ -64,8 +65,8 @@ const text = (found: string, measures: readonly Measure[]) => {
       String(leftOut),
     ],
   )
-  const right = measures.filter(({ comparison }) => comparison.verdict === found).length
-  return `\`make bench-compare PARTS=accept\`, ten rounds each: ${right} of ${turns} are ${found}. Processor milliseconds of an accept.
+  const right = measures.filter(({ comparison }) => comparison.verdict === verdict).length
+  return `\`make bench-compare PARTS=accept\`, ten rounds each: ${right} of ${turns} are ${verdict}. Processor milliseconds of an accept.
 
 ${table(['base', 'now', 'ratio', 'interval', 'verdict', 'difference that would have been found', 'rounds left out'], rows)}
 `
@@ -84,4 +85,4 @@ const parts = {
   equal: { heading: 'A version compared with itself', measure: measureEqual },
   planted: { heading: 'A version compared with one that takes 10 % more for an accept', measure: measurePlanted },
 }
-await runProgram({ parts, names: process.argv.slice(2), made: madeBy('bench-compare-proof') })
+await runProgram({ parts, names: process.argv.slice(2), footer: madeBy('bench-compare-proof') })

@@ -19,7 +19,7 @@ ${memoryTable(memory)}
 `
 
 /** One worker over many captures. */
-export const lastingText = (lasting: Lasting, { replaced, reused: kept }: Recycling): string => {
+export const lastingText = (lasting: Lasting, { replaced, reused }: Recycling): string => {
   const { tall, memory, blocked, unblocked, killed } = lasting
   return `Shoot and encode of a full page of 16,000 px, median:
 
@@ -38,6 +38,6 @@ turn (aim: 60 more). From the kill of a browser to the end of the next capture: 
 browser).
 
 With a browser that is replaced after every five captures, and a capture always waiting, a capture waits ${ms(replaced)} ms for a
-page of a new browser (aim: 20), ${ms(kept)} ms for another of the same, medians.
+page of a new browser (aim: 20), ${ms(reused)} ms for another of the same, medians.
 `
 }

@@ -105,12 +105,12 @@ const took = async ({ take }: WarmSystem, shot: Shot): Promise<number> => {
 const measureBlockers = async (service: WarmSystem, url: string, count: number) => {
   const [unblocked, blocked]: [number[], number[]] = [[], []]
   for (let turn = 0; turn < count; turn += 1) {
-    for (const [isOn, into] of [
+    for (const [isOn, output] of [
       [false, unblocked],
       [true, blocked],
     ] as const) {
       const blockers = { block_cookies: isOn, block_ads: isOn, block_chats: isOn }
-      into.push(await took(service, { url, format: 'jpeg', ...blockers }))
+      output.push(await took(service, { url, format: 'jpeg', ...blockers }))
     }
   }
   return { unblocked: quantile(unblocked, 0.5), blocked: quantile(blocked, 0.5) }

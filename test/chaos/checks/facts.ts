@@ -86,7 +86,7 @@ export const collectFacts = (history: History, snapshot: Snapshot, limits: Limit
   const factsOf = (id: string): CaptureFacts => {
     const known = captures.get(id)
     if (known) return known
-    const made: CaptureFacts = {
+    const created: CaptureFacts = {
       id,
       accepted: undefined,
       observations: [],
@@ -96,8 +96,8 @@ export const collectFacts = (history: History, snapshot: Snapshot, limits: Limit
       deliveries: [],
       row: undefined,
     }
-    captures.set(id, made)
-    return made
+    captures.set(id, created)
+    return created
   }
   const exchanges = history.filter((event): event is Exchange => event.kind === 'exchange')
   for (const exchange of exchanges) addExchange(exchange, factsOf)

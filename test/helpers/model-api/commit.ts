@@ -92,8 +92,8 @@ export const objectAfterRemoval = (kind: Kind, live: Stored, removal: Removal, d
 }
 
 const graceOf = (kind: Kind, live: Stored, { graceSeconds }: Removal): number => {
-  const usual = kind.graceSeconds?.(live) ?? 0
-  return usual === 0 ? 0 : (graceSeconds ?? usual)
+  const defaultGraceSeconds = kind.graceSeconds?.(live) ?? 0
+  return defaultGraceSeconds === 0 ? 0 : (graceSeconds ?? defaultGraceSeconds)
 }
 
 const finalizerOf = (propagation: string): string[] => {

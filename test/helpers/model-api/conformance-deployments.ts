@@ -234,7 +234,7 @@ const quotaFailure = async (environment: Environment) => {
   const condition = (
     at(await afterReconcile(environment, name), 'status', 'conditions') as { type: string; message: string }[]
   ).find(({ type }) => type === 'ReplicaFailure')
-  const made = (await listBy(api, pods, `app=${name}`)).length
+  const created = (await listBy(api, pods, `app=${name}`)).length
   await api.remove(refOf(resources.quotas, 'few-pods'))
   await setReplicas(api, refOf(deployments, name), { replicas: 2, manager: replicasOwner })
   await readyPods(environment, name, 2)
@@ -245,7 +245,7 @@ const quotaFailure = async (environment: Environment) => {
   )
   return {
     conditions: conditions.filter((each) => each.startsWith('ReplicaFailure')),
-    made,
+    made: created,
     set: set?.kind ?? 'no kind in lists',
     message: condition?.message.includes('exceeded quota: few-pods'),
   }

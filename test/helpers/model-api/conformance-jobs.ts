@@ -59,12 +59,12 @@ const awaitRunning = async ({ api, until }: Environment, name: string): Promise<
 
 const succeeding = async (environment: Environment) => {
   const { api, until } = environment
-  const made = await create(api, 'succeeds', 200, { ttlSecondsAfterFinished: 2 })
+  const created = await create(api, 'succeeds', 200, { ttlSecondsAfterFinished: 2 })
   const states = await awaitFinished(environment, 'succeeds')
   const [pod] = await podsOf(api, 'succeeds')
   const held = pod?.metadata.finalizers ?? []
   await until('it is removed', async () => (await find(api, refOf(jobs, 'succeeds'))) === undefined)
-  return { seen: states, held, left: (await podsOf(api, 'succeeds')).length, generation: made.metadata.generation }
+  return { seen: states, held, left: (await podsOf(api, 'succeeds')).length, generation: created.metadata.generation }
 }
 
 const failing = async (environment: Environment) => {

@@ -17,7 +17,7 @@ import type { Stored } from './object.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 
 const { maps } = resources
-const within = allOf(maps)
+const collection = allOf(maps)
 const newMap = (name: string, more: object = {}) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -26,7 +26,7 @@ const newMap = (name: string, more: object = {}) => ({
   ...more,
 })
 /** Creates an object, and returns it with what the server added. */
-const create = async (api: Environment['api'], object: KubeObject) => (await api.create(within, object)) as Stored
+const create = async (api: Environment['api'], object: KubeObject) => (await api.create(collection, object)) as Stored
 
 const merge = (body: object, fieldManager = 'other-manager'): Patch => ({ kind: 'merge', body, fieldManager })
 const applied = (body: object, fieldManager: string, force: boolean): Patch => ({
@@ -37,15 +37,15 @@ const applied = (body: object, fieldManager: string, force: boolean): Patch => (
 })
 
 const rejections = async ({ api }: Environment) => {
-  const made = await create(api, newMap('refused'))
+  const created = await create(api, newMap('refused'))
   const ref = refOf(maps, 'refused')
-  const version = made.metadata.resourceVersion
+  const version = created.metadata.resourceVersion
   const json = (...body: object[]): Patch => ({ kind: 'json', body })
   const outcomes: string[] = []
   const record = async (what: string, request: Promise<unknown>) => outcomes.push(`${what}: ${await outcome(request)}`)
-  await record('again', api.create(within, newMap('refused')))
-  await record('no name', api.create(within, newMap('No Name')))
-  await record('versioned', api.create(within, newMap('v', { metadata: { name: 'v', resourceVersion: '1' } })))
+  await record('again', api.create(collection, newMap('refused')))
+  await record('no name', api.create(collection, newMap('No Name')))
+  await record('versioned', api.create(collection, newMap('v', { metadata: { name: 'v', resourceVersion: '1' } })))
   await record('get nothing', api.get(refOf(maps, 'nothing')))
   await record('patch nothing', api.patch(refOf(maps, 'nothing'), merge({ data: { a: '2' } })))
   await record('remove nothing', api.remove(refOf(maps, 'nothing')))
@@ -60,7 +60,7 @@ const rejections = async ({ api }: Environment) => {
   await record('test version', api.patch(ref, json({ op: 'test', path: '/metadata/resourceVersion', value: version })))
   await record('no scale', api.patch({ ...ref, subresource: 'scale' }, merge({ spec: { replicas: 1 } })))
   await record('remove another', api.remove(ref, { uid: 'another' }))
-  await record('remove', api.remove(ref, { uid: made.metadata.uid }))
+  await record('remove', api.remove(ref, { uid: created.metadata.uid }))
   await record('no kind', api.list({ resource: { ...maps, plural: 'nothings' }, namespace }, { limit: 1 }))
   return outcomes
 }
@@ -89,7 +89,7 @@ const applying = async ({ api }: Environment) => {
   const ref = refOf(maps, 'applied')
   const meta = { metadata: { name: 'applied' } }
   const owners = (object: Stored) => ['a', 'b', 'c'].map((field) => fieldManagersOf(object, `f:data f:${field}`))
-  const made = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', b: '1' } }, 'one', false))
+  const created = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', b: '1' } }, 'one', false))
   const clash = await outcome(api.patch(ref, applied({ ...meta, data: { a: '2' } }, 'two', false)))
   const shared = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '1', c: '1' } }, 'two', false))
   const forced = await api.patch<Stored>(ref, applied({ ...meta, data: { a: '2', c: '1' } }, 'two', true))
@@ -100,8 +100,8 @@ const applying = async ({ api }: Environment) => {
   const ours = await apply<Stored>(api, ref, { data: { b: '4' } })
   return {
     clash,
-    owners: [made, shared, forced, edited, unchanged, gone, ours].map(owners),
-    data: [made, shared, forced, edited, unchanged, gone, ours].map((object) => object['data']),
+    owners: [created, shared, forced, edited, unchanged, gone, ours].map(owners),
+    data: [created, shared, forced, edited, unchanged, gone, ours].map((object) => object['data']),
     isUntouched: again.metadata.resourceVersion === gone.metadata.resourceVersion,
   }
 }
@@ -110,7 +110,7 @@ const quota = async (environment: Environment) => {
   const { api } = environment
   await limit(environment, 'no-maps', { 'count/configmaps': '0' })
   const results = [
-    await outcome(api.create(within, newMap('too-many'))),
+    await outcome(api.create(collection, newMap('too-many'))),
     await outcome(api.patch(refOf(maps, 'too-many'), applied({ metadata: { name: 'too-many' } }, 'one', true))),
   ]
   await api.remove(refOf(resources.quotas, 'no-maps'))
@@ -119,12 +119,12 @@ const quota = async (environment: Environment) => {
 
 const paging = async ({ api }: Environment) => {
   for (const name of ['p1', 'p2', 'p3'])
-    await api.create(within, newMap(name, { metadata: { name, labels: { page: 'yes' } } }))
+    await api.create(collection, newMap(name, { metadata: { name, labels: { page: 'yes' } } }))
   const query = { limit: 2, labelSelector: 'page=yes' }
-  const first = await api.list<Stored>(within, query)
+  const first = await api.list<Stored>(collection, query)
   await api.remove(refOf(maps, 'p3'))
-  const second = await api.list<Stored>(within, { ...query, continueAt: first.continueAt ?? '' })
-  const nowhere = await api.list<Stored>(within, { limit: 2, labelSelector: 'page in (no, never)' })
+  const second = await api.list<Stored>(collection, { ...query, continueAt: first.continueAt ?? '' })
+  const nowhere = await api.list<Stored>(collection, { limit: 2, labelSelector: 'page in (no, never)' })
   return {
     names: [first, second, nowhere].map(({ items }) => items.map(({ metadata }) => metadata.name)),
     isOneVersion: first.resourceVersion === second.resourceVersion,
@@ -134,17 +134,17 @@ const paging = async ({ api }: Environment) => {
 }
 
 const watching = async ({ api, until }: Environment) => {
-  const { resourceVersion } = await api.list(within, { limit: 1 })
+  const { resourceVersion } = await api.list(collection, { limit: 1 })
   const stop = new AbortController()
   const events: string[] = []
   const watch = async () => {
     const query = { resourceVersion, timeoutSeconds: 60, labelSelector: 'watched=yes' }
-    for await (const event of api.watch<Stored>(within, query, stop.signal))
+    for await (const event of api.watch<Stored>(collection, query, stop.signal))
       if (event.type !== 'BOOKMARK') events.push(`${event.type} ${event.object.metadata.name} ${event.object.kind}`)
   }
   const watched = outcome(watch())
   const labels = (value: string | null) => merge({ metadata: { labels: { watched: value } } })
-  await api.create(within, newMap('w1'))
+  await api.create(collection, newMap('w1'))
   await api.patch(refOf(maps, 'w1'), labels('yes'))
   await api.patch(refOf(maps, 'w1'), merge({ data: { a: '2' } }))
   await api.patch(refOf(maps, 'w1'), labels(null))
@@ -160,7 +160,7 @@ const goingBack = async ({ api, undo, until }: Environment) => {
   const before = await create(api, newMap('stays'))
   let late = ''
   await undo(async () => {
-    await api.create(within, newMap('undone'))
+    await api.create(collection, newMap('undone'))
     for (let turn = 0; turn < 30; turn += 1)
       late = (await api.patch<Stored>(ref, merge({ data: { a: `${turn}` } }))).metadata.resourceVersion
   })
@@ -168,7 +168,7 @@ const goingBack = async ({ api, undo, until }: Environment) => {
   const fresh = await create(api, newMap('undone'))
   const firstEvent = async (resourceVersion: string) => {
     const signal = new AbortController().signal
-    for await (const event of api.watch<Stored>(within, { resourceVersion, timeoutSeconds: 2 }, signal))
+    for await (const event of api.watch<Stored>(collection, { resourceVersion, timeoutSeconds: 2 }, signal))
       if (event.type !== 'BOOKMARK') return `${event.type} ${event.object.metadata.name}`
     return 'silence'
   }
@@ -190,7 +190,7 @@ const goingBack = async ({ api, undo, until }: Environment) => {
 
 const finalizers = async ({ api }: Environment) => {
   const ref = refOf(maps, 'held')
-  await api.create(within, newMap('held', { metadata: { name: 'held', finalizers: ['example.com/hold'] } }))
+  await api.create(collection, newMap('held', { metadata: { name: 'held', finalizers: ['example.com/hold'] } }))
   await api.remove(ref)
   const held = await api.get<Stored>(ref)
   await api.patch(ref, merge({ metadata: { finalizers: null } }))

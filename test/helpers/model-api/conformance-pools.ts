@@ -11,18 +11,18 @@ const poolOf = (name: string, spec: object = {}) => ({
   spec: { pool: 'standard', ...spec },
 })
 const merge = (body: object): Patch => ({ kind: 'merge', body, fieldManager: 'other-manager' })
-const within = allOf(browserPools)
+const collection = allOf(browserPools)
 
 const defaultsAndPruning = async ({ api }: Environment) => {
   const spec = { autoscaling: { maxReplicas: 7 }, nonsense: 1 }
-  const made = await make(api, browserPools, poolOf('filled', spec))
-  const { apiVersion, kind, metadata } = (await api.list<Stored>(within, { limit: 1 })).items[0] ?? made
+  const created = await make(api, browserPools, poolOf('filled', spec))
+  const { apiVersion, kind, metadata } = (await api.list<Stored>(collection, { limit: 1 })).items[0] ?? created
   return {
-    spec: made['spec'],
+    spec: created['spec'],
     listed: [apiVersion, kind, metadata.name],
     refused: [
-      await outcome(api.create(within, poolOf('bad', { replicas: -1 }))),
-      await outcome(api.create(within, poolOf('bad', { pool: 'nonsense' }))),
+      await outcome(api.create(collection, poolOf('bad', { replicas: -1 }))),
+      await outcome(api.create(collection, poolOf('bad', { pool: 'nonsense' }))),
     ],
   }
 }

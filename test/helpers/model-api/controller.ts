@@ -34,7 +34,7 @@ export type ControllerOf = {
   readonly retryMs?: { readonly first: number; readonly last: number }
 }
 
-const usualRetryMs = { first: 5, last: 1_000_000 }
+const defaultRetryMs = { first: 5, last: 1_000_000 }
 
 /** The edit target for an object. */
 export const targetOf = (server: ModelServer, object: Stored, subresource?: string): Target => {
@@ -48,7 +48,7 @@ export const keyOfStored = ({ metadata }: Stored): string => keyIn(metadata.name
 /** Starts a controller. It processes each change after a lag, and none while the server is unavailable. */
 export const startController = (deps: ControllerDeps, definition: ControllerOf): Controller => {
   const { server, clock, isAway, lagMs } = deps
-  const { first, last } = definition.retryMs ?? usualRetryMs
+  const { first, last } = definition.retryMs ?? defaultRetryMs
   const due = new Map<string, { readonly atMs: number; readonly timer: Disposable }>()
   const failures = new Map<string, number>()
 

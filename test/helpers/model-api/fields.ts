@@ -57,26 +57,27 @@ export const leavesOf = (object: JsonObject): Leaves => {
   return leaves
 }
 
-const gather = (into: Map<string, unknown>, path: readonly string[], tree: JsonObject) => {
+const gather = (target: Map<string, unknown>, path: readonly string[], tree: JsonObject) => {
   for (const [field, value] of Object.entries(tree)) {
     if (value === undefined) continue
     const here = [...path, `f:${field}`]
     const keys = keysOfItems(field)
-    if (keys && Array.isArray(value)) gatherItems(into, here, { items: value, keys })
-    else if (isPlainObject(value) && Object.keys(value).length > 0 && !atomic.includes(field)) gather(into, here, value)
-    else into.set(here.join(separator), value)
+    if (keys && Array.isArray(value)) gatherItems(target, here, { items: value, keys })
+    else if (isPlainObject(value) && Object.keys(value).length > 0 && !atomic.includes(field))
+      gather(target, here, value)
+    else target.set(here.join(separator), value)
   }
 }
 
 const gatherItems = (
-  into: Map<string, unknown>,
+  target: Map<string, unknown>,
   path: readonly string[],
   { items, keys }: { items: readonly unknown[]; keys: readonly string[] },
 ) => {
   for (const item of items) {
     const here = [...path, `k:${itemKey(keys, item)}`]
-    into.set([...here, itself].join(separator), true)
-    if (isPlainObject(item)) gather(into, here, item)
+    target.set([...here, itself].join(separator), true)
+    if (isPlainObject(item)) gather(target, here, item)
   }
 }
 

@@ -67,9 +67,9 @@ const edit = (value: unknown, steps: readonly string[], make: () => unknown, rep
   if (step === undefined) return make()
   if (Array.isArray(value)) return editList(value, step, { rest, make, replaces })
   if (!isPlainObject(value)) throw failed(`doc is missing ${step}`)
-  const made = edit(rest.length === 0 ? undefined : value[step], rest, make, replaces)
+  const edited = edit(rest.length === 0 ? undefined : value[step], rest, make, replaces)
   const { [step]: _, ...others } = value
-  return made === undefined ? others : { ...value, [step]: made }
+  return edited === undefined ? others : { ...value, [step]: edited }
 }
 
 const editList = (
@@ -79,7 +79,7 @@ const editList = (
 ): unknown[] => {
   const index = step === '-' ? list.length : Number(step)
   if (rest.length > 0) return list.with(index, edit(list[index], rest, make, replaces))
-  const made = make()
-  if (made === undefined) return list.toSpliced(index, 1)
-  return list.toSpliced(index, replaces ? 1 : 0, made)
+  const edited = make()
+  if (edited === undefined) return list.toSpliced(index, 1)
+  return list.toSpliced(index, replaces ? 1 : 0, edited)
 }

@@ -49,9 +49,9 @@ export const compareForRemoval = (one: Stored, other: Stored): number => {
     holds(pod, 'Ready') ? 1 : 0,
     Number(pod.metadata.annotations?.[costAnnotation] ?? 0),
   ]
-  const [mine, theirs] = [rank(one), rank(other)]
-  const differs = mine.findIndex((value, index) => value !== theirs[index])
-  if (differs >= 0) return (mine[differs] ?? 0) - (theirs[differs] ?? 0)
+  const [mine, otherRank] = [rank(one), rank(other)]
+  const differs = mine.findIndex((value, index) => value !== otherRank[index])
+  if (differs >= 0) return (mine[differs] ?? 0) - (otherRank[differs] ?? 0)
   const [since, otherSince] = [readySince(one), readySince(other)]
   // Of two ready pods, the one that became ready later.
   if (since !== otherSince) return since > otherSince ? -1 : 1

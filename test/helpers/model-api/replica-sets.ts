@@ -37,7 +37,7 @@ export const startReplicaSets = (deps: ControllerDeps): Controller => {
     const template = at(set, 'spec', 'template') as JsonObject
     const metadata = { ...(template['metadata'] as JsonObject), generateName: `${set.metadata.name}-`, ...ownedBy(set) }
     try {
-      for (let made = 0; made < count; made += 1)
+      for (let created = 0; created < count; created += 1)
         server.create(server.kind(pods), set.metadata.namespace, { metadata, spec: template['spec'] })
     } catch (thrown) {
       if (thrown instanceof StatusError) return thrown

@@ -27,7 +27,7 @@ export const startNodeCluster = async (
   opened.use(await startClusterDns(cluster.place, network.address))
   const nodes: RealNode[] = []
   const start = async (index: number) => {
-    const node = opened.use(await startNode(cluster.place, network, { index, of: count + later }))
+    const node = opened.use(await startNode(cluster.place, network, { index, nodeCount: count + later }))
     await cluster.kubectl(['wait', 'node', node.name, '--for=create', '--timeout=30s'])
     await cluster.kubectl(['wait', 'node', node.name, '--for=condition=Ready', '--timeout=30s'])
     return node

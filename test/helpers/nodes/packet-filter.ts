@@ -33,7 +33,7 @@ export type PolicyWorld = {
 /** The chain that packets from and to pods pass. */
 export const policyChain = 'policies'
 /** Packet mark of an allowed packet; kube-proxy uses other marks. */
-const allowed = '0x10000/0x10000'
+const allowedMark = '0x10000/0x10000'
 
 const directions = [
   { type: 'Egress', rules: 'egress', peers: 'to', pod: '-s', peer: '-d' },
@@ -77,7 +77,7 @@ export const packetFilterOf = (world: PolicyWorld): string => {
       const judged = chain(`${direction.type}-${pod.address}`, [
         '-j MARK --set-xmark 0x0/0x10000',
         ...own.map(({ name }) => `-j ${name}`),
-        `-m mark ! --mark ${allowed} -j REJECT --reject-with icmp-admin-prohibited`,
+        `-m mark ! --mark ${allowedMark} -j REJECT --reject-with icmp-admin-prohibited`,
       ])
       top.push(`${direction.pod} ${pod.address} -j ${judged}`)
     }
@@ -95,19 +95,19 @@ const linesOf = (world: PolicyWorld, { metadata, spec }: Policy, direction: Dire
   (spec[direction.rules] ?? []).flatMap((rule, index) => {
     const ports = rule.ports?.map(portMatch) ?? ['']
     const peers = rule[direction.peers]
-    if (!peers) return ports.map((port) => `${port} -j MARK --set-xmark ${allowed}`)
+    if (!peers) return ports.map((port) => `${port} -j MARK --set-xmark ${allowedMark}`)
     return peers.flatMap((peer, place) => {
       const { ipBlock } = peer
       if (!ipBlock) {
         const pods = world.pods.filter((pod) => isPeer(world, peer, metadata.namespace, pod))
         return pods.flatMap(({ address }) =>
-          ports.map((port) => `${direction.peer} ${address} ${port} -j MARK --set-xmark ${allowed}`),
+          ports.map((port) => `${direction.peer} ${address} ${port} -j MARK --set-xmark ${allowedMark}`),
         )
       }
       if (ipBlock.cidr.includes(':')) return []
       const block = chain(`${name}-${index}-${place}`, [
         ...(ipBlock.except ?? []).map((network) => `${direction.peer} ${network} -j RETURN`),
-        ...ports.map((port) => `${port} -j MARK --set-xmark ${allowed}`),
+        ...ports.map((port) => `${port} -j MARK --set-xmark ${allowedMark}`),
       ])
       return [`${direction.peer} ${ipBlock.cidr} -j ${block}`]
     })

@@ -41,7 +41,7 @@ export type RealNode = AsyncDisposable & {
 export const startNode = async (
   place: ClusterPlace,
   network: NodeNetwork,
-  { index, of: nodeCount }: { readonly index: number; readonly of: number },
+  { index, nodeCount }: { readonly index: number; readonly nodeCount: number },
 ): Promise<RealNode> => {
   if (!existsSync(runtime)) throw new Error('node runtime not built: run scripts/build-node-runtime.sh')
   const name = nodeName(index)

@@ -71,6 +71,6 @@ t.test('http interface: a rejected request names the wrong parameter', async (t)
 t.test('http interface: reports an unreachable service', async (t) => {
   const { at } = await startService([])
   await t.rejects(captureViaHttp({ ...at, baseUrl: 'http://127.0.0.1:9' }, {}, 1000), {
-    message: /does not answer.*status/,
+    message: /is unreachable.*status/,
   })
 })

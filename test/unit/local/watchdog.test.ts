@@ -22,19 +22,19 @@ const createProbe = (answers: readonly boolean[]) => {
 
 t.test('watchdog: two failures in a row mean a blocked event loop, one does not', async (t) => {
   const { probe, probed } = createProbe([true, false, true, false, false])
-  t.match(await untilUnresponsive(probe, never, everyMs), 'has not answered')
+  t.match(await untilUnresponsive(probe, never, everyMs), 'has not responded')
   t.equal(probed(), 5)
 })
 
 t.test('watchdog: a probe that times out has failed', async (t) => {
   const probe = (signal: AbortSignal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('late'))))
-  t.match(await untilUnresponsive(probe, never, everyMs), 'has not answered')
+  t.match(await untilUnresponsive(probe, never, everyMs), 'has not responded')
 })
 
 t.test('watchdog: four failures in a row mean a failed store, three do not', async (t) => {
   const { probe, probed } = createProbe([false, false, false, true, false, false, false, false])
-  t.match(await untilStoreFails(probe, t.testdir(), never, everyMs), 'has not answered or not accepted writes')
+  t.match(await untilStoreFails(probe, t.testdir(), never, everyMs), 'has not responded or has rejected writes')
   t.equal(probed(), 8)
 })
 
@@ -93,7 +93,7 @@ for (const signal of ['SIGSTOP', 'SIGUSR2'] as const) {
     const { pid } = part.current().child
     process.kill(pid, signal)
     await eventually(() => part.current().child.pid !== pid)
-    t.match(reasons, ['the event loop has not answered for 2 s'])
+    t.match(reasons, ['the event loop has not responded for 2 s'])
     const { probeUrl } = part.current().addresses
     t.equal((await fetch(`${probeUrl}/healthz`)).status, 200)
     await part.stop()

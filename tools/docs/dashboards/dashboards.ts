@@ -1,4 +1,4 @@
-import { type Dashboard, max, of, type Panel, quantile, rate, sum } from './panel.ts'
+import { type Dashboard, max, series, type Panel, quantile, rate, sum } from './panel.ts'
 
 const faults = 'fault="service"'
 const proxied = 'queue="proxied"'
@@ -36,7 +36,7 @@ const overview: Dashboard = {
       isStat: true,
       queries: [
         {
-          expr: `1 - (sum(rate(${of('captures_ended_total', faults)}[$__rate_interval])) or vector(0)) / sum(rate(${of('captures_ended_total')}[$__rate_interval]))`,
+          expr: `1 - (sum(rate(${series('captures_ended_total', faults)}[$__rate_interval])) or vector(0)) / sum(rate(${series('captures_ended_total')}[$__rate_interval]))`,
           legend: '',
         },
       ],
@@ -45,13 +45,13 @@ const overview: Dashboard = {
       title: 'Captures waiting',
       unit: 'short',
       isStat: true,
-      queries: [{ expr: `sum(max by (queue) (${of('backlog_captures', 'status="pending"')}))`, legend: '' }],
+      queries: [{ expr: `sum(max by (queue) (${series('backlog_captures', 'status="pending"')}))`, legend: '' }],
     },
     {
       title: 'Workers ready',
       unit: 'short',
       isStat: true,
-      queries: [{ expr: `sum(${of('pool_workers', 'state="ready"')})`, legend: '' }],
+      queries: [{ expr: `sum(${series('pool_workers', 'state="ready"')})`, legend: '' }],
     },
     {
       title: 'Firing alerts',

@@ -24,30 +24,30 @@ export type Dashboard = { readonly name: string; readonly title: string; readonl
 const scope = 'namespace=~"$namespace"'
 
 /** A selector of `metric` in the selected namespaces; series without a namespace, as on one machine, match only `All`. */
-export const of = (metric: string, matchers = ''): string =>
+export const series = (metric: string, matchers = ''): string =>
   `${metric.includes(':') ? metric : `shutterfleet_${metric}`}{${scope}${matchers === '' ? '' : `,${matchers}`}}`
 
 /** Events per second by these labels. */
 export const rate = (metric: string, by: readonly string[], matchers = ''): Query => ({
-  expr: `sum by (${by.join(', ')}) (rate(${of(metric, matchers)}[$__rate_interval]))`,
+  expr: `sum by (${by.join(', ')}) (rate(${series(metric, matchers)}[$__rate_interval]))`,
   legend: legendFormat(by),
 })
 
 /** The maximum over replicas that report the same value. */
 export const max = (metric: string, by: readonly string[], matchers = ''): Query => ({
-  expr: `max by (${by.join(', ')}) (${of(metric, matchers)})`,
+  expr: `max by (${by.join(', ')}) (${series(metric, matchers)})`,
   legend: legendFormat(by),
 })
 
 /** The sum over replicas that each report their own value. */
 export const sum = (metric: string, by: readonly string[], matchers = ''): Query => ({
-  expr: `sum by (${by.join(', ')}) (${of(metric, matchers)})`,
+  expr: `sum by (${by.join(', ')}) (${series(metric, matchers)})`,
   legend: legendFormat(by),
 })
 
 /** A quantile of a histogram by these labels. */
 export const quantile = (q: number, metric: string, by: readonly string[] = [], matchers = ''): Query => ({
-  expr: `histogram_quantile(${q}, sum by (${['le', ...by].join(', ')}) (rate(${of(`${metric}_bucket`, matchers)}[$__rate_interval])))`,
+  expr: `histogram_quantile(${q}, sum by (${['le', ...by].join(', ')}) (rate(${series(`${metric}_bucket`, matchers)}[$__rate_interval])))`,
   legend: [`p${q * 100}`, ...(by.length > 0 ? [legendFormat(by)] : [])].join(' '),
 })
 

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { resolve } from 'node:path'
 import t from 'tap'
 import { examineCluster } from '#cli/cluster-doctor/examine-cluster.ts'
-import { startAnsweringApi } from '#test/helpers/answering-api.ts'
+import { startStubApiServer } from '#test/helpers/stub-api-server.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
-type Tap = Parameters<typeof startAnsweringApi>[0]
+type Tap = Parameters<typeof startStubApiServer>[0]
 type Answer = readonly [status: number, body: unknown]
 
 const controller = {
@@ -28,7 +28,7 @@ const found = async (t: Tap, name: string, answer: (path: string) => Answer | un
     if (path === '/version') return [200, { gitVersion: 'v1.36.0' }]
     return answer(path) ?? [200, { items: path.endsWith('/deployments') ? [controller] : [] }]
   }
-  const { kubeconfig } = await startAnsweringApi(t, (request, response) => {
+  const { kubeconfig } = await startStubApiServer(t, (request, response) => {
     const [status, body] = answerOf(request)
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
@@ -60,7 +60,9 @@ t.test('doctor: metrics of another program on the port fail the check, a missing
         ? [status, status === 200 ? 'nginx_connections 1' : 'cannot get resource "pods/proxy"']
         : undefined
     }
-  t.match(await found(t, 'metrics', of(200)), [{ ok: false, detail: /one answers .* not with metrics of ours/ }])
+  t.match(await found(t, 'metrics', of(200)), [
+    { ok: false, detail: /one responds .* not with the metrics of Shutterfleet/ },
+  ])
   t.match(await found(t, 'metrics', of(403)), [{ ok: true, detail: /your account may not reach pods/ }])
 })
 

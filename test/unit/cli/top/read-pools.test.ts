@@ -41,6 +41,6 @@ t.test('pools: rejects a controller that times out or responds with an error', a
     }),
   )
   const at = `http://127.0.0.1:${server.port}`
-  await t.rejects(readPools(`${at}/broken`, stop, 5000), { message: /answers with 500/ })
+  await t.rejects(readPools(`${at}/broken`, stop, 5000), { message: /returned 500/ })
   await t.rejects(readPools(`${at}/silent`, stop, 50), { name: 'TimeoutError' })
 })

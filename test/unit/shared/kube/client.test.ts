@@ -7,7 +7,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { createKubeApi, type KubeApi, type WatchEvent } from '#shared/kube/client.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
-import { startAnsweringApi } from '#test/helpers/answering-api.ts'
+import { startStubApiServer } from '#test/helpers/stub-api-server.ts'
 
 const configMaps = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' }
 const all = { resource: configMaps, namespace: 'n' }
@@ -23,7 +23,7 @@ const setUp = async (
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   fence?: () => void,
 ): Promise<Setting> => {
-  const { kubeconfig, connections } = await startAnsweringApi(t, answer)
+  const { kubeconfig, connections } = await startStubApiServer(t, answer)
   const connection = openConnection({ kubeconfig, userAgent: 'shutterfleet/test' })
   t.teardown(() => connection[Symbol.asyncDispose]())
   return { api: createKubeApi(connection, fence), connections, namespace: connection.namespace }

@@ -36,7 +36,7 @@ t.test('check egress: rejects a proxy that allows the metadata address, or fails
 t.test('check egress: rejects an unreachable egress', async (t) => {
   await t.rejects(checkEgress({ socketPath: '/nonexistent/socket' }), {
     code: 'SERVICE_UNAVAILABLE',
-    message: /does not answer/,
+    message: /is unreachable/,
   })
 })
 

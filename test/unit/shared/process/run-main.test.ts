@@ -24,10 +24,10 @@ const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
   return { child, errors: text(stderr), ended: once(child, 'exit').then(([code]: number[]) => code) }
 }
 
-const untilUp = `announce({ probeUrl: 'http://x' }); await untilStopped(stop)`
+const runUntilStopped = `announce({ probeUrl: 'http://x' }); await untilStopped(stop)`
 
 t.test('run main: announces its message, and exits cleanly on SIGTERM', async (t) => {
-  const { child, ended } = start(untilUp)
+  const { child, ended } = start(runUntilStopped)
   const [message] = await once(child, 'message')
   t.strictSame(message, { probeUrl: 'http://x' })
   child.kill('SIGTERM')
@@ -35,7 +35,7 @@ t.test('run main: announces its message, and exits cleanly on SIGTERM', async (t
 })
 
 t.test('run main: exits cleanly when its parent disconnects', async (t) => {
-  const { child, ended } = start(untilUp)
+  const { child, ended } = start(runUntilStopped)
   await once(child, 'message')
   child.disconnect()
   t.equal(await ended, 0)
@@ -71,7 +71,7 @@ t.test('run main: leftover timers do not keep the process alive', async (t) => {
 })
 
 t.test('run main: unreadable authorities end it, naming the variable of the file', async (t) => {
-  const { errors, ended } = start(untilUp, { NODE_EXTRA_CA_CERTS: '/nonexistent/ca.crt' })
+  const { errors, ended } = start(runUntilStopped, { NODE_EXTRA_CA_CERTS: '/nonexistent/ca.crt' })
   t.equal(await ended, 78)
   t.match(await errors, /^NODE_EXTRA_CA_CERTS = \/nonexistent\/ca.crt, holds no certificates$/m)
 })

@@ -8,10 +8,10 @@ import { readLists } from '#worker/block-lists/read-lists.ts'
 
 t.test('provideLists: copies precompiled lists, and compiles others', async (t) => {
   const folder = t.testdir({ lists: { ads: { 'a.txt': '! Version: 7\n||operator.test^\n' } }, ready: {}, into: {} })
-  const [operators, ready] = [join(folder, 'lists'), join(folder, 'ready')]
-  const ahead = await compileLists(await readLists(operators), ready)
-  await writeFile(join(ahead, 'marked'), '')
-  const copied = await provideLists(operators, { into: join(folder, 'into'), ready })
+  const [operators, precompiledFolder] = [join(folder, 'lists'), join(folder, 'ready')]
+  const precompiled = await compileLists(await readLists(operators), precompiledFolder)
+  await writeFile(join(precompiled, 'marked'), '')
+  const copied = await provideLists(operators, { outputFolder: join(folder, 'into'), precompiledFolder })
   t.ok(readdirSync(copied.folder).includes('marked'), 'copied')
   t.match(copied.lists, [
     { name: 'shutterfleet' },
@@ -23,7 +23,7 @@ t.test('provideLists: copies precompiled lists, and compiles others', async (t) 
   ])
 
   await writeFile(join(operators, 'ads/a.txt'), '! Version: 8\n||operator.test^\n')
-  const compiled = await provideLists(operators, { into: join(folder, 'into'), ready })
+  const compiled = await provideLists(operators, { outputFolder: join(folder, 'into'), precompiledFolder })
   t.not(compiled.key, copied.key, 'a stale result is not used')
   t.strictSame(readdirSync(compiled.folder).toSorted(), [
     'ads.bin',
@@ -38,5 +38,5 @@ t.test('provideLists: copies precompiled lists, and compiles others', async (t) 
 t.test('provideLists: a missing operator folder is a configuration error', async (t) => {
   const folder = t.testdir({})
   const into = join(folder, 'into')
-  await t.rejects(provideLists(join(folder, 'none'), { into }), { code: 'CONFIGURATION' })
+  await t.rejects(provideLists(join(folder, 'none'), { outputFolder: into }), { code: 'CONFIGURATION' })
 })

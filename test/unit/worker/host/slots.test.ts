@@ -20,23 +20,23 @@ const makeHost = () => {
 const noEvents = { hostUp: () => {}, hostFailed: () => {}, hostGone: () => {} }
 
 t.test('slots: keeps its host until the host exits, then replaces it', async (t) => {
-  const made = [makeHost(), makeHost()]
+  const hosts = [makeHost(), makeHost()]
   let starts = 0
   const reasons: string[] = []
   const events = { ...noEvents, hostGone: (reason: string) => void reasons.push(reason) }
-  const slot = createSlot(async () => made[starts++]!.host, createSharing('pool'), events)
+  const slot = createSlot(async () => hosts[starts++]!.host, createSharing('pool'), events)
   t.notOk(slot.isWarm())
-  t.equal(await slot.host(never), made[0]?.host)
-  t.equal(await slot.host(never), made[0]?.host)
+  t.equal(await slot.host(never), hosts[0]?.host)
+  t.equal(await slot.host(never), hosts[0]?.host)
   t.ok(slot.isWarm())
   t.equal(slot.coldForMs(), 0)
-  made[0]?.end()
+  hosts[0]?.end()
   t.notOk(slot.isWarm())
-  t.equal(await slot.host(never), made[1]?.host)
-  t.equal(made[0]?.disposed(), 1)
+  t.equal(await slot.host(never), hosts[1]?.host)
+  t.equal(hosts[0]?.disposed(), 1)
   t.same(reasons, ['it ended'])
   await slot[Symbol.asyncDispose]()
-  t.equal(made[1]?.disposed(), 1)
+  t.equal(hosts[1]?.disposed(), 1)
 })
 
 t.test('slots: retries failed starts of a host, and reports each', async (t) => {

@@ -57,21 +57,21 @@ const runSnippets = async (
   return known.map(({ id }, index) => ({ id, result: Array.isArray(values) && values[index] === true }))
 }
 
-/** `found` is called when a banner is detected, before opting out of it. */
-type Observer = { readonly signal: AbortSignal; readonly found: () => void }
+/** `onBannerFound` is called when a banner is detected, before opting out of it. */
+type Observer = { readonly signal: AbortSignal; readonly onBannerFound: () => void }
 
 /** Resolves if it opted out of a banner in this frame, throws otherwise. */
 const optOutOfFrame = async (
   frame: CandidateFrame,
   script: ConsentScript,
-  { signal, found }: Observer,
+  { signal, onBannerFound }: Observer,
 ): Promise<void> => {
   await runInIsolatedWorld(frame, script.scriptFor(frame.url, frame))
   let results: SnippetResult[] = []
   for (let round = 0; round < roundsMax && !signal.aborted; round += 1) {
     const received = await runInIsolatedWorld(frame, `shutterfleetConsent.next(${JSON.stringify(results)})`)
     const { calls, isFound, end } = readMessages(received)
-    if (isFound) found()
+    if (isFound) onBannerFound()
     if (end === 'opted-out') return
     if (end !== undefined || signal.aborted) break
     results = await runSnippets(frame, script, calls)
@@ -105,7 +105,7 @@ export const optOut = async (open: Open, script: ConsentScript, waitMs: number):
     let isMainShown = false
     const attempts = frames.map((frame) => {
       const found = () => void (isMainShown ||= frame.isMain)
-      return optOutOfFrame(frame, script, { signal: stop.signal, found })
+      return optOutOfFrame(frame, script, { signal: stop.signal, onBannerFound: found })
     })
     await Promise.any(attempts)
     // The main frame is the first one.

@@ -120,7 +120,7 @@ t.test('pod starts: the end of a worker is reported once, with whether its pod w
   follow('crashed', { ready: false, terminated: { exitCode: 70 } })
   follow('crashed', { ready: false, waiting: { reason: 'CrashLoopBackOff' } })
   follow('crashed', { restarts: 1 })
-  follow('evicted', { phase: 'Failed', ready: false, isUnheard: true })
+  follow('evicted', { phase: 'Failed', ready: false, isStatusUnknown: true })
   follow('vanished', {}, 'deleted')
   follow('restarted', { restarts: 1 })
   const ended = { kind: 'ended', ageMs: Number }

@@ -40,7 +40,7 @@ const cases: readonly {
   },
   {
     name: 'has long had a node that reports no status',
-    parts: { ready: false, isUnheard: true },
+    parts: { ready: false, isStatusUnknown: true },
     startingMs: 120_001,
     want: 'not-starting',
   },
@@ -145,13 +145,13 @@ t.test(
 
 t.test('pod trouble: the container is starting once its pod has a node, until it runs or has a trouble', async (t) => {
   t.ok(isContainerStarting(podObject('a', { ready: false, waiting: { reason: 'ContainerCreating' } })))
-  t.ok(isContainerStarting(podObject('a', { ready: false, isUnheard: true })))
+  t.ok(isContainerStarting(podObject('a', { ready: false, isStatusUnknown: true })))
   for (const parts of [
     {},
     { ready: false },
     { ready: false, unschedulable: 'no room' },
     { ready: false, waiting: { reason: 'ImagePullBackOff' } },
-    { ready: false, phase: 'Failed', isUnheard: true },
+    { ready: false, phase: 'Failed', isStatusUnknown: true },
   ] satisfies PodParts[]) {
     t.notOk(isContainerStarting(podObject('a', parts)), JSON.stringify(parts))
   }

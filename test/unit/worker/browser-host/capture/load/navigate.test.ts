@@ -20,7 +20,7 @@ const went = async (url: string, refused: readonly string[], failures = 1, sourc
     if (timeoutSeconds > 5) throw new Error('more time than there was')
     if (addresses.length <= failures) throw new Error('failed')
   }
-  const traffic = { refusalOf: () => undefined }
+  const traffic = { findRefusal: () => undefined }
   const end = await goTo(open, { ...plan, source }, { traffic, blocker }, go).then(
     () => 'loaded',
     (error: Error) => error.message,

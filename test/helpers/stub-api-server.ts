@@ -7,7 +7,7 @@ import { join } from 'node:path'
 type WithTeardown = { teardown: (clean: () => void) => void; testdir: () => string }
 
 /** An HTTP server in place of kube-apiserver. Stopped at the test's end. */
-export type AnsweringApi = {
+export type StubApiServer = {
   /** Path of its kubeconfig. */
   readonly kubeconfig: string
   /** Number of TCP connections accepted so far. */
@@ -15,12 +15,12 @@ export type AnsweringApi = {
 }
 
 /** Starts a server with `answer` as the handler of every request. */
-export const startAnsweringApi = async (
+export const startStubApiServer = async (
   t: WithTeardown,
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<AnsweringApi> => {
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<StubApiServer> => {
   let connections = 0
-  const server = createServer(answer)
+  const server = createServer(handler)
   server.on('connection', () => (connections += 1))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

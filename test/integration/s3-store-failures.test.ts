@@ -23,9 +23,9 @@ const startStore = async (t: Test, answer: (request: IncomingMessage, response: 
   return createS3Store(`http://K:S@127.0.0.1:${port}/images`, bounds)
 }
 
-t.test('s3 store away: every call to a store that never responds times out', async (t) => {
+t.test('s3 store: every call to a store that never responds times out', async (t) => {
   const store = await startStore(t, () => {})
-  const unavailable = { code: 'SERVICE_UNAVAILABLE', message: /no answer for \d+ ms/ }
+  const unavailable = { code: 'SERVICE_UNAVAILABLE', message: /no response for \d+ ms/ }
   await Promise.all([
     t.rejects(store.get(key), unavailable),
     t.rejects(store.get(key, { first: 0, last: 1 }), unavailable),
@@ -35,7 +35,7 @@ t.test('s3 store away: every call to a store that never responds times out', asy
   ])
 })
 
-t.test('s3 store away: a call whose response never ends times out, although bytes keep arriving', async (t) => {
+t.test('s3 store: a call whose response never ends times out, although bytes keep arriving', async (t) => {
   const store = await startStore(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/xml' })
     const timer = setInterval(() => response.write(' '), 20)
@@ -44,7 +44,7 @@ t.test('s3 store away: a call whose response never ends times out, although byte
   await Promise.all([t.rejects(store.delete([key])), t.rejects(Array.fromAsync(store.list('captures/')))])
 })
 
-t.test('s3 store away: a call to a busy store is retried once, without warnings', async (t) => {
+t.test('s3 store: a call to a busy store is retried once, without warnings', async (t) => {
   const warned = t.capture(console, 'warn')
   let busy = 1
   const store = await startStore(t, (_request, response) => {
@@ -66,7 +66,7 @@ t.test('s3 store away: a call to a busy store is retried once, without warnings'
   t.same(warned(), [])
 })
 
-t.test('s3 store away: returns the objects that a store did not delete despite status 200', async (t) => {
+t.test('s3 store: reports the objects that the store did not delete despite status 200', async (t) => {
   const other = key.replace(/.$/, 'x')
   const errors = [key, other].map((each) => `<Error><Key>${each}</Key><Code>AccessDenied</Code></Error>`)
   let listedErrors = errors
@@ -89,7 +89,7 @@ t.test('s3 store away: returns the objects that a store did not delete despite s
 
 const head = { 'content-length': '20000000', 'last-modified': new Date(0).toUTCString(), etag: '"0"' }
 
-t.test('s3 store away: the body of a stalled download fails', async (t) => {
+t.test('s3 store: the body of a stalled download fails', async (t) => {
   const store = await startStore(t, (request, response) => {
     response.writeHead(200, head)
     if (request.method === 'HEAD') response.end()
@@ -97,10 +97,10 @@ t.test('s3 store away: the body of a stalled download fails', async (t) => {
   })
   const found = await store.get(key)
   t.equal(found?.bytes, 20_000_000)
-  await t.rejects(buffer(found?.body ?? Readable.from([])), { message: /no answer for 200 ms/ })
+  await t.rejects(buffer(found?.body ?? Readable.from([])), { message: /no response for 200 ms/ })
 })
 
-t.test('s3 store away: a slow reader does not time out', async (t) => {
+t.test('s3 store: a slow reader does not time out', async (t) => {
   let quiet = 0
   const store = await startStore(t, (request, response) => {
     response.writeHead(200, head)
