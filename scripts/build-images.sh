@@ -36,7 +36,7 @@ build() {
   rm -f "$images/$target.tar"
   in_store push --quiet "$(image_name "$target")" "docker-archive:$work/image.tar:$(image_name "$target")"
   mv "$work/image.tar" "$images/$target.tar"
-  # What nodes have imported of older ones.
+  # Remove what nodes have imported from older archives.
   rm -rf "$images"/imported-*
   echo "$hash" >"$images/$target.hash"
 }

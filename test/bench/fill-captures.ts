@@ -50,7 +50,7 @@ const isVacuumed = async (database: Database): Promise<boolean> => {
   return rows.length > 0
 }
 
-/** Otherwise it would come in the middle of what is measured. */
+/** Otherwise autovacuum would run during the measurement. */
 const awaitVacuum = async (database: Database) => {
   await setServer(database, ["set autovacuum_naptime = '1s'", 'set autovacuum_vacuum_cost_delay = 0'])
   await eventually(() => isVacuumed(database), { withinMs: vacuumMs, what: 'the table is vacuumed' })

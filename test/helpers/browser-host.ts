@@ -89,7 +89,7 @@ const browsers: Browsers = { prewarmed: 'shell', binaries: { shell: chromiumPath
 /** Starts a browser host as a worker would. */
 export const startTestHost = (
   egress: TestEgress,
-  { bytesMax = 536_870_912, connectionsMax = 512, ...over }: Partial<HostSettings & TrafficBounds> = {},
+  { bytesMax = 536_870_912, connectionsMax = 512, ...overrides }: Partial<HostSettings & TrafficBounds> = {},
   more: {
     readonly network?: NetworkIsolation
     readonly trust?: string | undefined
@@ -112,10 +112,14 @@ export const startTestHost = (
       recycleBytes: memoryMax / 2,
       heightMax: 20_000,
       pixelsMax: 80_000_000,
-      ...over,
+      ...overrides,
     },
     upstream: { ...egress, bytesMax, connectionsMax },
-    isolation: { network, isRoot: user !== undefined, browsers: Object.values((over.browsers ?? browsers).binaries) },
+    isolation: {
+      network,
+      isRoot: user !== undefined,
+      browsers: Object.values((overrides.browsers ?? browsers).binaries),
+    },
     memoryMax,
     startMs,
     folder: join(egress.folder, `${process.pid}-${names}`),

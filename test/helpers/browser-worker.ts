@@ -135,9 +135,9 @@ const soleAccountId = crypto.randomUUID()
 export const sendCapture = async (
   to: { queue: Queue; sealingKey: SealingKey; storeUrl: string },
   parameters: CaptureParameters,
-  over: { budgetMs?: number; attempts?: number; id?: string; accountId?: string; pool?: Pool; lane?: Lane } = {},
+  overrides: { budgetMs?: number; attempts?: number; id?: string; accountId?: string; pool?: Pool; lane?: Lane } = {},
 ): Promise<Sent> => {
-  const id = over.id ?? crypto.randomUUID()
+  const id = overrides.id ?? crypto.randomUUID()
   const options = withDefaults({ timeout: 5, ...parameters })
   const token = crypto.randomUUID()
   const puts = [1, 2, 3].map(() => {
@@ -146,11 +146,11 @@ export const sendCapture = async (
   })
   await publishCapture(to.queue, {
     id,
-    accountId: over.accountId ?? soleAccountId,
-    pool: over.pool ?? 'standard',
-    lane: over.lane ?? 'normal',
-    budgetMs: over.budgetMs ?? (options.timeout + options.delay + 20) * 1000,
-    attempts: over.attempts ?? 0,
+    accountId: overrides.accountId ?? soleAccountId,
+    pool: overrides.pool ?? 'standard',
+    lane: overrides.lane ?? 'normal',
+    budgetMs: overrides.budgetMs ?? (options.timeout + options.delay + 20) * 1000,
+    attempts: overrides.attempts ?? 0,
     sealed: seal(to.sealingKey, id, sealedCodec.encode({ options, token, puts })),
   })
   return { id, token, keys: puts.map(({ key }) => key) }

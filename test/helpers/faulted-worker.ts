@@ -144,8 +144,8 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     await pages[Symbol.asyncDispose]()
   })
   const { worker, queue, to } = await startLoneWorker(t, tunnel.port)
-  const send = (parameters: CaptureParameters, over?: { readonly id: string }) =>
-    sendCapture(to, { timeout: 30, ...parameters }, over)
+  const send = (parameters: CaptureParameters, overrides?: { readonly id: string }) =>
+    sendCapture(to, { timeout: 30, ...parameters }, overrides)
   const readiness = async () => {
     const response = await fetch(`${worker.probeUrl}/readyz`)
     return { isReady: response.status === 200, text: await response.text() }

@@ -13,7 +13,7 @@ type Document = {
   readonly components: { readonly schemas: object; readonly responses: object }
 }
 
-type Promises = { readonly gives: readonly string[]; readonly needs: readonly string[] }
+type Promises = { readonly guarantees: readonly string[]; readonly requirements: readonly string[] }
 
 /** Headers of all responses; their own tests cover every operation. */
 const everywhere = /^(X-RateLimit|X-Usage|X-Request-Id|Access-Control)/
@@ -55,16 +55,16 @@ const schemaPromises = (name: string, schema: Schema): Promises => {
   const required = fields.filter((field) => field.required).map(({ path }) => path)
   const isAsked = requestNames.includes(name)
   return {
-    gives: [
+    guarantees: [
       ...fields.flatMap((field) => choices(field.path, field.schema)),
       ...(isAsked ? [] : required.map((path) => `${path} is always there`)),
     ],
-    needs: isAsked ? required : [],
+    requirements: isAsked ? required : [],
   }
 }
 
 const operationPromises = (operation: string, { parameters = [], requestBody, responses }: Operation): Promises => ({
-  gives: [
+  guarantees: [
     operation,
     ...parameters.map((each) => `${operation} takes ${each.in} ${each.name}`),
     ...all(requestBody?.content).map(([type, { schema }]) => `${operation} takes ${type} ${typeOf(schema as Schema)}`),
@@ -78,7 +78,7 @@ const operationPromises = (operation: string, { parameters = [], requestBody, re
         ...all(content).map(([type, { schema }]) => `${operation} ${status} is ${type} ${typeOf(schema as Schema)}`),
       ]),
   ],
-  needs: [
+  requirements: [
     ...parameters.filter(({ required }) => required).map((each) => `${operation} ${each.in} ${each.name}`),
     ...(requestBody?.required ? [`${operation} a body`] : []),
   ],
@@ -88,7 +88,7 @@ const shared = (document: Document): Promises[] => [
   ...all(document.components.schemas)
     .filter(([name]) => !Object.hasOwn(document.components.responses, name))
     .map(([name, schema]) => schemaPromises(name, schema)),
-  { gives: Object.entries(catalog).map(([code, { status }]) => `${code} is ${status}`), needs: [] },
+  { guarantees: Object.entries(catalog).map(([code, { status }]) => `${code} is ${status}`), requirements: [] },
 ]
 
 /**
@@ -101,7 +101,7 @@ export const promisesOf = (document: Document): string[] => {
       operationPromises(`${method.toUpperCase()} ${path}`, each as Operation),
     ),
   )
-  const lines = [...operations, ...shared(document)].flatMap(({ gives, needs }) => [
+  const lines = [...operations, ...shared(document)].flatMap(({ guarantees: gives, requirements: needs }) => [
     ...gives,
     ...needs.map((line) => `needs ${line}`),
   ])

@@ -43,7 +43,7 @@ export class WorkQueue implements AsyncDisposable {
     return true
   }
 
-  /** Like `add`, in `waitMs`; if the key waits already, at the earlier time. */
+  /** Adds the key after `waitMs`, or at the earlier time if it is already scheduled. */
   addAfter(key: string, waitMs: number): boolean {
     if (!this.#takes(key)) return false
     const dueMs = this.#deps.clock.nowMs() + waitMs

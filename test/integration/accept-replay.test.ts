@@ -48,7 +48,7 @@ t.test('accept replay: of concurrent requests with one key one is accepted; the 
 // Contract: Order of checks
 // Contract: Idempotency
 t.test(
-  'accept replay: a different request under a used key is refused after key, limit and plan, before quota and queue',
+  'accept replay: a different request under a used key is rejected after key, limit and plan, before quota and queue',
   async (t) => {
     const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 1 })
     await accept(tenant, under('key'))

@@ -51,10 +51,8 @@ t.test(
       ...scripts,
     ])
     for (const path of ['/departs', '/leaves']) {
-      const requests = await requestsDuring(() =>
-        shotOf({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }),
-      )
-      t.match(requests, [`departs.test${path}`, `${ownAds}/own`, ...scripts], path)
+      const sent = await requestsDuring(() => shotOf({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }))
+      t.match(sent, [`departs.test${path}`, `${ownAds}/own`, ...scripts], path)
     }
   },
 )

@@ -50,8 +50,8 @@ queue.subscribe(heartbeatFilter('standard'), ({ data }) => {
 })
 const state = (expected: HeartbeatMessage['state']) =>
   eventually(() => lastHeartbeat?.state === expected, { what: expected })
-const send = (parameters: CaptureParameters, over?: Parameters<typeof sendCapture>[2]) =>
-  sendCapture(to, parameters, over)
+const send = (parameters: CaptureParameters, overrides?: Parameters<typeof sendCapture>[2]) =>
+  sendCapture(to, parameters, overrides)
 const queueIsEmpty = () =>
   eventually(async () => {
     const { waiting, inFlight } = await poolDepth(queue, 'standard')

@@ -54,7 +54,7 @@ const refuseNewer = async (sql: Sql): Promise<void> => {
   const unknown = recorded.filter(({ name }) => !migrations.some((known) => known.name === name))
   if (unknown.length === 0) return
   throw new AppError('CONFIGURATION', {
-    publicMessage: `the database has the schema of a newer release (${unknown.map(({ name }) => name).join(', ')}): run that release or a newer one, or restore the backup of before it`,
+    publicMessage: `the database has the schema of a newer release (${unknown.map(({ name }) => name).join(', ')}): run that release or a newer one, or restore a backup from before the upgrade`,
   })
 }
 

@@ -53,7 +53,7 @@ const plantTenth = async (trees: Pair<string>) => {
   plant(trees, Math.round((trialHashes * plantedShare) / (comparison.ratio - 1)))
 }
 
-const text = (verdict: string, measures: readonly Measure[]) => {
+const text = (expected: string, measures: readonly Measure[]) => {
   const rows = measures.map(
     ({ means: [before, now], comparison: { ratio, from, to, verdict, resolution, leftOut } }) => [
       before.toFixed(2),
@@ -65,8 +65,8 @@ const text = (verdict: string, measures: readonly Measure[]) => {
       String(leftOut),
     ],
   )
-  const right = measures.filter(({ comparison }) => comparison.verdict === verdict).length
-  return `\`make bench-compare PARTS=accept\`, ten rounds each: ${right} of ${turns} are ${verdict}. Processor milliseconds of an accept.
+  const right = measures.filter(({ comparison }) => comparison.verdict === expected).length
+  return `\`make bench-compare PARTS=accept\`, ten rounds each: ${right} of ${turns} are ${expected}. Processor milliseconds of an accept.
 
 ${table(['base', 'now', 'ratio', 'interval', 'verdict', 'difference that would have been found', 'rounds left out'], rows)}
 `

@@ -64,7 +64,7 @@ const readMessages = (from: Readable, take: (text: string) => void): void => {
 
 /** Speaks Chromium's DevTools protocol over the two pipes of `--remote-debugging-pipe`, sessions flattened. */
 export const connect = (to: Writable, from: Readable): Connection => {
-  const over = new AbortController()
+  const endedController = new AbortController()
   const pending = new Map<number, Pending>()
   const sessions = new Map<string, { session: Session; events: EventEmitter; close: () => void }>()
   let lastId = 0
@@ -118,11 +118,11 @@ export const connect = (to: Writable, from: Readable): Connection => {
     } else if (method !== undefined) sessions.get(sessionId)?.events.emit(method, params)
   })
   const end = () => {
-    over.abort()
+    endedController.abort()
     drop(() => true)
   }
   from.on('close', end).on('error', end)
   // Writing fails once the browser has ended; `from` then closes.
   to.on('error', () => {})
-  return { browser, findSession: (id) => sessions.get(id)?.session ?? open(id), ended: over.signal }
+  return { browser, findSession: (id) => sessions.get(id)?.session ?? open(id), ended: endedController.signal }
 }

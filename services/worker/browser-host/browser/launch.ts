@@ -120,18 +120,18 @@ export const launch = async (program: string, flagsFor: (profile: string) => str
   }
   const processorTicks = () => readProcessorTicks(child.pid ?? 0)
   const stderr = keepStderr(child)
-  const over = new Promise<never>((_, reject) => {
+  const crashed = new Promise<never>((_, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => reject(new Error(`the browser ended (${signal ?? code}): ${stderr()}`)))
   })
-  over.catch(() => void rm(profile, { recursive: true, force: true }).catch(() => {}))
+  crashed.catch(() => void rm(profile, { recursive: true, force: true }).catch(() => {}))
   const [to, from] = [child.stdio[3] as Writable, child.stdio[4] as Readable]
   // Child processes that outlive the browser may keep the pipe open.
   child.once('exit', () => from.destroy())
   try {
     const tooLate = () => new Error(`the browser did not start within ${longestStartMs} ms: ${stderr()}`)
     return await within(
-      Promise.race([controlBrowser(connect(to, from), { kill, processorTicks }), over]),
+      Promise.race([controlBrowser(connect(to, from), { kill, processorTicks }), crashed]),
       longestStartMs,
       tooLate,
     )

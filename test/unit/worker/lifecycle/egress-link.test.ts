@@ -7,7 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { type EgressLink, linkEgress } from '#worker/lifecycle/egress-link.ts'
 import { createPullGate } from '#worker/lifecycle/pull-gate.ts'
 
-/** A link to an egress whose `refuse` resolves to how it refuses the forbidden target of a check, undefined as it does itself. */
+/** A link to an egress that refuses the forbidden target of a check with the reason that `refuse` resolves to, by default `blocked`. */
 const startLink = async (refuse: { next: () => Promise<string | undefined> }) => {
   await using started = new AsyncDisposableStack()
   const server = createServer()

@@ -87,7 +87,7 @@ const readMhtml = async ({ session, frameSessions }: Page) => {
   return (await session.send('Page.captureSnapshot', { format: 'mhtml' })).data
 }
 
-/** Whether all of the document may be converted, and sent to be held in memory. */
+/** Whether the document is small enough to convert and to hold in memory. */
 const isBounded = `(${everyElement})(document).length <= ${nodesMax} && document.documentElement.outerHTML.length <= ${outputBytesMax}`
 
 const read = async (open: Page, name: OutputName, endsAt: number): Promise<unknown> => {
