@@ -81,5 +81,5 @@ export const meters = async ({ database, tenant }: Pick<RunningLedger, 'database
 }
 
 /** The message of a capture in the queue, if any. */
-export const findQueued = async (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
+export const queued = async (queue: Queue, capture: Parameters<typeof captureSubject>[0]) =>
   (await lastMessage(queue, capturesStream.name, captureSubject(capture)))?.data

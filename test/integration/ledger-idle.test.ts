@@ -6,7 +6,7 @@ import { relayWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { accept, findQueued, startLedger, statusIs } from '#test/helpers/running-ledger.ts'
+import { accept, queued, startLedger, statusIs } from '#test/helpers/running-ledger.ts'
 
 const environment = await (async () => {
   const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
@@ -18,9 +18,9 @@ const alwaysIdle: IdleMonitor = { isIdle: () => true, observe: () => {}, markBus
 t.test('idle ledger: without wakeups it still publishes accepted captures and removes deleted ones', async (t) => {
   const { database, queue, tenant } = await startLedger(t, environment, { idleMonitor: alwaysIdle })
   const capture = await accept({ database, tenant })
-  await eventually(async () => (await findQueued(queue, capture)) !== undefined, { what: 'it is published' })
+  await eventually(async () => (await queued(queue, capture)) !== undefined, { what: 'it is published' })
   await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
-  await eventually(async () => (await findQueued(queue, capture)) === undefined, { what: 'its message is gone' })
+  await eventually(async () => (await queued(queue, capture)) === undefined, { what: 'its message is gone' })
 })
 
 t.test('idle ledger: a wakeup and the report of a worker make it busy', async (t) => {

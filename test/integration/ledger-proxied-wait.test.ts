@@ -7,15 +7,7 @@ import { poolStateSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import {
-  accept,
-  meters,
-  row,
-  type RunningLedger,
-  findQueued,
-  startLedger,
-  statusIs,
-} from '#test/helpers/running-ledger.ts'
+import { accept, meters, row, type RunningLedger, queued, startLedger, statusIs } from '#test/helpers/running-ledger.ts'
 
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
 const environment = { server, nats }
@@ -55,7 +47,7 @@ t.test('ledger proxied wait: only a capture for which no worker could be started
   const behind = await accept(running, { pool: 'proxied' })
   const other = await accept(running)
   await database.query('update outbox set relay_at = now() where relay_at is not null')
-  await eventually(async () => (await findQueued(queue, old)) !== undefined, { what: 'it is in the queue' })
+  await eventually(async () => (await queued(queue, old)) !== undefined, { what: 'it is in the queue' })
   await begin(queue, begun.id)
   await statusIs(database, begun.id, 'processing')
   // A worker has started the capture, but the row is set back to pending.
@@ -77,7 +69,7 @@ t.test('ledger proxied wait: only a capture for which no worker could be started
     charge: 'released',
     sealed: null,
   })
-  await eventually(async () => (await findQueued(queue, old)) === undefined, { what: 'its message is gone' })
+  await eventually(async () => (await queued(queue, old)) === undefined, { what: 'its message is gone' })
   await reaperHasTurned(running)
   for (const { id } of [young, behind, other]) t.match(await row(database, id), { status: 'pending' })
   t.match(await row(database, begun.id), { status: 'processing' })

@@ -8,7 +8,7 @@ import { declareStreams } from '#shared/queue/streams.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { accept, meters, row, findQueued } from '#test/helpers/running-ledger.ts'
+import { accept, meters, row, queued } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
 const payloadMax = 16_384
@@ -40,7 +40,7 @@ t.test('ledger relay: captures that cannot be published do not delay others, and
   }
   const broken: Ledger = { ...ledger, database: { ...database, query } }
   await t.rejects(relay(broken), { message: 'this one is broken' })
-  t.ok(await findQueued(queue, last))
+  t.ok(await queued(queue, last))
   t.equal((await database.query('select from outbox')).length, bad.size)
   const turns = ledger.recordedEvents.filter(([name]) => name === 'relayTurned')
   t.strictSame(turns, [['relayTurned', { taken: captures.length, failed: bad.size }]])
@@ -77,7 +77,7 @@ t.test('ledger relay: a capture larger than the NATS limit fails, and the others
     place < 9 ? large : Buffer.from('small'),
   )
   await relay(ledger)
-  t.ok(await findQueued(queue, last))
+  t.ok(await queued(queue, last))
   t.match(await row(database, captures[0]!.id), {
     status: 'failed',
     error_code: 'JOB_FAILED',

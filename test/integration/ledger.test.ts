@@ -18,7 +18,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { accept, meters, row, findQueued, startLedger, statusIs, windowSize } from '#test/helpers/running-ledger.ts'
+import { accept, meters, row, queued, startLedger, statusIs, windowSize } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 import { reportFailure, reportSuccess } from '#test/helpers/worker-reports.ts'
 
@@ -36,10 +36,8 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
   const capture = await accept(running)
   await database.query('update outbox set relay_at = now()')
   queue.publish(relayWakeupSubject, new Uint8Array())
-  await eventually(async () => (await findQueued(queue, capture)) !== undefined, {
-    what: 'the relay published it',
-  })
-  t.match(captureCodec.decode((await findQueued(queue, capture))!), {
+  await eventually(async () => (await queued(queue, capture)) !== undefined, { what: 'the relay published it' })
+  t.match(captureCodec.decode((await queued(queue, capture))!), {
     id: capture.id,
     attempts: 0,
     budgetMs: 50_000,
@@ -189,11 +187,9 @@ t.test('ledger: ended captures make room for waiting ones, in their order', asyn
   for (const { id } of captures.slice(0, 2)) await reportSuccess(queue, id)
   // Two are admitted in order, and published concurrently.
   for (const each of late.slice(0, 2)) {
-    await eventually(async () => (await findQueued(queue, each)) !== undefined, {
-      what: 'the two oldest are published',
-    })
+    await eventually(async () => (await queued(queue, each)) !== undefined, { what: 'the two oldest are published' })
   }
-  t.equal(await findQueued(queue, late[2]!), undefined)
+  t.equal(await queued(queue, late[2]!), undefined)
   t.match(await meters(running), { pending: 17, admitted: 16, waiting: 1 })
   const standard = (await countBacklog(database)).find(({ pool }) => pool === 'standard')
   t.match(standard, { pending: 17, processing: 0, accepted: 19 })
@@ -210,17 +206,17 @@ t.test('ledger: captures that NATS lost are published again, except waiting ones
   await started(queue, begun!.id, 1)
   await statusIs(database, begun!.id, 'processing')
   const admitted = captures.slice(0, windowSize)
-  const allStand = async () => (await Promise.all(admitted.map((capture) => findQueued(queue, capture)))).every(Boolean)
+  const allStand = async () => (await Promise.all(admitted.map((capture) => queued(queue, capture)))).every(Boolean)
   await eventually(allStand, { what: 'all admitted ones are in the queue' })
   await eventually(async () => (await database.query('select from outbox where relay_at is not null')).length === 0)
 
   await nats.wipe()
   await eventually(allStand, { withinMs: 30_000, what: 'all admitted ones are in the new queue' })
-  t.equal(await findQueued(queue, captures.at(-1)!), undefined)
-  t.match(captureCodec.decode((await findQueued(queue, begun!))!), { attempts: 1 }, 'with the attempts so far')
+  t.equal(await queued(queue, captures.at(-1)!), undefined)
+  t.match(captureCodec.decode((await queued(queue, begun!))!), { attempts: 1 }, 'with the attempts so far')
   await reportSuccess(queue, begun!.id)
   await statusIs(database, begun!.id, 'completed')
-  await eventually(async () => (await findQueued(queue, captures[windowSize]!)) !== undefined)
+  await eventually(async () => (await queued(queue, captures[windowSize]!)) !== undefined)
   t.match(await meters({ database, tenant }), { pending: 19, admitted: 16, waiting: 3, processing: 0, settled: 1 })
 })
 
@@ -250,8 +246,8 @@ t.test('ledger: an attempt past its budget is requeued once and then fails; a re
   await statusIs(database, capture.id, 'processing')
   await database.query('delete from outbox')
   await overdue(capture.id)
-  await eventually(async () => (await findQueued(queue, capture)) !== undefined, { what: 'it is requeued' })
-  t.match(captureCodec.decode((await findQueued(queue, capture))!), { attempts: 1 })
+  await eventually(async () => (await queued(queue, capture)) !== undefined, { what: 'it is requeued' })
+  t.match(captureCodec.decode((await queued(queue, capture))!), { attempts: 1 })
   t.match(await row(database, capture.id), { status: 'processing', unended_starts: 1 })
 
   await started(queue, capture.id, 2)
@@ -259,7 +255,7 @@ t.test('ledger: an attempt past its budget is requeued once and then fails; a re
   await overdue(capture.id)
   await eventually(() => running.endings(capture.id).length === 1)
   t.match(await row(database, capture.id), { status: 'failed', error_code: 'RENDER_ERROR', charge: 'released' })
-  await eventually(async () => (await findQueued(queue, capture)) === undefined, { what: 'its message is gone' })
+  await eventually(async () => (await queued(queue, capture)) === undefined, { what: 'its message is gone' })
   t.match(await meters(running), { ...idle, reserved: 0, settled: 0 })
 })
 
@@ -323,7 +319,7 @@ t.test('ledger: a capture that no worker starts fails after the longest wait, ad
   await eventually(() => running.ended.length === 2)
   for (const { id } of old)
     t.match(await row(database, id), { status: 'failed', error_code: 'JOB_FAILED', started_at: null })
-  await eventually(async () => (await findQueued(queue, captures[windowSize]!)) !== undefined, {
+  await eventually(async () => (await queued(queue, captures[windowSize]!)) !== undefined, {
     what: 'its slot is used',
   })
   t.match(await meters(running), { pending: 16, admitted: 16, waiting: 0, processing: 0, reserved: 16 })
@@ -336,7 +332,7 @@ t.test('ledger: a lost message is replaced after a minute', async (t) => {
   await database.query('delete from outbox')
   await database.query(`update capture set created_at = now() - interval '2 minutes'`)
   await republishUnstarted(ledger)
-  await eventually(async () => (await findQueued(queue, capture)) !== undefined)
+  await eventually(async () => (await queued(queue, capture)) !== undefined)
   await republishUnstarted(ledger)
   await eventually(async () => (await database.query('select from outbox')).length === 0)
   t.ok(

@@ -7,7 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats, startNatsCluster } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { accept, runUntilTeardown, findQueued, windowSize } from '#test/helpers/running-ledger.ts'
+import { accept, runUntilTeardown, queued, windowSize } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
 t.setTimeout(300_000)
@@ -53,7 +53,7 @@ const startWithCaptures = async (t: Parameters<typeof openQueue>[0], streamRepli
   }
   for (let n = 1; n < windowSize; n += 1) await acceptOne()
   const allStored = async () =>
-    (await Promise.all(captures.map((capture) => findQueued(cluster.queue, capture)))).every(Boolean)
+    (await Promise.all(captures.map((capture) => queued(cluster.queue, capture)))).every(Boolean)
   await eventually(allStored, { withinMs: minuteMs, what: 'the stream contains all captures' })
   const { cluster: { leader = '' } = {} } = await infoOf(cluster.queue)
   return { ...cluster, ledger, leader: cluster.servers.get(leader)!, allStored, acceptOne }
