@@ -12,6 +12,14 @@ const declared = `export const createEvents = () => ({
 })
 `
 
+const table = `const metricTable = {
+  a_total: { counter: 'A', labels: ['end'] },
+  b_total: {
+    counter: 'B',
+  },
+} as const satisfies MetricTable
+`
+
 await testCheck(t, {
   check: eventsCalled,
   real: () => eventsCalled(readSources()),
@@ -26,8 +34,14 @@ await testCheck(t, {
       tree: { [path]: declared, 'services/ledger/loop.ts': 'events.stopping()', 'test/a.test.ts': 'events.ended()' },
       at: [`${path}:3`],
     },
+    {
+      name: 'a metric that no event sets',
+      tree: { [path]: `${table}metric.a_total.inc({ end })` },
+      at: [`${path}:3`],
+    },
   ],
   good: [
+    { name: 'metrics that are set', tree: { [path]: `${table}metric.a_total.inc({ end })\nshow(metric.b_total)` } },
     {
       name: 'events that are called or passed on',
       tree: {

@@ -9,7 +9,7 @@ import { createEvents as webhookEvents } from '#webhooks/telemetry/events.ts'
 import { createEvents as workerEvents } from '#worker/telemetry/events.ts'
 
 type Declared = {
-  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly kind: string
   readonly name: string
   readonly help: string
   readonly labels: readonly string[]
@@ -48,19 +48,17 @@ const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error:
 const declaredBy = (service: string): Declared[] => {
   const found: Declared[] = []
   const metrics = createMetrics(service)
-  const note = (kind: Declared['kind'], metric: { name: string; help: string; labels?: readonly string[] }) => {
-    found.push({
-      kind,
-      name: `shutterfleet_${metric.name}`,
-      help: metric.help.replace(/\.$/, ''),
-      labels: metric.labels ?? [],
-    })
-  }
   services[service]?.(silent, {
     ...metrics,
-    counter: (metric) => (note('counter', metric), metrics.counter(metric)),
-    gauge: (metric) => (note('gauge', metric), metrics.gauge(metric)),
-    histogram: (metric) => (note('histogram', metric), metrics.histogram(metric)),
+    declare: (table) => {
+      for (const [name, { labels = [], ...of }] of Object.entries(table)) {
+        for (const [kind, help] of Object.entries(of)) {
+          if (typeof help === 'string')
+            found.push({ kind, name: `shutterfleet_${name}`, help: help.replace(/\.$/, ''), labels })
+        }
+      }
+      return metrics.declare(table)
+    },
   })
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -13,7 +13,7 @@ import {
   troubles,
   workerStates,
 } from '#controller/decide/pool.ts'
-import { createPoolMetrics, forgetPool, type PoolLabels, type PoolMetrics, readSources } from './pool-metrics.ts'
+import { forgetPool, type PoolLabels, type PoolMetrics, poolMetricTable, readSources } from './pool-metrics.ts'
 
 /** Number of stuck and refused workers with this trouble; without one, with any. */
 const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number | 'unknown' => {
@@ -38,27 +38,28 @@ export const countWorkers = (observation: Observation) => ({
   queue: observation.backlog === 'unknown' ? observation.backlog : observation.backlog.pending,
 })
 
-const measure = (on: PoolMetrics, pool: PoolLabels, observation: Observation) => {
+const measure = (metric: PoolMetrics, pool: PoolLabels, observation: Observation) => {
   const { busy, queue } = countWorkers(observation)
-  if (busy !== 'unknown') on.busy.set(pool, busy)
-  if (queue !== 'unknown') on.waiting.set(pool, queue)
+  if (busy !== 'unknown') metric.pool_slots_busy.set(pool, busy)
+  if (queue !== 'unknown') metric.pool_captures_waiting.set(pool, queue)
   for (const source of readSources) {
-    if (observation[source] === 'unknown') on.unknown.inc({ ...pool, source })
+    if (observation[source] === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source })
   }
   if (observation.workers === 'unknown') return
   const serving = observation.workers.filter(({ state }) => state === 'ready' || state === 'draining')
-  on.slots.set(
+  metric.pool_slots.set(
     pool,
     serving.reduce((sum, { slots }) => sum + slots, 0),
   )
   for (const state of workerStates) {
-    on.workers.set({ ...pool, state }, observation.workers.filter((worker) => worker.state === state).length)
+    metric.pool_workers.set({ ...pool, state }, observation.workers.filter((worker) => worker.state === state).length)
   }
-  for (const trouble of troubles) on.stuck.set({ ...pool, trouble }, Number(inTrouble(observation, trouble)))
+  for (const trouble of troubles)
+    metric.pool_workers_stuck.set({ ...pool, trouble }, Number(inTrouble(observation, trouble)))
 }
 
 /** Dispose removes the pool's metrics, because the pool was deleted or another controller leads. */
-const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) => {
+const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabels) => {
   const pool = labels.browserpool
   let lastMessage = ''
   return {
@@ -67,11 +68,11 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) =
       { size, min, max }: Pick<PoolPolicy, 'size' | 'min' | 'max'>,
     ) => {
       const { kind, reason, wanted, ...what } = decision
-      measure(on, labels, observation)
-      on.desired.set(labels, wanted)
-      on.min.set(labels, size === 'by-queue' ? min : size)
-      on.max.set(labels, size === 'by-queue' ? max : size)
-      on.decisions.inc({ ...labels, decision: kind, reason })
+      measure(metric, labels, observation)
+      metric.pool_workers_desired.set(labels, wanted)
+      metric.pool_workers_min.set(labels, size === 'by-queue' ? min : size)
+      metric.pool_workers_max.set(labels, size === 'by-queue' ? max : size)
+      metric.pool_decisions_total.inc({ ...labels, decision: kind, reason })
       const message = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || message !== lastMessage)
@@ -79,18 +80,19 @@ const createPoolEvents = (logger: Logger, on: PoolMetrics, labels: PoolLabels) =
       lastMessage = message
     },
     tickFailed: (error: AppError) => {
-      on.reconcileFailures.inc(labels)
+      metric.pool_reconcile_failures_total.inc(labels)
       logger.error({ pool, err: error }, 'reconciliation failed, retrying')
     },
     /** Duration of a reconciliation in milliseconds, failed ones included. */
-    reconciled: (ms: number) => on.reconcileSeconds.observe(labels, ms / 1000),
+    reconciled: (ms: number) => metric.pool_reconcile_seconds.observe(labels, ms / 1000),
     worker: (notice: WorkerNotice) => {
-      if (notice.kind === 'ready') on.startSeconds.observe(labels, notice.ageMs / 1000)
-      if (notice.kind === 'ended') on.ended.inc({ ...labels, end: notice.asked ? 'expected' : 'unexpected' })
+      if (notice.kind === 'ready') metric.pool_worker_start_seconds.observe(labels, notice.ageMs / 1000)
+      if (notice.kind === 'ended')
+        metric.pool_workers_ended_total.inc({ ...labels, end: notice.asked ? 'expected' : 'unexpected' })
       const isUnexpected = notice.kind === 'ended' && !notice.asked
       logger[isUnexpected ? 'warn' : 'info']({ pool, ...notice }, `worker ${notice.kind}`)
     },
-    [Symbol.dispose]: () => forgetPool(on, labels),
+    [Symbol.dispose]: () => forgetPool(poolMetricTable, metric, labels),
   }
 }
 
@@ -102,17 +104,19 @@ export type PoolEvents = ReturnType<typeof createPoolEvents>
  * reason differs from the last one's.
  */
 export const createEvents = (logger: Logger, metrics: Metrics) => {
-  const on = createPoolMetrics(metrics)
-  const malformed = metrics.counter({ name: 'pool_messages_malformed_total', help: 'Messages that break their schema' })
+  const metric = metrics.declare({
+    ...poolMetricTable,
+    pool_messages_malformed_total: { counter: 'Messages that break their schema' },
+  })
   return {
     /** The events of a pool. */
-    of: (pool: PoolLabels) => createPoolEvents(logger, on, pool),
+    of: (pool: PoolLabels) => createPoolEvents(logger, metric, pool),
     /** Further events of a pool whose captures get a Job each. */
-    jobs: createProxiedEvents(logger, metrics, on),
+    jobs: createProxiedEvents(logger, metrics, metric),
     queue: ({ kind, detail }: QueueNotice) =>
       logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
     malformed: (subject: string) => {
-      malformed.inc()
+      metric.pool_messages_malformed_total.inc()
       logger.debug({ subject }, 'malformed message')
     },
   }

@@ -1,8 +1,8 @@
 import type { Tick } from '#controller/loop/loop.ts'
 import { type Decision, troubles } from '#controller/decide/pool.ts'
-import { type PoolLabels, poolLabelNames, type PoolMetrics, stateLabels } from './pool-metrics.ts'
+import { forgetPool, type PoolLabels, poolLabels, type PoolMetrics, stateLabels } from './pool-metrics.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from '#controller/proxied/proxied.ts'
 
@@ -15,21 +15,13 @@ export const countJobs = ({ jobs, depth }: ProxiedObservation) => {
   return { jobs: jobs.length, ready, busy, waiting }
 }
 
-const createJobMetrics = (metrics: Metrics) => ({
-  created: metrics.counter({ name: 'pool_jobs_created_total', help: 'Jobs created', labels: poolLabelNames }),
-  claimed: metrics.counter({
-    name: 'pool_jobs_claimed_total',
-    help: 'Claims that were written to Jobs',
-    labels: poolLabelNames,
-  }),
-  refused: metrics.counter({
-    name: 'pool_jobs_refused_total',
-    help: 'Jobs that were refused, by cause',
-    labels: [...poolLabelNames, 'trouble'],
-  }),
-})
+const jobMetricTable = {
+  pool_jobs_created_total: { counter: 'Jobs created', labels: poolLabels },
+  pool_jobs_claimed_total: { counter: 'Claims that were written to Jobs', labels: poolLabels },
+  pool_jobs_refused_total: { counter: 'Jobs that were refused, by cause', labels: [...poolLabels, 'trouble'] },
+} as const satisfies MetricTable
 
-type JobMetrics = ReturnType<typeof createJobMetrics>
+type JobMetrics = DeclaredMetrics<typeof jobMetricTable>
 
 /** Maps the state of a Job to that of a worker. */
 const workerState: Readonly<Record<SeenJob['state'], (typeof stateLabels)[number]>> = {
@@ -48,51 +40,49 @@ const decisionKind = ({ state, create, giveUp }: ProxiedDecision): Decision['kin
   return giveUp.length > 0 ? 'stop' : 'hold'
 }
 
-const measureJobs = (on: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
-  on.busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
-  on.slots.set(pool, jobs.filter(({ state }) => state === 'serving' || state === 'idle' || state === 'leaving').length)
+const measureJobs = (metric: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
+  metric.pool_slots_busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
+  metric.pool_slots.set(
+    pool,
+    jobs.filter(({ state }) => state === 'serving' || state === 'idle' || state === 'leaving').length,
+  )
   for (const state of stateLabels) {
-    on.workers.set({ ...pool, state }, jobs.filter((job) => workerState[job.state] === state).length)
+    metric.pool_workers.set({ ...pool, state }, jobs.filter((job) => workerState[job.state] === state).length)
   }
   for (const trouble of troubles) {
     const stuck = jobs.filter((job) => job.trouble?.why === trouble).length
-    on.stuck.set({ ...pool, trouble }, Math.max(stuck, Number(decision.trouble?.why === trouble)))
+    metric.pool_workers_stuck.set({ ...pool, trouble }, Math.max(stuck, Number(decision.trouble?.why === trouble)))
   }
 }
 
 const measure = (
-  on: PoolMetrics,
+  metric: PoolMetrics,
   pool: PoolLabels,
   { observation, decision }: Tick<ProxiedObservation, ProxiedDecision>,
 ) => {
   const { waiting } = countJobs(observation)
-  on.desired.set(pool, decision.wanted)
-  on.decisions.inc({ ...pool, decision: decisionKind(decision), reason: decision.reason })
-  if (waiting !== 'unknown') on.waiting.set(pool, waiting)
-  if (observation.depth === 'unknown') on.unknown.inc({ ...pool, source: 'depth' })
-  if (observation.jobs === 'unknown') on.unknown.inc({ ...pool, source: 'workers' })
-  else measureJobs(on, pool, observation.jobs, decision)
+  metric.pool_workers_desired.set(pool, decision.wanted)
+  metric.pool_decisions_total.inc({ ...pool, decision: decisionKind(decision), reason: decision.reason })
+  if (waiting !== 'unknown') metric.pool_captures_waiting.set(pool, waiting)
+  if (observation.depth === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'depth' })
+  if (observation.jobs === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'workers' })
+  else measureJobs(metric, pool, observation.jobs, decision)
 }
 
-const count = (jobs: JobMetrics, on: PoolMetrics, { pool, notice }: { pool: PoolLabels; notice: JobNotice }) => {
-  if (notice.kind === 'created') jobs.created.inc(pool)
-  if (notice.kind === 'claimed') jobs.claimed.inc(pool)
-  if (notice.kind === 'refused') jobs.refused.inc({ ...pool, trouble: notice.why })
-  if (notice.kind === 'given-up') on.ended.inc({ ...pool, end: notice.kind })
-  if (notice.kind === 'ended') on.ended.inc({ ...pool, end: notice.how })
-}
-
-const forget = ({ created, claimed, refused }: JobMetrics, pool: PoolLabels) => {
-  for (const metric of [created, claimed]) metric.remove(pool)
-  for (const trouble of troubles) refused.remove({ ...pool, trouble })
+const count = (jobs: JobMetrics, metric: PoolMetrics, { pool, notice }: { pool: PoolLabels; notice: JobNotice }) => {
+  if (notice.kind === 'created') jobs.pool_jobs_created_total.inc(pool)
+  if (notice.kind === 'claimed') jobs.pool_jobs_claimed_total.inc(pool)
+  if (notice.kind === 'refused') jobs.pool_jobs_refused_total.inc({ ...pool, trouble: notice.why })
+  if (notice.kind === 'given-up') metric.pool_workers_ended_total.inc({ ...pool, end: notice.kind })
+  if (notice.kind === 'ended') metric.pool_workers_ended_total.inc({ ...pool, end: notice.how })
 }
 
 /**
  * Creates the events of pools of Jobs, in addition to those of all pools. A decision is logged if it acts or its reason
  * changes. Dispose removes their metrics.
  */
-export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMetrics) => {
-  const jobs = createJobMetrics(metrics)
+export const createProxiedEvents = (logger: Logger, metrics: Metrics, metric: PoolMetrics) => {
+  const jobs = metrics.declare(jobMetricTable)
   return (labels: PoolLabels) => {
     const pool = labels.browserpool
     let lastReason: string | undefined
@@ -102,9 +92,9 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMe
         { spares, max }: Pick<ProxiedPolicy, 'spares' | 'max'>,
       ) => {
         const { create, giveUp, reason, wanted, trouble } = tick.decision
-        measure(on, labels, tick)
-        on.min.set(labels, spares)
-        on.max.set(labels, max)
+        measure(metric, labels, tick)
+        metric.pool_workers_min.set(labels, spares)
+        metric.pool_workers_max.set(labels, max)
         if (create + giveUp.length > 0 || reason !== lastReason) {
           const why = { reason, ...(trouble && { trouble: trouble.message }) }
           logger.info({ pool, create, giveUp, wanted, ...why, ...countJobs(tick.observation) }, `jobs ${reason}`)
@@ -112,11 +102,11 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, on: PoolMe
         lastReason = reason
       },
       noticed: (notice: JobNotice) => {
-        count(jobs, on, { pool: labels, notice })
+        count(jobs, metric, { pool: labels, notice })
         const isWell = notice.kind !== 'refused' && !(notice.kind === 'ended' && notice.how === 'failed')
         logger[isWell ? 'debug' : 'warn']({ pool, ...notice }, `job ${notice.kind}`)
       },
-      [Symbol.dispose]: () => forget(jobs, labels),
+      [Symbol.dispose]: () => forgetPool(jobMetricTable, jobs, labels),
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { End } from '#egress/connections/bound-connection.ts'
 import type { Route } from '#egress/target/parse-target.ts'
 import { toRefusal } from '#egress/connections/refuse.ts'
@@ -41,80 +41,66 @@ const warnOfOverload = (log: Logger) => {
   }
 }
 
-const declare = (metrics: Metrics) => ({
-  clients: metrics.gauge({ name: 'egress_clients', help: 'Client connections that are open' }),
-  cut: metrics.counter({
-    name: 'egress_clients_cut_total',
-    help: 'Clients cut or refused unserved; too_many: above SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
+const metricTable = {
+  egress_clients: { gauge: 'Client connections that are open' },
+  egress_clients_cut_total: {
+    counter: 'Clients cut or refused unserved; too_many: above SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
     labels: ['reason'],
-  }),
-  opened: metrics.counter({
-    name: 'egress_opened_total',
-    help: "Connections made to targets, directly or through a caller's proxy",
+  },
+  egress_opened_total: {
+    counter: "Connections made to targets, directly or through a caller's proxy",
     labels: ['kind', 'route'],
-  }),
-  ended: metrics.counter({
-    name: 'egress_ended_total',
-    help: 'Connections to targets that ended',
-    labels: ['kind', 'end'],
-  }),
-  bytes: metrics.counter({
-    name: 'egress_bytes_total',
-    help: 'Bytes carried, both directions',
-    labels: ['kind'],
-  }),
-  refused: metrics.counter({
-    name: 'egress_refused_total',
-    help: 'Requests for which no connection was made',
-    labels: ['kind', 'route', 'refusal'],
-  }),
-  names: metrics.counter({
-    name: 'egress_names_total',
-    help: 'Names looked up in DNS; unanswered: no server answered, or only with a failure',
+  },
+  egress_ended_total: { counter: 'Connections to targets that ended', labels: ['kind', 'end'] },
+  egress_bytes_total: { counter: 'Bytes carried, both directions', labels: ['kind'] },
+  egress_refused_total: { counter: 'Requests for which no connection was made', labels: ['kind', 'route', 'refusal'] },
+  egress_names_total: {
+    counter: 'Names looked up in DNS; unanswered: no server answered, or only with a failure',
     labels: ['outcome'],
-  }),
-})
+  },
+} as const satisfies MetricTable
 
 /** Declares the metrics and creates the events of egress: one function each, log line and metric together. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
   const warn = warnOfOverload(log)
-  const { clients, cut, opened, ended, bytes, refused, names } = declare(metrics)
+  const metric = metrics.declare(metricTable)
   return {
     listening: (address: string) => log.info({ address }, 'listening'),
-    clientConnected: () => clients.inc(),
-    clientGone: () => clients.dec(),
+    clientConnected: () => metric.egress_clients.inc(),
+    clientGone: () => metric.egress_clients.dec(),
     /** A client above the bound of connections was refused or cut; `open` connections were open. */
     overloaded: (open: number) => {
-      cut.inc({ reason: 'too_many' })
+      metric.egress_clients_cut_total.inc({ reason: 'too_many' })
       warn(open)
     },
     /** A client was cut because it sent no valid request, or none in time. */
     unreadable: (cause: Error) => {
-      cut.inc({ reason: 'unreadable' })
+      metric.egress_clients_cut_total.inc({ reason: 'unreadable' })
       log.debug({ reason: cause.message }, 'client disconnected: malformed request')
     },
     unauthorized: () => {
-      cut.inc({ reason: 'unauthorized' })
+      metric.egress_clients_cut_total.inc({ reason: 'unauthorized' })
       log.info('client refused: no token of SHUTTERFLEET_EGRESS_TOKENS')
     },
     opened: (seen: ConnectionFields) => {
-      opened.inc({ kind: seen.kind, route: seen.route })
+      metric.egress_opened_total.inc({ kind: seen.kind, route: seen.route })
       log.debug(seen, 'connection opened')
     },
     ended: (seen: ConnectionFields, passed: { readonly end: End; readonly bytes: number }) => {
-      ended.inc({ kind: seen.kind, end: passed.end })
-      bytes.inc({ kind: seen.kind }, passed.bytes)
+      metric.egress_ended_total.inc({ kind: seen.kind, end: passed.end })
+      metric.egress_bytes_total.inc({ kind: seen.kind }, passed.bytes)
       log.debug({ ...seen, ...passed }, 'connection ended')
     },
     refused: (seen: ConnectionFields, error: AppError) => {
       const { refusal } = toRefusal(error)
-      refused.inc({ kind: seen.kind, route: seen.route, refusal })
+      metric.egress_refused_total.inc({ kind: seen.kind, route: seen.route, refusal })
       const line = { ...seen, refusal, reason: error.message }
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')
       else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')
       else log.info(line, 'request refused')
     },
-    nameLookedUp: (isAnswered: boolean) => names.inc({ outcome: isAnswered ? 'answered' : 'unanswered' }),
+    nameLookedUp: (isAnswered: boolean) =>
+      metric.egress_names_total.inc({ outcome: isAnswered ? 'answered' : 'unanswered' }),
     /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
     nat64Unknown: () =>
       log.warn(

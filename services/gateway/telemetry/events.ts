@@ -5,7 +5,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
 
 /** Why a stream ended. */
@@ -35,55 +35,6 @@ export type WaitEnd = 'completed' | 'failed' | 'accepted' | 'full'
 /** `own`: a new capture; `hit`, `follows`: one that shares another's result; `batch`: one of a batch; `replay`: none, a repeated request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
 
-const declare = (metrics: Metrics) => {
-  const requests = metrics.counter({
-    name: 'http_requests_total',
-    help: 'Requests answered',
-    labels: ['operation', 'status', 'code'],
-  })
-  const seconds = metrics.histogram({
-    name: 'http_request_seconds',
-    help: 'Time to the answer; synchronous captures include the capture',
-    labels: ['operation'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
-  })
-  const unreadable = metrics.counter({ name: 'http_unreadable_total', help: 'Connections without a readable request' })
-  const accepted = metrics.counter({
-    name: 'captures_accepted_total',
-    help: 'Captures accepted; as is own, hit, follows (both share a result), batch, or replay (nothing new)',
-    labels: ['lane', 'admitted', 'as'],
-  })
-  const waits = metrics.counter({
-    name: 'sync_waits_total',
-    help: 'Synchronous captures by the outcome of their wait',
-    labels: ['outcome'],
-  })
-  const streams = metrics.counter({
-    name: 'event_streams_total',
-    help: 'Streams of events by what ended them',
-    labels: ['end'],
-  })
-  const published = metrics.counter({
-    name: 'captures_published_total',
-    help: 'Captures put into the queue',
-    labels: ['lane'],
-  })
-  const unpublished = metrics.counter({
-    name: 'captures_left_to_relay_total',
-    help: 'Captures that could not be put into the queue',
-  })
-  const missing = metrics.counter({
-    name: 'images_missing_total',
-    help: 'Images that are not in the store as reported',
-  })
-  const uploads = metrics.counter({
-    name: 'uploads_total',
-    help: 'Images put with the files driver',
-    labels: ['status'],
-  })
-  return { requests, seconds, unreadable, accepted, waits, streams, published, unpublished, missing, uploads }
-}
-
 /** A request to the admin API. `actor` is undefined if the token is missing or wrong. */
 type Administered = {
   readonly operation: string
@@ -93,46 +44,66 @@ type Administered = {
   readonly fault: AppError | undefined
 }
 
+const metricTable = {
+  http_requests_total: { counter: 'Requests answered', labels: ['operation', 'status', 'code'] },
+  http_request_seconds: {
+    histogram: 'Time to the answer; synchronous captures include the capture',
+    labels: ['operation'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+  },
+  http_unreadable_total: { counter: 'Connections without a readable request' },
+  captures_accepted_total: {
+    counter: 'Captures accepted; as is own, hit, follows (both share a result), batch, or replay (nothing new)',
+    labels: ['lane', 'admitted', 'as'],
+  },
+  sync_waits_total: { counter: 'Synchronous captures by the outcome of their wait', labels: ['outcome'] },
+  event_streams_total: { counter: 'Streams of events by what ended them', labels: ['end'] },
+  captures_published_total: { counter: 'Captures put into the queue', labels: ['lane'] },
+  captures_left_to_relay_total: { counter: 'Captures that could not be put into the queue' },
+  images_missing_total: { counter: 'Images that are not in the store as reported' },
+  uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
+} as const satisfies MetricTable
+
 /** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
 
 /** Declares the metrics and returns the event functions. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
-  const count = declare(metrics)
+  const metric = metrics.declare(metricTable)
   return {
     ...createStoreEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     answered: ({ fault, ...line }: Answered) => {
       const { operation, status, code, ms } = line
-      count.requests.inc({ operation, status: String(status), code: code ?? 'none' })
-      count.seconds.observe({ operation }, ms / 1000)
+      metric.http_requests_total.inc({ operation, status: String(status), code: code ?? 'none' })
+      metric.http_request_seconds.observe({ operation }, ms / 1000)
       if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
       else if (fault) log.warn({ ...line, reason: fault.message }, 'request failed with a server error')
       else log.info(line, 'answered')
     },
     /** A connection sent invalid HTTP or too large a head, or was too slow. */
     unreadable: (cause: Error) => {
-      count.unreadable.inc()
+      metric.http_unreadable_total.inc()
       log.debug({ reason: cause.message }, 'unreadable request')
     },
     accepted: ({ lane, admitted, as }: { lane: Lane; admitted: boolean; as: AcceptedAs }) =>
-      count.accepted.inc({ lane, admitted: String(admitted), as }),
-    waited: (outcome: WaitEnd) => count.waits.inc({ outcome }),
-    streamed: (end: StreamEnd) => count.streams.inc({ end }),
+      metric.captures_accepted_total.inc({ lane, admitted: String(admitted), as }),
+    waited: (outcome: WaitEnd) => metric.sync_waits_total.inc({ outcome }),
+    streamed: (end: StreamEnd) => metric.event_streams_total.inc({ end }),
     administered: ({ fault, ...line }: Administered) => {
       if (line.status >= 500) log.error({ ...line, err: fault }, 'admin request')
       else log.info({ ...line, ...(fault && { code: fault.code }) }, 'admin request')
     },
-    published: (lane: Lane) => count.published.inc({ lane }),
+    published: (lane: Lane) => metric.captures_published_total.inc({ lane }),
     notPublished: (id: string, cause: unknown) => {
-      count.unpublished.inc()
+      metric.captures_left_to_relay_total.inc()
       log.warn({ capture: id, reason: String(cause) }, 'publishing failed, left to the relay')
     },
     outboxKept: (rows: number, cause: unknown) =>
       log.warn({ rows, reason: String(cause) }, 'published rows could not be deleted from the outbox'),
     /** The image of a completed capture is missing from the store, or differs from the reported one. */
     imageMissing: (id: string) => {
-      count.missing.inc()
+      metric.images_missing_total.inc()
       log.error({ capture: id }, 'the image of a completed capture is missing')
     },
     /** A worker's request for a new address got no response; it is repeated. */
@@ -140,7 +111,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.warn({ capture: id, reason: String(cause) }, 'the address of an image could not be signed'),
     /** `cause`: why the files driver could not store the image. */
     uploaded: (status: number, cause?: Error) => {
-      count.uploads.inc({ status: String(status) })
+      metric.uploads_total.inc({ status: String(status) })
       if (cause === undefined) return
       log.error({ status, reason: String(cause) }, 'an image could not be written below SHUTTERFLEET_STORAGE_FOLDER')
     },

@@ -8,7 +8,7 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
 import { traceEnd } from './trace-end.ts'
 
@@ -51,40 +51,80 @@ const seconds = (ms: number) => ms / 1000
 const queueBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
 
-const reportEvents = (log: Logger, metrics: Metrics) => {
-  const applied = metrics.counter({ name: 'reports_applied_total', help: "Workers' reports applied" })
-  const batch = metrics.histogram({
-    name: 'report_batch_seconds',
-    help: 'Time to apply one batch of reports and publish its completions',
+const metricTable = {
+  reports_applied_total: { counter: "Workers' reports applied" },
+  report_batch_seconds: {
+    histogram: 'Time to apply one batch of reports and publish its completions',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
-  })
-  const ignored = metrics.counter({
-    name: 'reports_ignored_total',
-    help: "Workers' reports that were ignored because they were not permitted to change the capture",
+  },
+  reports_ignored_total: {
+    counter: "Workers' reports that were ignored because they were not permitted to change the capture",
     labels: ['reason'],
-  })
-  const unread = metrics.gauge({ name: 'reports_unread', help: 'Reports that no ledger has applied yet' })
-  const unreadFill = metrics.gauge({
-    name: 'reports_unread_ratio',
-    help: "Part of the results stream's size that is filled with unread reports; at 1 the oldest are lost",
-  })
+  },
+  reports_unread: { gauge: 'Reports that no ledger has applied yet' },
+  reports_unread_ratio: {
+    gauge: "Part of the results stream's size that is filled with unread reports; at 1 the oldest are lost",
+  },
+  captures_lost_total: { counter: 'Objects of later successes of a capture' },
+  captures_ended_total: {
+    counter:
+      'Captures that reached their end; outcome is completed or the error code, fault whose it was: service, target, caller, or none',
+    labels: ['queue', 'outcome', 'fault'],
+  },
+  capture_processing_seconds: {
+    histogram: 'Time that workers took for captures that completed',
+    labels: ['queue'],
+    buckets: captureBuckets,
+  },
+  capture_queue_seconds: {
+    histogram: 'Time from accept until the first attempt began',
+    labels: ['queue', 'lane'],
+    buckets: queueBuckets,
+  },
+  capture_commit_seconds: {
+    histogram: "Time from a worker's result until its record was written",
+    buckets: captureBuckets,
+  },
+  captures_reaped_total: { counter: 'Captures that the reaper failed or requeued', labels: ['queue', 'action'] },
+  captures_admitted_total: { counter: 'Captures that had waited for their turn' },
+  relay_captures_total: { counter: 'Captures that the relay took from the outbox', labels: ['result'] },
+  outbox_unpublished_seconds: {
+    gauge: 'Time for which captures of the outbox could not be put into the queue; 0 while they can',
+  },
+  objects_removed_total: { counter: 'Objects deleted from the object store' },
+  rows_removed_total: { counter: 'Rows removed after their retention', labels: ['table'] },
+  orphan_objects_total: { counter: 'Objects found in the store that no record refers to' },
+  deletions_finished_total: {
+    counter: 'Deletions whose messages and objects were removed from queue and object store',
+  },
+  ledger_loop_failures_total: { counter: "Turns of the ledger's loops that failed", labels: ['loop'] },
+  backlog_captures: { gauge: 'Captures that have not ended', labels: ['queue', 'status'] },
+  backlog_oldest_seconds: { gauge: 'Age of the oldest capture that has not begun', labels: ['queue'] },
+  meter_drift_captures: {
+    gauge:
+      'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 requires a recount',
+  },
+} as const satisfies MetricTable
+
+type LedgerMetrics = DeclaredMetrics<typeof metricTable>
+
+const reportEvents = (log: Logger, metric: LedgerMetrics) => {
   let isFilling = false
-  const lost = metrics.counter({ name: 'captures_lost_total', help: 'Objects of later successes of a capture' })
   return {
     reportsApplied: (reports: number, ms: number) => {
-      applied.inc(reports)
-      batch.observe(seconds(ms))
+      metric.reports_applied_total.inc(reports)
+      metric.report_batch_seconds.observe(seconds(ms))
     },
     reportsFailed: (reports: number, error: AppError) =>
       log.error({ reports, err: error }, 'reports could not be applied, retrying'),
     reportIgnored: (id: string, reason: IgnoreReason | 'unreadable' | 'unknown_capture') => {
-      ignored.inc({ reason })
+      metric.reports_ignored_total.inc({ reason })
       log.warn({ capture: id, reason }, 'report ignored')
     },
     /** `part` of the stream's size, from 0 to 1, is filled with `reports` unread reports; at 1 the oldest are lost. */
     reportsUnread: (reports: number, part: number) => {
-      unread.set(reports)
-      unreadFill.set(part)
+      metric.reports_unread.set(reports)
+      metric.reports_unread_ratio.set(part)
       if (part >= warnAtPart && !isFilling) {
         log.warn(
           { reports, part },
@@ -94,64 +134,36 @@ const reportEvents = (log: Logger, metrics: Metrics) => {
       isFilling = part >= warnAtPart
     },
     lost: (id: string, objectKeys: readonly string[]) => {
-      lost.inc(objectKeys.length)
+      metric.captures_lost_total.inc(objectKeys.length)
       log.info({ capture: id, objects: objectKeys.length }, 'later success dropped, the first one counts')
     },
   }
 }
 
-const captureEvents = (log: Logger, metrics: Metrics) => {
-  const ended = metrics.counter({
-    name: 'captures_ended_total',
-    help: 'Captures that reached their end; outcome is completed or the error code, fault whose it was: service, target, caller, or none',
-    labels: ['queue', 'outcome', 'fault'],
-  })
-  const processing = metrics.histogram({
-    name: 'capture_processing_seconds',
-    help: 'Time that workers took for captures that completed',
-    labels: ['queue'],
-    buckets: captureBuckets,
-  })
-  const waits = metrics.histogram({
-    name: 'capture_queue_seconds',
-    help: 'Time from accept until the first attempt began',
-    labels: ['queue', 'lane'],
-    buckets: queueBuckets,
-  })
-  const commit = metrics.histogram({
-    name: 'capture_commit_seconds',
-    help: "Time from a worker's result until its record was written",
-    buckets: captureBuckets,
-  })
-  const reaped = metrics.counter({
-    name: 'captures_reaped_total',
-    help: 'Captures that the reaper failed or requeued',
-    labels: ['queue', 'action'],
-  })
-  return {
-    ended: (capture: EndedCaptureRef, end: CaptureEnd) => {
-      const { id, pool, lane } = capture
-      traceEnd(capture, end, Date.now())
-      ended.inc({
-        queue: pool,
-        outcome: end.status === 'completed' ? 'completed' : end.code,
-        fault: end.status === 'completed' ? 'none' : (end.blame ?? catalog[end.code].blame),
-      })
-      if (end.status === 'completed' && end.processingTimeMs !== undefined) {
-        processing.observe({ queue: pool }, seconds(end.processingTimeMs))
-      }
-      if (end.timings?.['commit'] !== undefined) commit.observe({}, seconds(end.timings['commit']))
-      const reason = end.status === 'failed' ? { code: end.code } : {}
-      log.debug({ capture: id, pool, lane, status: end.status, ...reason }, 'ended')
-    },
-    /** The first attempt began, `waitedMs` after the capture was accepted. */
-    begun: ({ pool, lane }: CaptureRef, waitedMs: number) => waits.observe({ queue: pool, lane }, seconds(waitedMs)),
-    reaped: (capture: CaptureRef, action: ReapAction) => {
-      reaped.inc({ queue: capture.pool, action })
-      log.warn({ capture: capture.id, pool: capture.pool, lane: capture.lane, action }, 'reaped')
-    },
-  }
-}
+const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
+  ended: (capture: EndedCaptureRef, end: CaptureEnd) => {
+    const { id, pool, lane } = capture
+    traceEnd(capture, end, Date.now())
+    metric.captures_ended_total.inc({
+      queue: pool,
+      outcome: end.status === 'completed' ? 'completed' : end.code,
+      fault: end.status === 'completed' ? 'none' : (end.blame ?? catalog[end.code].blame),
+    })
+    if (end.status === 'completed' && end.processingTimeMs !== undefined) {
+      metric.capture_processing_seconds.observe({ queue: pool }, seconds(end.processingTimeMs))
+    }
+    if (end.timings?.['commit'] !== undefined) metric.capture_commit_seconds.observe(seconds(end.timings['commit']))
+    const reason = end.status === 'failed' ? { code: end.code } : {}
+    log.debug({ capture: id, pool, lane, status: end.status, ...reason }, 'ended')
+  },
+  /** The first attempt began, `waitedMs` after the capture was accepted. */
+  begun: ({ pool, lane }: CaptureRef, waitedMs: number) =>
+    metric.capture_queue_seconds.observe({ queue: pool, lane }, seconds(waitedMs)),
+  reaped: (capture: CaptureRef, action: ReapAction) => {
+    metric.captures_reaped_total.inc({ queue: capture.pool, action })
+    log.warn({ capture: capture.id, pool: capture.pool, lane: capture.lane, action }, 'reaped')
+  },
+})
 
 /** A failed publish is retried after 3 s; after this long without a failure the outage is over, even if nothing was published. */
 const outageGapMs = 15_000
@@ -169,50 +181,26 @@ export const createOutageMs = (now: () => number) => {
   }
 }
 
-const outboxEvents = (log: Logger, metrics: Metrics) => {
-  const admitted = metrics.counter({ name: 'captures_admitted_total', help: 'Captures that had waited for their turn' })
-  const relayed = metrics.counter({
-    name: 'relay_captures_total',
-    help: 'Captures that the relay took from the outbox',
-    labels: ['result'],
-  })
-  const unpublished = metrics.gauge({
-    name: 'outbox_unpublished_seconds',
-    help: 'Time for which captures of the outbox could not be put into the queue; 0 while they can',
-  })
+const outboxEvents = (log: Logger, metric: LedgerMetrics) => {
   const unpublishedMs = createOutageMs(() => performance.now())
-  const removed = metrics.counter({ name: 'objects_removed_total', help: 'Objects deleted from the object store' })
-  const rowsRemoved = metrics.counter({
-    name: 'rows_removed_total',
-    help: 'Rows removed after their retention',
-    labels: ['table'],
-  })
-  const orphans = metrics.counter({
-    name: 'orphan_objects_total',
-    help: 'Objects found in the store that no record refers to',
-  })
-  const deletions = metrics.counter({
-    name: 'deletions_finished_total',
-    help: 'Deletions whose messages and objects were removed from queue and object store',
-  })
   return {
-    admitted: (captures: number) => admitted.inc(captures),
+    admitted: (captures: number) => metric.captures_admitted_total.inc(captures),
     /** `ended`: the capture had ended, so there was nothing to publish. */
-    relayed: (result: Stored | 'ended') => relayed.inc({ result }),
+    relayed: (result: Stored | 'ended') => metric.relay_captures_total.inc({ result }),
     /** A turn of the relay ended; `failed` of the `taken` captures could not be published. */
     relayTurned: (turn: { readonly taken: number; readonly failed: number }) =>
-      unpublished.set(seconds(unpublishedMs(turn))),
+      metric.outbox_unpublished_seconds.set(seconds(unpublishedMs(turn))),
     tooLarge: (id: string, error: AppError) => {
-      relayed.inc({ result: 'too_large' })
+      metric.relay_captures_total.inc({ result: 'too_large' })
       log.error({ capture: id, err: error }, 'capture failed: larger than max_payload of the NATS server')
     },
-    rowsRemoved: (table: RemovedRows, rows: number) => rowsRemoved.inc({ table }, rows),
+    rowsRemoved: (table: RemovedRows, rows: number) => metric.rows_removed_total.inc({ table }, rows),
     orphansFound: (objects: number) => {
-      orphans.inc(objects)
+      metric.orphan_objects_total.inc(objects)
       log.warn({ objects }, 'orphan objects found, removing them')
     },
-    deletionsFinished: (captures: number) => deletions.inc(captures),
-    objectsRemoved: (objects: number) => removed.inc(objects),
+    deletionsFinished: (captures: number) => metric.deletions_finished_total.inc(captures),
+    objectsRemoved: (objects: number) => metric.objects_removed_total.inc(objects),
     accountErased: (id: string) => log.info({ account: id }, 'account erased'),
     streamsMissing: () => log.warn('NATS streams missing, recreating them'),
     streamsLostMessages: () => log.warn('NATS streams lost messages, publishing their captures again'),
@@ -226,62 +214,44 @@ const outboxEvents = (log: Logger, metrics: Metrics) => {
   }
 }
 
-const loopEvents = (log: Logger, metrics: Metrics) => {
-  const failures = metrics.counter({
-    name: 'ledger_loop_failures_total',
-    help: "Turns of the ledger's loops that failed",
-    labels: ['loop'],
-  })
-  const backlog = metrics.gauge({
-    name: 'backlog_captures',
-    help: 'Captures that have not ended',
-    labels: ['queue', 'status'],
-  })
-  const oldest = metrics.gauge({
-    name: 'backlog_oldest_seconds',
-    help: 'Age of the oldest capture that has not begun',
-    labels: ['queue'],
-  })
-  const drift = metrics.gauge({
-    name: 'meter_drift_captures',
-    help: 'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 requires a recount',
-  })
-  return {
-    metersDiffer: (accountId: string, differences: readonly Drift[]) =>
-      log.warn(
-        { account: accountId, drift: differences },
-        'meters differ from rows; recount them in the administration or with doctor --recount',
-      ),
-    /** All accounts with open lanes have been compared; `captures` is the sum of their drifts. */
-    metersChecked: (captures: number) => drift.set(captures),
-    /** `first`: the previous turn of the loop succeeded. */
-    loopFailed: (loop: LoopName, error: AppError, first: boolean) => {
-      failures.inc({ loop })
-      if (first) log.error({ loop, err: error }, 'loop failed, retrying')
-    },
-    loopRecovered: (loop: LoopName) => log.info({ loop }, 'loop recovered'),
-    counted: (counts: readonly PoolCount[]) => {
-      for (const { pool, pending, processing, oldestMs } of counts) {
-        backlog.set({ queue: pool, status: 'pending' }, pending)
-        backlog.set({ queue: pool, status: 'processing' }, processing)
-        oldest.set({ queue: pool }, seconds(oldestMs))
-      }
-    },
-    stateUnreadable: (pool: Pool, cause: unknown) =>
-      log.warn({ pool, reason: String(cause) }, 'pool state unreadable, ignoring it'),
-    queueNotice: ({ kind, detail }: QueueNotice) => log.warn({ kind, detail }, 'NATS'),
-    stopping: () => log.info('stopping'),
-  }
-}
+const loopEvents = (log: Logger, metric: LedgerMetrics) => ({
+  metersDiffer: (accountId: string, differences: readonly Drift[]) =>
+    log.warn(
+      { account: accountId, drift: differences },
+      'meters differ from rows; recount them in the administration or with doctor --recount',
+    ),
+  /** All accounts with open lanes have been compared; `captures` is the sum of their drifts. */
+  metersChecked: (captures: number) => metric.meter_drift_captures.set(captures),
+  /** `first`: the previous turn of the loop succeeded. */
+  loopFailed: (loop: LoopName, error: AppError, first: boolean) => {
+    metric.ledger_loop_failures_total.inc({ loop })
+    if (first) log.error({ loop, err: error }, 'loop failed, retrying')
+  },
+  loopRecovered: (loop: LoopName) => log.info({ loop }, 'loop recovered'),
+  counted: (counts: readonly PoolCount[]) => {
+    for (const { pool, pending, processing, oldestMs } of counts) {
+      metric.backlog_captures.set({ queue: pool, status: 'pending' }, pending)
+      metric.backlog_captures.set({ queue: pool, status: 'processing' }, processing)
+      metric.backlog_oldest_seconds.set({ queue: pool }, seconds(oldestMs))
+    }
+  },
+  stateUnreadable: (pool: Pool, cause: unknown) =>
+    log.warn({ pool, reason: String(cause) }, 'pool state unreadable, ignoring it'),
+  queueNotice: ({ kind, detail }: QueueNotice) => log.warn({ kind, detail }, 'NATS'),
+  stopping: () => log.info('stopping'),
+})
 
 /** Declares the metrics and creates the events: one function per event, which writes its log line and its metrics. */
-export const createEvents = (log: Logger, metrics: Metrics) => ({
-  ...reportEvents(log, metrics),
-  ...captureEvents(log, metrics),
-  ...outboxEvents(log, metrics),
-  ...loopEvents(log, metrics),
-  ...createStoreEvents(log, metrics),
-})
+export const createEvents = (log: Logger, metrics: Metrics) => {
+  const metric = metrics.declare(metricTable)
+  return {
+    ...reportEvents(log, metric),
+    ...captureEvents(log, metric),
+    ...outboxEvents(log, metric),
+    ...loopEvents(log, metric),
+    ...createStoreEvents(log, metrics),
+  }
+}
 
 /** See `createEvents`. */
 export type Events = ReturnType<typeof createEvents>

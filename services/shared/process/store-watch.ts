@@ -2,7 +2,7 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { pause } from './pause.ts'
 import { within } from './within.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 
 /** A store that services write to. */
 type StoreName = 'postgresql' | 'nats' | 'object_store'
@@ -15,20 +15,20 @@ const probeMs = 5000
 const everyMs: Readonly<Record<StoreName, number>> = { postgresql: 5000, nats: 5000, object_store: 15_000 }
 const retryMs = 1000
 
+const metricTable = {
+  store_up: { gauge: '1 while writes to the store succeed, else 0', labels: ['store'] },
+  store_probe_failures_total: { counter: 'Probes that could not write to the store', labels: ['store'] },
+} as const satisfies MetricTable
+
 /** The event of a probe of a store, for each service that probes some. */
 export const createStoreEvents = (log: Logger, metrics: Metrics) => {
-  const up = metrics.gauge({ name: 'store_up', help: '1 while writes to the store succeed, else 0', labels: ['store'] })
-  const failures = metrics.counter({
-    name: 'store_probe_failures_total',
-    help: 'Probes that could not write to the store',
-    labels: ['store'],
-  })
+  const metric = metrics.declare(metricTable)
   const down = new Set<StoreName>()
   return {
     storeProbed: (store: StoreName, failure: AppError | undefined) => {
-      up.set({ store }, failure ? 0 : 1)
+      metric.store_up.set({ store }, failure ? 0 : 1)
       if (!failure) return down.delete(store) && log.info({ store }, 'store accepts writes again')
-      failures.inc({ store })
+      metric.store_probe_failures_total.inc({ store })
       if (!down.has(store)) log.error({ store, err: failure }, 'store refuses writes, not ready until it accepts them')
       return down.add(store)
     },

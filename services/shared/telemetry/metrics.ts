@@ -2,19 +2,44 @@ import { performance } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Labels = readonly string[]
-type Described<L extends Labels> = { name: string; help: string; labels?: L }
 
-/** Metrics of one process. Names get the prefix `shutterfleet_`; label values come from unions, never from input. */
+/** Help text by kind, and names of labels, whose values come from unions, never from input. */
+type Description = { readonly labels?: Labels } & (
+  | { readonly counter: string }
+  | { readonly gauge: string }
+  | { readonly histogram: string; readonly buckets: readonly number[] }
+)
+
+/** Metrics by name, without the prefix `shutterfleet_`. */
+export type MetricTable = Readonly<Record<string, Description>>
+
+type LabelValues<L extends Labels> = Readonly<Record<L[number], string>>
+
+/** Labels, if there are some, then the value. */
+type Sample<L extends Labels, V extends [value?: number]> = L extends readonly [] ? V : [labels: LabelValues<L>, ...V]
+
+type Series<L extends Labels> = { readonly remove: (labels: LabelValues<L>) => void; readonly reset: () => void }
+type Increasable<L extends Labels> = Series<L> & { readonly inc: (...sample: Sample<L, [value?: number]>) => void }
+
+type MetricKinds<L extends Labels> = {
+  counter: Increasable<L>
+  gauge: Increasable<L> & {
+    readonly dec: (...sample: Sample<L, [value?: number]>) => void
+    readonly set: (...sample: Sample<L, [value: number]>) => void
+  }
+  histogram: Series<L> & { readonly observe: (...sample: Sample<L, [value: number]>) => void }
+}
+
+type LabelsOf<D> = D extends { readonly labels: infer L extends Labels } ? L : []
+
+/** The metrics of a table, by name. */
+export type DeclaredMetrics<T extends MetricTable> = {
+  readonly [N in keyof T]: MetricKinds<LabelsOf<T[N]>>[keyof T[N] & keyof MetricKinds<[]>]
+}
+
+/** Metrics of one process. */
 export type Metrics = {
-  readonly counter: <const L extends Labels = []>(
-    metric: Described<L>,
-  ) => Pick<Counter<L[number]>, 'inc' | 'remove' | 'reset'>
-  readonly gauge: <const L extends Labels = []>(
-    metric: Described<L>,
-  ) => Pick<Gauge<L[number]>, 'inc' | 'dec' | 'set' | 'remove' | 'reset'>
-  readonly histogram: <const L extends Labels = []>(
-    metric: Described<L> & { buckets: number[] },
-  ) => Pick<Histogram<L[number]>, 'observe' | 'remove' | 'reset'>
+  readonly declare: <const T extends MetricTable>(table: T) => DeclaredMetrics<T>
   /** The Prometheus text of all metrics. */
   readonly text: () => Promise<string>
 }
@@ -45,21 +70,23 @@ const collectProcessMetrics = (registry: Registry) => {
   registry.registerMetric(utilization)
 }
 
+const create = (registry: Registry, name: string, { labels = [], ...of }: Description) => {
+  const common = { name: `shutterfleet_${name}`, labelNames: [...labels], registers: [registry] }
+  if ('counter' in of) return new Counter({ ...common, help: of.counter })
+  if ('gauge' in of) return new Gauge({ ...common, help: of.gauge })
+  return new Histogram({ ...common, help: of.histogram, buckets: [...of.buckets] })
+}
+
 /** Creates the metrics of a process; `service` and `constant` are labels of each. */
 export const createMetrics = (service: string, constant: Readonly<Record<string, string>> = {}): Metrics => {
   const registry = new Registry()
   registry.setDefaultLabels({ service, ...constant })
   collectProcessMetrics(registry)
-  const common = <L extends Labels>(metric: Described<L>) => ({
-    name: `shutterfleet_${metric.name}`,
-    help: metric.help,
-    labelNames: [...(metric.labels ?? [])] as L[number][],
-    registers: [registry],
-  })
   return {
-    counter: (metric) => new Counter(common(metric)),
-    gauge: (metric) => new Gauge(common(metric)),
-    histogram: (metric) => new Histogram({ ...common(metric), buckets: metric.buckets }),
+    declare: <const T extends MetricTable>(table: T) => {
+      const declared = Object.entries(table).map(([name, description]) => [name, create(registry, name, description)])
+      return Object.fromEntries(declared) as DeclaredMetrics<T>
+    },
     text: () => registry.metrics(),
   }
 }

@@ -1,6 +1,6 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
@@ -15,43 +15,35 @@ export type Attempted = {
   readonly givenUp: boolean
 }
 
-const declare = (metrics: Metrics) => ({
-  attempts: metrics.counter({
-    name: 'webhook_attempts_total',
-    help: 'Attempts to deliver a webhook; outcome is delivered or why it failed',
+const metricTable = {
+  webhook_attempts_total: {
+    counter: 'Attempts to deliver a webhook; outcome is delivered or why it failed',
     labels: ['outcome'],
-  }),
-  seconds: metrics.histogram({
-    name: 'webhook_attempt_seconds',
-    help: 'Time that attempts took',
+  },
+  webhook_attempt_seconds: {
+    histogram: 'Time that attempts took',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45],
-  }),
-  givenUp: metrics.counter({
-    name: 'webhook_deliveries_failed_total',
-    help: 'Deliveries whose attempts all failed, or that waited too long',
-  }),
-  unattempted: metrics.counter({
-    name: 'webhook_not_tried_total',
-    help: 'Attempts that were postponed because the egress filter was unreachable',
-  }),
-  inFlight: metrics.gauge({ name: 'webhook_in_flight', help: 'Deliveries that are being tried' }),
-  failedTurns: metrics.counter({ name: 'webhook_turn_failures_total', help: 'Turns of the sender that failed' }),
-})
+  },
+  webhook_deliveries_failed_total: { counter: 'Deliveries whose attempts all failed, or that waited too long' },
+  webhook_not_tried_total: { counter: 'Attempts that were postponed because the egress filter was unreachable' },
+  webhook_in_flight: { gauge: 'Deliveries that are being tried' },
+  webhook_turn_failures_total: { counter: 'Turns of the sender that failed' },
+} as const satisfies MetricTable
 
 /** Declares the metrics and creates the events: one function each, for its log line and metric. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
-  const counts = declare(metrics)
+  const metric = metrics.declare(metricTable)
   return {
     ...createStoreEvents(log, metrics),
     attempted: ({ id, event, failure, status, ms, givenUp }: Attempted) => {
-      counts.attempts.inc({ outcome: failure ?? 'delivered' })
-      counts.seconds.observe(ms / 1000)
-      if (givenUp) counts.givenUp.inc()
+      metric.webhook_attempts_total.inc({ outcome: failure ?? 'delivered' })
+      metric.webhook_attempt_seconds.observe(ms / 1000)
+      if (givenUp) metric.webhook_deliveries_failed_total.inc()
       log.debug({ delivery: id, event, outcome: failure ?? 'delivered', status, ms, givenUp }, 'attempted')
     },
     /** The egress filter was unreachable: deliveries wait, and no attempt is counted. */
     unattempted: (deliveries: number) => {
-      counts.unattempted.inc(deliveries)
+      metric.webhook_not_tried_total.inc(deliveries)
       log.warn({ deliveries }, 'egress unreachable, deliveries wait')
     },
     /** PostgreSQL rejected the result of one attempt, which is retried every turn. */
@@ -61,13 +53,13 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.error({ what, reason: String(cause) }, 'cannot be decrypted, its deliveries wait'),
     dropped: (deliveries: number) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
     expired: (deliveries: number) => {
-      counts.givenUp.inc(deliveries)
+      metric.webhook_deliveries_failed_total.inc(deliveries)
       log.warn({ deliveries }, 'deliveries given up: their receivers did not respond for too long')
     },
-    inFlight: (deliveries: number) => counts.inFlight.set(deliveries),
+    inFlight: (deliveries: number) => metric.webhook_in_flight.set(deliveries),
     /** `first`: the turn before did not fail. */
     turnFailed: (error: AppError, first: boolean) => {
-      counts.failedTurns.inc()
+      metric.webhook_turn_failures_total.inc()
       if (first) log.error({ err: error }, 'sender failed, retrying')
     },
     recovered: () => log.info('sender recovered'),

@@ -50,8 +50,10 @@ const config = {
 /** Metrics that record nothing. */
 const silentMetrics = (): Metrics => {
   const metric = { inc: () => {}, dec: () => {}, set: () => {}, observe: () => {}, remove: () => {}, reset: () => {} }
-  const make = () => metric
-  return { counter: make, gauge: make, histogram: make, text: async () => '' }
+  return {
+    declare: (table) => Object.fromEntries(Object.keys(table).map((name) => [name, metric])) as never,
+    text: async () => '',
+  }
 }
 
 /** Starts the real controller in a simulated process. */

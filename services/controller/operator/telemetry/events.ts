@@ -5,7 +5,7 @@ import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { ReflectorEvents } from '#controller/kube/reflector.ts'
 import type { Resource } from '#shared/kube/resource.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { ApiRequest } from '#controller/operator/watch/count-requests.ts'
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
 
@@ -15,48 +15,38 @@ export const unservedReasons = ['no-pool', 'paused', 'no-replicas'] as const
 /** One of `unservedReasons`. */
 export type UnservedReason = (typeof unservedReasons)[number]
 
-const createOperatorMetrics = (metrics: Metrics) => ({
-  leads: metrics.gauge({ name: 'operator_leads', help: 'Whether this controller leads, 1 or 0' }),
-  watches: metrics.counter({
-    name: 'operator_watches_ended_total',
-    help: 'Watches of the API server that ended, by kind and cause',
+const metricTable = {
+  operator_leads: { gauge: 'Whether this controller leads, 1 or 0' },
+  operator_watches_ended_total: {
+    counter: 'Watches of the API server that ended, by kind and cause',
     labels: ['kind', 'end'],
-  }),
-  lists: metrics.counter({
-    name: 'operator_lists_total',
-    help: 'Lists of a kind of object',
-    labels: ['kind'],
-  }),
-  failures: metrics.counter({
-    name: 'operator_failures_total',
-    help: 'Failed writes to the API server, which are retried, by what was written',
+  },
+  operator_lists_total: { counter: 'Lists of a kind of object', labels: ['kind'] },
+  operator_failures_total: {
+    counter: 'Failed writes to the API server, which are retried, by what was written',
     labels: ['what'],
-  }),
-  unserved: metrics.gauge({
-    name: 'operator_queue_unserved_captures',
-    help: 'Captures that wait in a queue that no worker serves and none is going to, by reason',
+  },
+  operator_queue_unserved_captures: {
+    gauge: 'Captures that wait in a queue that no worker serves and none is going to, by reason',
     labels: ['queue', 'reason'],
-  }),
-  conditions: metrics.gauge({
-    name: 'operator_pool_condition',
-    help: 'Conditions of a BrowserPool with their reason: 1 if the status is True, else 0',
+  },
+  operator_pool_condition: {
+    gauge: 'Conditions of a BrowserPool with their reason: 1 if the status is True, else 0',
     labels: ['queue', 'browserpool', 'condition', 'reason'],
-  }),
-  requests: metrics.counter({
-    name: 'operator_api_requests_total',
-    help: 'Requests to the Kubernetes API server; code none: no response',
+  },
+  operator_api_requests_total: {
+    counter: 'Requests to the Kubernetes API server; code none: no response',
     labels: ['method', 'resource', 'code'],
-  }),
-  requestSeconds: metrics.histogram({
-    name: 'operator_api_request_seconds',
-    help: 'Time until the Kubernetes API server began to respond',
+  },
+  operator_api_request_seconds: {
+    histogram: 'Time until the Kubernetes API server began to respond',
     labels: ['method'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-  }),
-})
+  },
+} as const satisfies MetricTable
 
 /** Sets the gauge for each condition of a pool, and removes those that the pool no longer has. */
-const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['conditions']) => {
+const createConditions = (gauge: DeclaredMetrics<typeof metricTable>['operator_pool_condition']) => {
   const shown = new Map<string, Parameters<typeof gauge.remove>[0][]>()
   return ({ metadata, spec }: BrowserPool, status: BrowserPoolStatus | undefined) => {
     const { name } = metadata
@@ -74,22 +64,22 @@ const createConditions = (gauge: ReturnType<typeof createOperatorMetrics>['condi
 
 /** Creates the events of the controller on Kubernetes; those of its pools are `ControllerEvents`. */
 export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
-  const on = createOperatorMetrics(metrics)
+  const metric = metrics.declare(metricTable)
   /** The reason logged last, by queue. */
   const unserved = new Map<string, UnservedReason>()
   const failed = (what: 'election' | 'apply' | 'status', error: AppError, of: object) => {
-    on.failures.inc({ what })
+    metric.operator_failures_total.inc({ what })
     logger.warn({ ...of, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
   }
-  on.leads.set(0)
+  metric.operator_leads.set(0)
   return {
     termBegan: () => {
-      on.leads.set(1)
+      metric.operator_leads.set(1)
       logger.info('became leader')
     },
     termEnded: () => {
-      on.leads.set(0)
-      on.unserved.reset()
+      metric.operator_leads.set(0)
+      metric.operator_queue_unserved_captures.reset()
       unserved.clear()
       logger.info('lost leadership')
     },
@@ -97,11 +87,11 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
     electionFailed: (error: AppError) => failed('election', error, {}),
     reflectionOf: ({ kind }: Resource): ReflectorEvents => ({
       listed: (objects) => {
-        on.lists.inc({ kind })
+        metric.operator_lists_total.inc({ kind })
         logger.debug({ kind, objects }, 'listed')
       },
       ended: (end, waitMs, error) => {
-        on.watches.inc({ kind, end })
+        metric.operator_watches_ended_total.inc({ kind, end })
         const level = end === 'closed' ? 'debug' : 'warn'
         logger[level]({ kind, waitMs, error: error?.message }, `watch ${end}`)
       },
@@ -114,7 +104,8 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
       logger[type === 'Warning' ? 'warn' : 'info']({ pool, note }, reason),
     /** Reports why a queue is not served, if it is not, and how many captures wait in it. */
     queueChecked: (queue: Pool, reason: UnservedReason | undefined, waiting = 0) => {
-      for (const each of unservedReasons) on.unserved.set({ queue, reason: each }, each === reason ? waiting : 0)
+      for (const each of unservedReasons)
+        metric.operator_queue_unserved_captures.set({ queue, reason: each }, each === reason ? waiting : 0)
       const before = unserved.get(queue)
       if (!reason || waiting === 0) unserved.delete(queue)
       else unserved.set(queue, reason)
@@ -122,10 +113,10 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
         logger.warn({ queue, reason, waiting }, 'queue is not served: its captures fail after the proxied wait')
     },
     /** Reports the status of a pool; undefined once the pool is removed. */
-    statusReported: createConditions(on.conditions),
+    statusReported: createConditions(metric.operator_pool_condition),
     requested: ({ method, resource, code, ms }: ApiRequest) => {
-      on.requests.inc({ method, resource, code })
-      on.requestSeconds.observe({ method }, ms / 1000)
+      metric.operator_api_requests_total.inc({ method, resource, code })
+      metric.operator_api_request_seconds.observe({ method }, ms / 1000)
     },
   }
 }

@@ -4,7 +4,7 @@ import { type Health, startProbeServer } from '#shared/telemetry/probe-server.ts
 
 t.test('probe server: separates liveness from readiness, serves metrics, and fails if health throws', async (t) => {
   const metrics = createMetrics('test')
-  metrics.counter({ name: 'things_total', help: 'things', labels: ['kind'] }).inc({ kind: 'good' })
+  metrics.declare({ things_total: { counter: 'things', labels: ['kind'] } }).things_total.inc({ kind: 'good' })
   let health = (): Health => ({ live: true, ready: true, detail: { database: 'answers' } })
   await using probes = await startProbeServer(
     { probeHost: '127.0.0.1', probePort: 0 },
