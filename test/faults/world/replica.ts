@@ -1,6 +1,6 @@
 import { openOperator } from '#controller/operator/open-operator.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { DeclaredMetrics, Metrics } from '#shared/telemetry/metrics.ts'
 import type { ModelApi } from '#test/helpers/model-api.ts'
 import type { ModelClient } from '#test/helpers/model-api/connection.ts'
 import { type ClockFault, createProcess, type SimulatedProcess } from '#test/helpers/simulated-process.ts'
@@ -51,7 +51,10 @@ const config = {
 const silentMetrics = (): Metrics => {
   const metric = { inc: () => {}, dec: () => {}, set: () => {}, observe: () => {}, remove: () => {}, reset: () => {} }
   return {
-    declare: (table) => Object.fromEntries(Object.keys(table).map((name) => [name, metric])) as never,
+    declare: (table) => {
+      const declared = Object.keys(table).map((name): readonly (string | typeof metric)[] => [name, metric])
+      return Object.fromEntries(declared) as DeclaredMetrics<typeof table>
+    },
     text: async () => '',
   }
 }
