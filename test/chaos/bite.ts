@@ -3,7 +3,10 @@ import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { findEdit } from '#test/mutations/find-edit.ts'
+import { fileOf } from '#test/mutations/mutation.ts'
 import { createSandbox } from '#test/mutations/sandbox.ts'
+import { applyEdit } from '#test/mutations/seeded/change.ts'
 import { type Guard, guards } from './guards.ts'
 
 const runsMax = 20
@@ -35,13 +38,9 @@ const runsUntilFailure = async (folder: string, { faults }: Guard): Promise<numb
 
 const tryGuard = async (guard: Guard): Promise<boolean> => {
   await using sandbox = await createSandbox()
-  const path = join(sandbox.folder, guard.file)
+  const path = join(sandbox.folder, fileOf(guard))
   const text = await readFile(path, 'utf8')
-  if (text.split(guard.find).length !== 2) throw new Error(`${guard.file} does not contain once: ${guard.find}`)
-  await writeFile(
-    path,
-    text.replace(guard.find, () => guard.replace),
-  )
+  await writeFile(path, applyEdit(text, findEdit({ path: fileOf(guard), text }, guard)))
   const runs = await runsUntilFailure(sandbox.folder, guard)
   console.log(
     runs === undefined

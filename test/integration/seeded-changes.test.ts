@@ -1,11 +1,11 @@
 import t from 'tap'
-import { applyChange } from '#test/mutations/seeded/change.ts'
+import { applyEdit } from '#test/mutations/seeded/change.ts'
 import { codeChanges } from '#test/mutations/seeded/code-changes.ts'
 import { findReachingTests } from '#test/mutations/seeded/reaching-tests.ts'
 import { sqlChanges } from '#test/mutations/seeded/sql-changes.ts'
 
 const changed = (text: string) =>
-  codeChanges({ path: 'services/x.ts', text }).map((change) => applyChange(text, change))
+  codeChanges({ path: 'services/x.ts', text }).map((change) => applyEdit(text, change))
 
 t.test('seeded changes: code changes cover each operator, number, condition and await, one at a time', (test) => {
   test.same(changed('const isFull = used <= limit'), ['const isFull = used < limit'])
@@ -59,8 +59,8 @@ t.test('seeded changes: a loop is left instead of continued, and continued inste
 
 t.test('seeded changes: SQL changes cover locks and comparisons, not comments', (test) => {
   const text = 'select 1 -- for update, a < b\nwhere a < b for update'
-  const variants = sqlChanges({ path: 'x.sql', text }).map((change) => applyChange(text, change))
-  test.same(variants, [
+  const of = sqlChanges({ path: 'x.sql', text }).map((change) => applyEdit(text, change))
+  test.same(of, [
     'select 1 -- for update, a < b\nwhere a < b ',
     'select 1 -- for update, a < b\nwhere a <= b for update',
   ])
@@ -68,7 +68,7 @@ t.test('seeded changes: SQL changes cover locks and comparisons, not comments', 
 })
 
 t.test('seeded changes: predicates, columns and values of SQL are removed, in code too', (test) => {
-  const texts = (text: string) => sqlChanges({ path: 'x.sql', text }).map((change) => applyChange(text, change))
+  const texts = (text: string) => sqlChanges({ path: 'x.sql', text }).map((change) => applyEdit(text, change))
   test.same(texts('update t set a = 1, b = f(c) where id = $1 and attempts = $2'), [
     'update t set a = 1, b = f(c) where id = $1 or attempts = $2',
     'update t set a = 1, b = f(c) where id = $1 ',

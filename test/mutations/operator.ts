@@ -1,117 +1,142 @@
-import type { Mutation } from './mutation.ts'
+import { against, type Mutation } from './mutation.ts'
 
 const unit = 'test/unit/controller'
 const operator = 'services/controller/operator'
 
-const against = (test: string, file: string, changes: readonly (readonly [find: string, replace: string])[]) =>
-  changes.map(([find, replace]): Mutation => ({ test, file, find, replace }))
-
 /** Faults in the observations that a controller requires before it decides. */
 const knowledge: readonly Mutation[] = [
-  ...against(`${unit}/operator/scale/reconcile-deployment.test.ts`, `${operator}/scale/reconcile-deployment.ts`, [
-    ['  await subscriptions.waitForSync(pool, readyPods, loop.stop)\n', ''],
-    ['!hasSurplus || isRolloutStalled || !isStep', '!hasSurplus || !isStep'],
-    ["decision.kind === 'drain' || decision.reason === 'stepping'", "decision.kind === 'drain'"],
+  ...against(`${unit}/operator/scale/run-pool.test.ts`, `${operator}/scale/run-pool.ts`, [
+    { at: 'runPool', drop: '$subscriptions.waitForSync($$args)' },
+    { at: 'holdDuringRollout', replace: '!$hasSurplus || $isStalled || !$isStep', by: '!$hasSurplus || !$isStep' },
+    { at: 'holdDuringRollout', drop: "$decision.reason === 'stepping'" },
   ]),
-  ...against(`${unit}/reconcile/pool-subscriptions.test.ts`, 'services/controller/reconcile/pool-subscriptions.ts', [
-    ["backlog() !== 'unknown' && ", ''],
-    [' && pods().every((pod) => heartbeats.has(pod))', ''],
-    ['now() - sinceMs >= heartbeatMsMax && ', ''],
-    ['&& now() - sinceMs < syncMsMax', ''],
+  ...against(`${unit}/operator/watch/pool-subscriptions.test.ts`, `${operator}/watch/pool-subscriptions.ts`, [
+    { at: 'waitForSync', drop: "backlog() !== 'unknown'" },
+    { at: 'waitForSync', drop: '$pods.every($hasHeartbeat)' },
+    { at: 'waitForSync', drop: 'now() - $sinceMs >= heartbeatMsMax' },
+    { at: 'waitForSync', drop: 'now() - $sinceMs < syncMsMax' },
   ]),
   ...against(`${unit}/decide/worker-groups.test.ts`, 'services/controller/decide/worker-groups.ts', [
-    ['const isMost = missing > 1 && missing > reporting', 'const isMost = false'],
-    [' < suspectForMs', ' < Infinity'],
-    ['if (isSubscriptionSuspect(groups) || isAwaited) return certain', 'if (isAwaited) return certain'],
+    { at: 'isSubscriptionSuspect', replace: '$missing > 1 && $missing > $reporting', by: 'false' },
+    { at: 'isSubscriptionSuspect', replace: '$silentMs < suspectForMs', by: '$silentMs < Infinity' },
+    { at: 'replaceableOf', drop: 'isSubscriptionSuspect($groups)' },
   ]),
   ...against(`${unit}/decide/decide.test.ts`, 'services/controller/decide/decide.ts', [
-    ["if (observation.backlog === 'unknown' && wanted.wanted <= size) {", "if (observation.backlog === 'unknown') {"],
-    ['? { decision: scaleUp(next, wanted), memory: next.memory }', '? scaled(next, wanted)'],
+    {
+      at: 'decideByQueue',
+      replace: "$observation.backlog === 'unknown' && $isEnough",
+      by: "$observation.backlog === 'unknown'",
+    },
+    {
+      at: 'decideByQueue',
+      replace: '{ decision: scaleUp($next, $wanted), memory: $next.memory }',
+      by: 'scaled($next, $wanted)',
+    },
   ]),
   ...against(`${unit}/operator/watch/informers.test.ts`, `${operator}/watch/informers.ts`, [
-    [' && each.downMs() <= staleAfterMs', ''],
+    { at: 'openInformers > assertFresh', drop: '$informer.downMs() <= $staleMs' },
   ]),
 ]
 
 /** Faults in the fences against writes by a non-leader and writes based on stale objects. */
 const fences: readonly Mutation[] = [
   ...against(`${unit}/operator/lead.test.ts`, `${operator}/lead.ts`, [
-    ['if (term.isValid() && queue.isConnected())', 'if (queue.isConnected())'],
-    ['if (term.isValid() && queue.isConnected())', 'if (term.isValid())'],
+    { at: 'fencedQueue > publish', drop: '$term.isValid()' },
+    { at: 'fencedQueue > publish', drop: '$queue.isConnected()' },
   ]),
   ...against(`${unit}/operator/scale/deployment-actuator.test.ts`, `${operator}/scale/deployment-actuator.ts`, [
-    ['!size.isObserved(deployment) || ', ''],
-    [' || deployment.status.replicas !== all.length', ''],
-    ['      if (mayDeleteServing(all, leaving)) return\n', ''],
-    ['if (deployment && isSettled) await', 'if (deployment) await'],
-    ["if (outcomeOf(thrown) === 'unavailable') terminating.add(of.victims)", ''],
+    { at: 'createDeploymentActuator', drop: '!$size.isObserved($deployment)' },
+    { at: 'createDeploymentActuator', drop: '$deployment.status.replicas !== $pods.length' },
+    { at: 'createDeploymentActuator', drop: 'if (mayDeleteServing($$args)) return' },
+    {
+      at: 'createDeploymentActuator > stop',
+      replace: 'if ($deployment && $isSettled) $remove',
+      by: 'if ($deployment) $remove',
+    },
+    { at: 'scaleDown', drop: "if (outcomeOf($error) === 'unavailable') $markTerminating" },
   ]),
 ]
 
 /** Faults in counting the capacity of unscheduled pods, and in the reason of their wait. */
 const capacity: readonly Mutation[] = [
   ...against(`${unit}/operator/pods/pod-trouble.test.ts`, `${operator}/pods/pod-trouble.ts`, [
-    ['return unscheduledMs > nodeProvisionMs ? ', 'return unscheduledMs >= 0 ? '],
-    ['startingMs > startingMsMax ? ', 'startingMs >= 0 ? '],
+    { at: 'troubleOf', replace: '$unscheduledMs > nodeProvisionMs', by: '$unscheduledMs >= 0' },
+    { at: 'troubleOf', replace: '$startingMs > startingMsMax', by: '$startingMs >= 0' },
   ]),
   ...against(`${unit}/operator/pods/pod-starts.test.ts`, `${operator}/pods/pod-starts.ts`, [
-    ['hasWaited ? { provisionMs: clock.nowMs() - firstObservedMs } : { startMs: ageMs }', '{ startMs: ageMs }'],
-    ['start.hasWaited ||= isWaiting', ''],
+    {
+      at: 'createPodStarts',
+      replace: '$hasWaited ? { provisionMs: $waitedMs } : { startMs: $ageMs }',
+      by: '{ startMs: $ageMs }',
+    },
+    { at: 'updateWaits', drop: '$start.hasWaited ||= $isWaiting' },
   ]),
   ...against(`${unit}/decide/worker-groups.test.ts`, 'services/controller/decide/worker-groups.ts', [
-    ['...starting, ...unscheduled', '...starting'],
-    ['if (isNodeLost) return silentMs > lostAfterMs', ''],
+    {
+      at: 'classifyWorkers',
+      replace: '$failures > 0 ? [] : [...$starting, ...$unscheduled]',
+      by: '$failures > 0 ? [] : [...$starting]',
+    },
+    { at: 'classifyWorkers', drop: 'if ($isNodeLost) return $silentMs > lostAfterMs' },
   ]),
   ...against(`${unit}/operator/pods/list-workers.test.ts`, `${operator}/pods/list-workers.ts`, [
-    ['&& !surplus.has(pod)', ''],
-    ["failure?.status !== 'True' || missing <= 0", "failure?.status !== 'True'"],
+    { at: 'listWorkers', drop: '!$surplus.has($pod)' },
+    { at: 'refusedOf', drop: '$missing <= 0' },
   ]),
 ]
 
 /** Faults in the applied objects and their order. */
 const applied: readonly Mutation[] = [
   ...against(`${unit}/operator/apply/children.test.ts`, `${operator}/apply/children.ts`, [
-    [' || found.applied !== hashIn(fields)', ''],
-    [' || last.generation !== generation', ''],
-    [' || clock.nowMs() - last.atMs >= reapplyMs', ''],
-    ['!isObserved || found.ownsReplicas', 'found.ownsReplicas'],
-    ['      assertOwned(found, pool)\n', ''],
-    ['      await handOver(deps.api, created, signal)\n', ''],
-    ['      if (found.ownsReplicas) await handOver(deps.api, found, signal)\n', ''],
-    ['      if (pool.spec.paused) return retries.reset()\n', ''],
+    { at: 'createChild > hasDrift', drop: '$found.applied !== hashIn($fields)' },
+    { at: 'createChild > hasDrift', drop: '$last.generation !== $generation' },
+    { at: 'createChild > hasDrift', drop: '$clock.nowMs() - $last.atMs >= reapplyMs' },
+    { at: 'createChild > hasDrift', drop: '!$isObserved' },
+    { at: 'createChild > hasDrift', drop: 'assertOwned($$args)' },
+    {
+      at: 'createChildren',
+      replace: 'if (!$found) { $replicas; $spec; $create; $created; await handOver($$args); $$apply } else $update',
+      by: 'if (!$found) { $replicas; $spec; $create; $created; $$apply } else $update',
+    },
+    { at: 'createChildren', drop: 'if ($found.ownsReplicas) await handOver($$args)' },
+    { at: 'createChildren > reconcile', drop: 'if ($pool.spec.paused) return retries.reset()' },
   ]),
   ...against(`${unit}/operator/apply/retries.test.ts`, `${operator}/apply/retries.ts`, [
-    ['failure.mustWait || ', ''],
-    [' || failure.desired === desired', ''],
+    { at: 'createRetries > run', drop: '$failure.mustWait' },
+    { at: 'createRetries > run', drop: '$failure.desired === $desired' },
   ]),
   ...against(`${unit}/operator/apply/rollout-turns.test.ts`, `${operator}/apply/rollout-turns.ts`, [
-    ['if (!informers.hasSynced()) return undefined', ''],
-    ['isTaken || ', ''],
+    { at: 'createRolloutTurns > take', drop: 'if (!$informers.hasSynced()) return undefined' },
+    {
+      at: 'createRolloutTurns > take',
+      replace: '$isTaken || $rolling.some($isRecent)',
+      by: '$rolling.some($isRecent)',
+    },
   ]),
   ...against(`${unit}/operator/apply/rollout.test.ts`, `${operator}/apply/rollout.ts`, [
-    ["if (observedGeneration < sinceGeneration) return 'pending'", ''],
+    { at: 'rolloutOf', drop: "if ($generation < $since) return 'pending'" },
   ]),
   ...against(`${unit}/operator/jobs/kubernetes-jobs.test.ts`, `${operator}/jobs/job-creations.ts`, [
-    ["if (outcome === 'unavailable') this.#unanswered.set(name, this.#deps.now())", ''],
-    ['if (this.#isCreating || requests.isThrottled()) return', 'if (requests.isThrottled()) return'],
+    { at: 'JobCreations > #createOne', replace: "if ($outcome === 'unavailable') $remember; else $keep", by: '$keep' },
+    { at: 'JobCreations > create', drop: 'this.#isCreating' },
   ]),
 ]
 
 /** Faults in guards, caught by the tests of test/faults. */
 const worlds: readonly Mutation[] = [
   ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/decide/worker-groups.ts', [
-    ['const isMost = missing > 1 && missing > reporting', 'const isMost = false'],
-    ['silentMs < missedMs', 'silentMs < lostAfterMs'],
-    ['suspectMs < missedMs ? certain : groups.lost', 'groups.lost'],
+    { at: 'isSubscriptionSuspect', replace: '$missing > 1 && $missing > $reporting', by: 'false' },
+    { at: 'reportsOf', replace: '$silentMs < missedMs', by: '$silentMs < lostAfterMs' },
+    { at: 'replaceableOf', replace: '$suspectMs < missedMs ? $certain : $lost', by: '$lost' },
   ]),
   ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/loop/subscribe-to-pool.ts', [
-    ['Math.max(fromMs, last.sinceMs)', 'fromMs'],
+    { at: 'followBacklog > listeningMs', replace: 'Math.max($fromMs, $last.sinceMs)', by: '$fromMs' },
   ]),
-  ...against('test/faults/leader-changed.test.ts', `${operator}/scale/reconcile-deployment.ts`, [
-    ['  await subscriptions.waitForSync(pool, readyPods, loop.stop)\n', ''],
+  ...against('test/faults/leader-changed.test.ts', `${operator}/scale/run-pool.ts`, [
+    { at: 'runPool', drop: '$subscriptions.waitForSync($$args)' },
   ]),
   ...against('test/faults/leader-changed.test.ts', `${operator}/lead.ts`, [
-    ['if (term.isValid() && queue.isConnected())', 'if (queue.isConnected())'],
+    { at: 'fencedQueue > publish', drop: '$term.isValid()' },
   ]),
 ]
 

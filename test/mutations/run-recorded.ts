@@ -2,9 +2,12 @@ import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type NamedTest, namedTests } from '#test/helpers/contract-points.ts'
 import { root } from '#test/tidy/source.ts'
-import { guardOf, type Mutation } from './mutation.ts'
+import { parse } from '#test/tidy/syntax.ts'
+import { findEdit, targetOf } from './find-edit.ts'
+import { fileOf, guardOf, type Mutation } from './mutation.ts'
 import { mutations } from './mutations.ts'
 import { inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
+import { applyEdit } from './seeded/change.ts'
 
 const readTests = async (): Promise<NamedTest[]> => {
   const paths = await Array.fromAsync(glob('test/{unit,integration}/**/*.test.ts', { cwd: root }))
@@ -48,15 +51,12 @@ const guardsOf = (mutation: Mutation, tests: readonly NamedTest[]): [string, str
 
 /** Applies a mutation and returns the title of the test that fails, or what is wrong. */
 const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly NamedTest[]) => {
-  const path = join(sandbox.folder, mutation.file)
+  const path = join(sandbox.folder, fileOf(mutation))
   const text = await readFile(path, 'utf8')
-  if (text.split(mutation.find).length !== 2)
-    return { caught: false, why: 'what it replaces does not stand there once' }
+  const mutated = applyEdit(text, findEdit({ path: fileOf(mutation), text }, mutation))
+  if (path.endsWith('.ts')) parse({ path, text: mutated })
   for (const [file, titles] of guardsOf(mutation, tests)) {
-    await writeFile(
-      path,
-      text.replace(mutation.find, () => mutation.replace),
-    )
+    await writeFile(path, mutated)
     const { failed } = await runTests(sandbox, file, titles)
     await writeFile(path, text)
     if (failed[0] === undefined) continue
@@ -68,14 +68,14 @@ const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly
 
 /** Runs the recorded mutations whose point, test or file contains `wanted`; returns whether all of them are caught. */
 export const runRecorded = async (wanted: string): Promise<boolean> => {
-  const chosen = mutations.filter((each) => guardOf(each).includes(wanted) || each.file.includes(wanted))
+  const chosen = mutations.filter((each) => guardOf(each).includes(wanted) || each.at.includes(wanted))
   const tests = await readTests()
   let missed = 0
   await inSandboxes(chosen, async (sandbox, mutation) => {
     const { caught, why } = await tryMutation(sandbox, mutation, tests)
     if (!caught) missed += 1
-    const { file, find } = mutation
-    console.log(`${caught ? 'caught' : 'MISSED'}  ${guardOf(mutation)}  (${file}: ${oneLine(find)})\n        ${why}`)
+    const fault = `${mutation.at}: ${oneLine(targetOf(mutation))}`
+    console.log(`${caught ? 'caught' : 'MISSED'}  ${guardOf(mutation)}  (${fault})\n        ${why}`)
   })
   console.log(`${chosen.length - missed} of ${chosen.length} mutations caught`)
   return missed === 0 && chosen.length > 0

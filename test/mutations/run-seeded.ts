@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { seeded } from '#test/helpers/seeded.ts'
 import { readTree, root, type SourceFile } from '#test/tidy/source.ts'
 import { createSandbox, inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
-import { applyChange, type Change } from './seeded/change.ts'
+import { applyEdit, type Change } from './seeded/change.ts'
 import { codeChanges } from './seeded/code-changes.ts'
 import { findReachingTests } from './seeded/reaching-tests.ts'
 import { sqlChanges } from './seeded/sql-changes.ts'
@@ -45,7 +45,7 @@ const compiled = {
 const withChange = async <T>({ folder }: Sandbox, change: Change, work: () => Promise<T>): Promise<T> => {
   const path = join(folder, change.file)
   const source = await readFile(path, 'utf8')
-  await writeFile(path, applyChange(source, change))
+  await writeFile(path, applyEdit(source, change))
   try {
     return await work()
   } finally {

@@ -1,73 +1,82 @@
-import type { Mutation } from './mutation.ts'
+import { against, type Mutation } from './mutation.ts'
 
 const unit = 'test/unit/worker'
 const capture = 'services/worker/browser-host/capture'
 
-const against = (test: string, file: string, changes: readonly (readonly [find: string, replace: string])[]) =>
-  changes.map(([find, replace]): Mutation => ({ test, file, find, replace }))
-
 /** Faults in the stages' shares of an attempt's deadline. */
 const deadline: readonly Mutation[] = [
   ...against('test/integration/worker-readiness.test.ts', `${capture}/run-capture.ts`, [
-    ['leftMs: bounds.endsAt - performance.now(), pixelsMax', 'leftMs: 60_000, pixelsMax'],
+    {
+      at: 'runCapture',
+      replace: 'shareOf($plan, $stage, { leftMs: $leftMs, $$rest })',
+      by: 'shareOf($plan, $stage, { leftMs: 60_000, $$rest })',
+    },
   ]),
   ...against(`${unit}/browser-host/capture/plan/share-time.test.ts`, `${capture}/plan/share-time.ts`, [
-    ['leftMs - requestedMs - pictureMs(plan, pixelsMax)', 'leftMs - requestedMs'],
-    ['leftMs - requestedMs - pictureMs(plan, pixelsMax)', 'leftMs - pictureMs(plan, pixelsMax)'],
-    ['.filter((each) => isTaken(each, plan))', ''],
-    ['order.slice(order.indexOf(stage))', 'order'],
-    ['Math.max(0, freeMs / wantedMs)', 'freeMs / wantedMs'],
-    ['Math.min(1, Math.max(0, freeMs / wantedMs))', 'Math.max(0, freeMs / wantedMs)'],
+    { at: 'shareOf', drop: 'pictureMs($$args)' },
+    { at: 'shareOf', replace: '$leftMs - $requestedMs - pictureMs($$args)', by: '$leftMs - pictureMs($$args)' },
+    { at: 'shareOf', replace: '$stages.filter((each) => isTaken(each, $plan))', by: '$stages' },
+    { at: 'shareOf', replace: '$stages.slice($stages.indexOf($stage))', by: '$stages' },
+    { at: 'shareOf', replace: 'Math.max(0, $share)', by: '$share' },
+    { at: 'shareOf', replace: 'Math.min(1, $share)', by: '$share' },
   ]),
 ]
 
 /** Faults in the rules for attempts interrupted by an outage of the service. */
 const handBacks: readonly Mutation[] = [
   ...against(`${unit}/delivery/run-attempt.test.ts`, 'services/worker/delivery/run-attempt.ts', [
-    ['if (!isEgressUp) {', "if (!isEgressUp && outcome.outcome === 'interrupted') {"],
-    ['handBacks < handBacksMax', 'handBacks <= handBacksMax'],
-    ['handBacks: handBacks + 1', 'handBacks'],
-    ["(by !== 'browser' || !isLoaded) && ", '!isLoaded && '],
-    ['if (attempt < unendedMax)', 'if (attempt <= unendedMax)'],
+    {
+      at: 'judge',
+      replace: 'if (!$isEgressUp) $handBack',
+      by: "if (!$isEgressUp && outcome.outcome === 'interrupted') $handBack",
+    },
+    { at: 'judge', replace: '$handBacks < handBacksMax', by: '$handBacks <= handBacksMax' },
+    { at: 'judge', replace: 'handBacks: $handBacks + 1', by: 'handBacks: $handBacks' },
+    { at: 'judge', drop: "$by !== 'browser'" },
+    { at: 'judge', replace: '$attempt < unendedMax', by: '$attempt <= unendedMax' },
   ]),
   ...against(`${unit}/delivery/read-progress.test.ts`, 'services/worker/delivery/read-progress.ts', [
-    ['attempt === next.attempt ? next : { attempt, handBacks: 0, isRepeat: false }', '{ ...next, attempt }'],
-    ["kind === 'begun' ? { ...first, attempt: attempt + 1 } : ", ''],
+    {
+      at: 'readProgress',
+      replace: '$attempt === $next.attempt ? $next : $first',
+      by: '{ ...$next, attempt: $attempt }',
+    },
+    { at: 'readStarted', replace: "$kind === 'begun' ? $next : $repeat", by: '$repeat' },
   ]),
   ...against(`${unit}/delivery/store-image.test.ts`, 'services/worker/delivery/store-image.ts', [
-    ['status === 412 && this.#isUncertain && this.#isOwn', 'status === 412 && this.#isUncertain'],
-    ['status === 412 && this.#isUncertain && this.#isOwn', 'status === 412 && this.#isOwn'],
-    ['    if (!this.#isUncertain) this.#put = undefined\n', ''],
-    ['    if (key === undefined && !this.#isClosed) this.#hold()\n', ''],
-    [' && !this.#isClosed', ''],
-    ["    if (!stop.aborted) holds.release('store')\n", ''],
+    { at: 'ImageUpload > #try', drop: 'this.#isOwn' },
+    { at: 'ImageUpload > #try', drop: 'this.#isUncertain' },
+    { at: 'ImageUpload > #try', drop: 'if (!this.#isUncertain) $forget' },
+    { at: 'ImageUpload > storeBy', drop: 'if ($key === undefined && $isOpen) this.#hold()' },
+    { at: 'ImageUpload > storeBy', drop: '!this.#isClosed' },
+    { at: 'ImageUpload > storeLate', drop: "if (!$stop.aborted) $holds.release('store')" },
   ]),
   ...against('test/integration/sign-images.test.ts', 'services/gateway/queue/sign-images.ts', [
-    [" and status in ('pending', 'processing')", ''],
-    [' and follows is null', ''],
+    { at: 'findOpen', replaceText: " and status in ('pending', 'processing')", by: '' },
+    { at: 'findOpen', replaceText: ' and follows is null', by: '' },
   ]),
   ...against('test/integration/worker-egress-faults.test.ts', 'services/worker/delivery/serve-delivery.ts', [
-    ["  if (fate.kind === 'handed-back') await publishStarted({ attempt, ...fate })\n", ''],
+    { at: 'runInBrowser', drop: "if ($fate.kind === 'handed-back') $publishStarted" },
   ]),
 ]
 
 /** Faults in the bounds on a browser host's output. */
 const frames: readonly Mutation[] = [
   ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/protocol/frames.ts', [
-    ['textLength > textBytesMax || bytesLength > bytesMax', 'bytesLength > bytesMax'],
-    ['textLength > textBytesMax || bytesLength > bytesMax', 'textLength > textBytesMax'],
-    ['    if (from.destroyed) return\n', ''],
-    ['      from.destroy()\n', ''],
+    { at: 'readFrames', drop: '$textLength > textBytesMax' },
+    { at: 'readFrames', drop: '$bytesLength > bytesMax' },
+    { at: 'readFrames', drop: 'if ($from.destroyed) return' },
+    { at: 'readFrames', drop: '$from.destroy()' },
   ]),
   ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/host/host-pipe.ts', [
-    ['number !== oldest()', '!waiting.has(number)'],
-    ['running?.id !== report.id || !isDue', '!isDue'],
-    ["kind === 'ended' || running?.stage === before[kind]", 'true'],
-    ["    if ((oldest() ?? Infinity) <= running.reviewsBefore) throw new Error('a verdict is missing')\n", ''],
+    { at: 'openHostPipe', replace: '$number !== oldest()', by: '!waiting.has($number)' },
+    { at: 'openHostPipe', drop: '$running?.id !== $report.id' },
+    { at: 'openHostPipe', replace: "$kind === 'ended' || $isDue", by: 'true' },
+    { at: 'openHostPipe', drop: 'if ($oldest <= $running.reviewsBefore) throw $error' },
   ]),
   ...against(`${unit}/host/host-pipe.test.ts`, 'services/worker/host/read-host-report.ts', [
-    ['if (isImage !== bytes.byteLength > 0)', 'if (isImage && bytes.byteLength === 0)'],
-    ['if (!isBounded(described.metadata))', 'if (!described)'],
+    { at: 'readHostReport', replace: '$isImage !== $bytes.byteLength > 0', by: '$isImage && $bytes.byteLength === 0' },
+    { at: 'readHostReport', replace: 'isBounded($described.metadata)', by: '$described' },
   ]),
 ]
 
@@ -76,30 +85,29 @@ const ownSite = against(
   `${unit}/browser-host/blocking/blocker.test.ts`,
   'services/worker/browser-host/blocking/blocker.ts',
   [
-    ['!admitted.has(host) && !isOwn(host) && ', '!admitted.has(host) && '],
-    ['[source.url, address()].some', '[source.url].some'],
-    ['[source.url, address()].some', '[address()].some'],
-    ['own === host || siteOf(own) === siteOf(host)', 'own === host'],
-    ['!isAboutHost(filter) || !isOwn(host)', 'true'],
-    ['isAboutHost(filter) && isOwn(request.hostname) ? [...rules.matchAll(request)] : [filter]', '[filter]'],
-    ['isMain ? [] : ', ''],
+    { at: 'createBlocker > refusesHost', drop: '!isOwn($host)' },
+    { at: 'createBlocker', replace: '[$source.url, address()]', by: '[$source.url]' },
+    { at: 'createBlocker', replace: '[$source.url, address()]', by: '[address()]' },
+    { at: 'createBlocker', drop: 'siteOf($own) === siteOf($host)' },
+    { at: 'createBlocker', replace: '!isAboutHost($filter) || !isOwn($host)', by: 'true' },
+    { at: 'createBlocker', replace: 'isAboutHost($filter) && isOwn($host) ? $all : $one', by: '$one' },
+    { at: 'createBlocker', replace: '$isMain ? [] : $filters', by: '$filters' },
   ],
 )
 
 /** Faults in the scope of the caller's headers, redirects included. */
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
-    ['givenFor(request.url, headers) ?? withoutReferer(headers.values)', 'headers.values'],
-    ['asked.hostname !== new URL(origin).hostname', '!asked.hostname.endsWith(new URL(origin).hostname)'],
-    [' ?? withoutReferer(headers.values)', ''],
-    ['asked.origin === origin || asked.origin === secured ? values', 'asked.origin ? values'],
-    ["request.url + (request.urlFragment ?? '')", 'request.url'],
+    { at: 'continuationOf', replace: 'givenFor($$args) ?? withoutReferer($values)', by: '$values' },
+    { at: 'givenFor', replace: '$url.hostname !== $target', by: '!$url.hostname.endsWith($target)' },
+    { at: 'continuationOf', drop: 'withoutReferer($values)' },
+    { at: 'givenFor', replace: '$url.origin === $origin || $url.origin === $secured', by: '$url.origin' },
+    { at: 'continuationOf', drop: "$request.urlFragment ?? ''" },
   ]),
   {
     point: 'Where `headers` go',
-    file: `${capture}/page/intercept-requests.ts`,
-    find: "    ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),\n",
-    replace: '',
+    at: `${capture}/page/intercept-requests.ts > continuationOf`,
+    drop: '...($redirectedId !== undefined && { url: $url })',
   },
 ]
 

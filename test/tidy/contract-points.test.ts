@@ -1,6 +1,7 @@
 import t from 'tap'
 import { contractPoints, type Waiting } from './checks/contract-points.ts'
-import { guardOf } from '#test/mutations/mutation.ts'
+import { findEdit } from '#test/mutations/find-edit.ts'
+import { fileOf, guardOf } from '#test/mutations/mutation.ts'
 import { mutations } from '#test/mutations/mutations.ts'
 import { namedTests } from '#test/helpers/contract-points.ts'
 import { readTree } from './source.ts'
@@ -60,12 +61,12 @@ t.test('contract points: a waiting point whose parameter is available is found',
 t.test(
   'contract points: a recorded mutation finds its code exactly once, and a test that names its point or file',
   (t) => {
-    const texts = new Map(readTree('services').map(({ path, text }) => [path, text]))
+    const files = new Map(readTree('services').map((file) => [file.path, file]))
     const tests = readTree('test')
     const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
     for (const mutation of mutations) {
-      const { file, find } = mutation
-      t.equal(texts.get(file)?.split(find).length, 2, `${guardOf(mutation)}: ${file} holds it once`)
+      const path = fileOf(mutation)
+      t.doesNotThrow(() => findEdit(files.get(path) ?? { path, text: '' }, mutation))
       t.ok(guards.has(guardOf(mutation)), `there is a test for ${guardOf(mutation)}`)
     }
     t.end()

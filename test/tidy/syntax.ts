@@ -26,16 +26,22 @@ export const parse = keptOf((file) => {
   return parsed
 })
 
+/** The nodes directly below a node, in source order. */
+export const childrenOf = (node: SyntaxNode): SyntaxNode[] =>
+  (visitorKeys[node.type] ?? []).flatMap((key) => {
+    const child: unknown = node[key as keyof SyntaxNode]
+    return (Array.isArray(child) ? child : [child]).filter(isNode)
+  })
+
 /** The node and every node below it, in source order. */
 function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
   yield node
-  for (const key of visitorKeys[node.type] ?? []) {
-    const child: unknown = node[key as keyof SyntaxNode]
-    for (const each of Array.isArray(child) ? child : [child]) if (isNode(each)) yield* nodesOf(each)
-  }
+  for (const child of childrenOf(node)) yield* nodesOf(child)
 }
 
-const isNode = (value: unknown): value is SyntaxNode => typeof value === 'object' && value !== null && 'type' in value
+/** Whether a value in the tree is a node, not a list or a property of one. */
+export const isNode = (value: unknown): value is SyntaxNode =>
+  typeof value === 'object' && value !== null && 'type' in value
 
 /** A finding at a node of a file. */
 export const findingOn = (file: SourceFile, node: SyntaxNode, rule: string, message: string): Finding =>

@@ -2,7 +2,7 @@ import type { SyntaxNode } from '#test/tidy/syntax.ts'
 import { type ChangeKind, type Place, type Range, replace } from './change.ts'
 
 /** An item of a list, with the comma after it. */
-const withComma = (text: string, { start, end }: Range): Range => ({
+export const withComma = (text: string, { start, end }: Range): Range => ({
   start,
   end: end + (/^\s*,/.exec(text.slice(end))?.[0].length ?? 0),
 })
@@ -35,6 +35,22 @@ const exchangedShorthands = (node: Extract<SyntaxNode, { type: 'ObjectExpression
     const other = siblingOf(names, name)
     return other === undefined ? [] : replace('name', item, `${name}: ${other}`)
   })
+}
+
+/** The properties, elements or arguments of a node. */
+export const itemsOf = (node: SyntaxNode): readonly (SyntaxNode | null)[] => {
+  switch (node.type) {
+    case 'ObjectExpression':
+    case 'ObjectPattern':
+      return node.properties
+    case 'ArrayExpression':
+      return node.elements
+    case 'CallExpression':
+    case 'NewExpression':
+      return node.arguments
+    default:
+      return []
+  }
 }
 
 /**
