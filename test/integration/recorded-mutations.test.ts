@@ -18,7 +18,7 @@ t.test('recorded mutations: operands, statements, and items of lists are dropped
   t.match(idle('$deps.stop($$args)'), '!pool.paused) ; }')
   t.match(idle("'idle'"), 'deps.stop(pool, )')
   const stop = (drop: string) => mutate(source, { at: `${path} > start > stop`, drop })
-  t.match(stop('if ($pool.paused) return undefined'), '{ ;; await')
+  t.match(stop('if ($pool.paused) return undefined'), '{ ; await')
   t.match(stop('$deps.stop($$args)'), 'undefined; ; }')
   t.match(mutate('const x = f(a - b - c)', { at: `${path} > x`, drop: 'c' }), 'f(a - b)')
   t.match(mutate('const x = { a, b: 1, ...c }', { at: path, drop: '...$c' }), '{ a, b: 1,  }')
@@ -29,7 +29,7 @@ t.test('recorded mutations: code is replaced, with what metavariables stand for,
   const change = (text: string, replace: string, by: string) => mutate(text, { at: path, replace, by })
   t.equal(change('const x = !f(a ? 1 : 2)', 'f($x)', '$x.y && $x'), 'const x = !((a ? 1 : 2).y && (a ? 1 : 2))')
   t.equal(change('f(1, ...a, { b })', 'f($first, $$rest)', 'f($$rest)'), 'f(...a, { b })')
-  t.equal(change('if (a) b()\nelse c()', 'if ($x) $then else $other', '$other'), 'c()')
+  t.equal(change('if (a) b()\nelse c()', 'if ($x) $then; else $other', '$other'), 'c()')
   t.equal(change('const x = { a: 1, b }', 'b: $b', 'b: !$b'), 'const x = { a: 1, b: !b }')
   t.equal(change('f(a, b) && f(a, a)', 'f($x, $x)', '$x'), 'f(a, b) && a')
   t.equal(

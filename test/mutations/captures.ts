@@ -91,9 +91,5 @@ export const captures: readonly Mutation[] = [
     at: 'services/shared/capture/is-requested.ts > isRequested',
     drop: '$value !== defaultOf($name)',
   },
-  {
-    point: 'Missing selectors',
-    at: 'services/gateway/parameters/check-selectors.ts > names',
-    drop: "'scroll_to'",
-  },
+  { point: 'Missing selectors', at: 'services/gateway/parameters/check-selectors.ts > names', drop: "'scroll_to'" },
 ]

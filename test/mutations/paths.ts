@@ -2,12 +2,7 @@ import type { Mutation } from './mutation.ts'
 
 /** Faults against the contract of paths, envelopes and headers. */
 export const paths: readonly Mutation[] = [
-  {
-    point: 'Path prefix',
-    at: 'services/gateway/routes.ts > prefixes',
-    replace: "'/api/v1'",
-    by: "'/api'",
-  },
+  { point: 'Path prefix', at: 'services/gateway/routes.ts > prefixes', replace: "'/api/v1'", by: "'/api'" },
   {
     point: 'Success statuses',
     at: 'services/gateway/capture/capture-synchronously.ts > acceptedHead',
@@ -20,11 +15,7 @@ export const paths: readonly Mutation[] = [
     replace: 'status: 206',
     by: 'status: 200',
   },
-  {
-    point: 'Status record',
-    at: 'services/shared/db/record.ts > present',
-    drop: '$value !== null',
-  },
+  { point: 'Status record', at: 'services/shared/db/record.ts > present', drop: '$value !== null' },
   {
     point: '`url` for html/markdown sources',
     at: 'services/gateway/capture/prepare-capture.ts > digestOf',
@@ -49,12 +40,7 @@ export const paths: readonly Mutation[] = [
     replace: '{ ...$completed, ...$options }',
     by: '{ ...$options, ...$completed }',
   },
-  {
-    point: 'Timestamps',
-    at: 'services/shared/db/sql/iso-time.sql',
-    replaceText: 'HH24:MI:SS.US',
-    by: 'HH24:MI:SS.MS',
-  },
+  { point: 'Timestamps', at: 'services/shared/db/sql/iso-time.sql', replaceText: 'HH24:MI:SS.US', by: 'HH24:MI:SS.MS' },
   {
     point: 'Image response',
     at: 'services/gateway/images/read-image.ts > imageHeaders',
@@ -97,12 +83,7 @@ export const paths: readonly Mutation[] = [
     replace: '{ method: $app.supportedMethods, url: $url, handler: handlePath($context, $operations) }',
     by: '{ method: $operations.map(({ method }) => method), url: $url, handler: handlePath($context, $operations) }',
   },
-  {
-    point: '413',
-    at: 'services/gateway/http/exchange.ts > readBody',
-    replace: '$bytes <= $max',
-    by: '$bytes < $max',
-  },
+  { point: '413', at: 'services/gateway/http/exchange.ts > readBody', replace: '$bytes <= $max', by: '$bytes < $max' },
   {
     point: 'Too much waiting',
     at: 'services/shared/db/sql/accept-capture.sql',
@@ -133,23 +114,14 @@ export const paths: readonly Mutation[] = [
     replaceText: 'if c.refusal is not null or c.replay_of is not null then',
     by: 'if c.refusal is not null then',
   },
-  {
-    point: 'Order of checks',
-    at: 'services/gateway/db/webhooks.ts > deleteWebhook',
-    drop: "'idempotency_key'",
-  },
+  { point: 'Order of checks', at: 'services/gateway/db/webhooks.ts > deleteWebhook', drop: "'idempotency_key'" },
   {
     point: "Another account's id, malformed id",
     at: 'services/gateway/app.ts > createApp > rewriteUrl',
     replace: 'decodableTarget($url)',
     by: '$url',
   },
-  {
-    point: 'Request id',
-    at: 'services/gateway/http/exchange.ts > requestIdOf',
-    replaceText: '{1,64}',
-    by: '+',
-  },
+  { point: 'Request id', at: 'services/gateway/http/exchange.ts > requestIdOf', replaceText: '{1,64}', by: '+' },
   {
     point: 'Sizes',
     at: 'services/gateway/http/exchange.ts > readExchange',
@@ -173,11 +145,7 @@ export const paths: readonly Mutation[] = [
     replace: 'isId($id) ? $id.toLowerCase() : $unassigned',
     by: '$id.toLowerCase()',
   },
-  {
-    point: 'CORS',
-    at: 'services/gateway/http/client-error.ts > writeError',
-    drop: '...corsHeaders',
-  },
+  { point: 'CORS', at: 'services/gateway/http/client-error.ts > writeError', drop: '...corsHeaders' },
   {
     point: 'Warnings',
     at: 'services/shared/db/record.ts > imageFields',

@@ -126,17 +126,8 @@ const accounts: readonly Mutation[] = [
     replaceText: 'where u.account_id = c.account_id and u.period = c.period;',
     by: 'where u.account_id = c.account_id order by u.period desc limit 1;',
   },
-  {
-    point: 'Plans',
-    at: 'services/shared/db/keys.ts > createKey',
-    replace: '$count >= $max',
-    by: '$count > $max',
-  },
-  {
-    point: 'Plans',
-    at: 'services/shared/capture/features.ts > byParameter',
-    drop: "cookies: 'cookies'",
-  },
+  { point: 'Plans', at: 'services/shared/db/keys.ts > createKey', replace: '$count >= $max', by: '$count > $max' },
+  { point: 'Plans', at: 'services/shared/capture/features.ts > byParameter', drop: "cookies: 'cookies'" },
   {
     point: 'Plan changes',
     at: `${sql}/change-captures.sql`,
@@ -242,12 +233,7 @@ const keys: readonly Mutation[] = [
     replace: "createSecretKey($pepper, 'utf8')",
     by: "createSecretKey('pepper', 'utf8')",
   },
-  {
-    point: 'Keys at rest',
-    at: `${sql}/check-request.sql`,
-    replaceText: 'and k.revoked_at is null ',
-    by: '',
-  },
+  { point: 'Keys at rest', at: `${sql}/check-request.sql`, replaceText: 'and k.revoked_at is null ', by: '' },
 ]
 
 /** Faults against the contract of batch, list, links, account and usage. */

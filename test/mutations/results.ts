@@ -19,22 +19,14 @@ export const results: readonly Mutation[] = [
     at: 'services/shared/capture/budget.ts > attemptBudgetMs',
     drop: 'requestedWaitMs($options)',
   },
-  {
-    point: 'Status never moves back',
-    at: 'services/ledger/reports/judge-reports.ts > begin',
-    drop: '$state.ended',
-  },
+  { point: 'Status never moves back', at: 'services/ledger/reports/judge-reports.ts > begin', drop: '$state.ended' },
   {
     point: 'Status never moves back',
     at: 'services/ledger/reports/judge-reports.ts > onStarted',
     replace: 'handBack($$args)',
     by: 'begin($$args)',
   },
-  {
-    point: 'Target 4xx/5xx page',
-    at: 'services/shared/db/record.ts > imageFields',
-    drop: 'target_status: $status',
-  },
+  { point: 'Target 4xx/5xx page', at: 'services/shared/db/record.ts > imageFields', drop: 'target_status: $status' },
   {
     point: 'Target 4xx/5xx page',
     at: 'services/shared/db/sql/change-captures.sql',
@@ -64,11 +56,7 @@ export const results: readonly Mutation[] = [
     at: 'services/gateway/parameters/parse-batch.ts > checkCommon',
     drop: "if ($response === 'image') report('response_type', $problem)",
   },
-  {
-    point: 'Error mapping',
-    at: 'services/shared/policy/host.ts > isLocalName',
-    drop: '$pattern.test($host)',
-  },
+  { point: 'Error mapping', at: 'services/shared/policy/host.ts > isLocalName', drop: '$pattern.test($host)' },
   {
     point: 'Error mapping',
     at: 'services/ledger/reaper.ts > failureOf',
@@ -138,20 +126,7 @@ export const results: readonly Mutation[] = [
     replaceText: 'and not exists (select from capture c where c.object_key = s.key and c.id <> all (p_ids))',
     by: '',
   },
-  {
-    point: 'Metadata',
-    at: 'services/shared/db/record.ts > imageFields',
-    drop: 'metadata: $metadata',
-  },
-  {
-    point: 'Metadata',
-    at: 'services/shared/db/sql/end-followers.sql',
-    replaceText: 'metadata = k.metadata, ',
-    by: '',
-  },
-  {
-    point: 'Metadata',
-    at: 'services/webhooks/render-body.ts > dataOf',
-    drop: "...('metadata' in $record && $field)",
-  },
+  { point: 'Metadata', at: 'services/shared/db/record.ts > imageFields', drop: 'metadata: $metadata' },
+  { point: 'Metadata', at: 'services/shared/db/sql/end-followers.sql', replaceText: 'metadata = k.metadata, ', by: '' },
+  { point: 'Metadata', at: 'services/webhooks/render-body.ts > dataOf', drop: "...('metadata' in $record && $field)" },
 ]

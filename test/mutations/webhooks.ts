@@ -14,11 +14,7 @@ export const webhooks: readonly Mutation[] = [
     replace: '$status = $response.statusCode ?? 0',
     by: '$status = $response.statusCode ?? 0; clearTimeout(timer)',
   },
-  {
-    point: 'Error codes',
-    at: 'services/shared/db/record.ts > webhookFields > failed',
-    drop: "'error'",
-  },
+  { point: 'Error codes', at: 'services/shared/db/record.ts > webhookFields > failed', drop: "'error'" },
   {
     point: 'Deliveries of one capture',
     at: 'services/gateway/db/deliveries.ts > list',
@@ -85,12 +81,7 @@ export const webhooks: readonly Mutation[] = [
     replaceText: 'case when s.previous_until > now() then s.previous_sealed end',
     by: 's.previous_sealed',
   },
-  {
-    point: 'Signature',
-    at: 'services/gateway/db/webhooks.ts > previousHours',
-    replace: '24',
-    by: '1',
-  },
+  { point: 'Signature', at: 'services/gateway/db/webhooks.ts > previousHours', replace: '24', by: '1' },
   {
     point: 'Both kinds set',
     at: 'services/shared/db/sql/queue-deliveries.sql',
@@ -115,12 +106,7 @@ export const webhooks: readonly Mutation[] = [
     replace: 'new URL($receiver).href',
     by: '$receiver',
   },
-  {
-    point: 'Fairness',
-    at: 'services/webhooks/sender.ts > accountShareDivisor',
-    replace: '8',
-    by: '1',
-  },
+  { point: 'Fairness', at: 'services/webhooks/sender.ts > accountShareDivisor', replace: '8', by: '1' },
   {
     point: 'Off without a token',
     at: 'services/gateway/admin/admin-tokens.ts > createTokenCheck',
@@ -179,14 +165,6 @@ export const webhooks: readonly Mutation[] = [
     replace: 'refuseInMaintenance($context, $operation)',
     by: "$operation.method !== 'GET' && refuseInMaintenance($context, $operation)",
   },
-  {
-    point: 'Audit log',
-    at: 'services/shared/db/keys.ts > revokeKey',
-    drop: 'recordChange($$args)',
-  },
-  {
-    point: 'Command line',
-    at: 'services/cli/accounts.ts > accountCreate > run',
-    drop: "'command line'",
-  },
+  { point: 'Audit log', at: 'services/shared/db/keys.ts > revokeKey', drop: 'recordChange($$args)' },
+  { point: 'Command line', at: 'services/cli/accounts.ts > accountCreate > run', drop: "'command line'" },
 ]
