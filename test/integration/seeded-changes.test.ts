@@ -4,8 +4,7 @@ import { codeChanges } from '#test/mutations/seeded/code-changes.ts'
 import { findReachingTests } from '#test/mutations/seeded/reaching-tests.ts'
 import { sqlChanges } from '#test/mutations/seeded/sql-changes.ts'
 
-const changed = (text: string) =>
-  codeChanges({ path: 'services/x.ts', text }).map((change) => applyEdit(text, change))
+const changed = (text: string) => codeChanges({ path: 'services/x.ts', text }).map((change) => applyEdit(text, change))
 
 t.test('seeded changes: code changes cover each operator, number, condition and await, one at a time', (test) => {
   test.same(changed('const isFull = used <= limit'), ['const isFull = used < limit'])

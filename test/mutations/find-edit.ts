@@ -77,7 +77,7 @@ const replacement = (file: SourceFile, { node, around }: Placed, by: string, bin
 const removal = (file: SourceFile, { node, around }: Placed): Edit | undefined => {
   const parent = around.at(-1)
   // In place of a body, a semicolon is a statement too.
-  if (/Statement$/.test(node.type)) return { start: node.start, end: node.end, text: ';' }
+  if (node.type.endsWith('Statement')) return { start: node.start, end: node.end, text: ';' }
   if (!parent) return undefined
   if (/^(?:Parenthesized|Await|Chain)Expression$|^ExpressionStatement$/.test(parent.type))
     return removal(file, { node: parent, around: around.slice(0, -1) })
@@ -144,9 +144,9 @@ export const findEdit = (file: SourceFile, fault: Fault): Edit => {
     const within = all.filter(({ node, around }) => node === scope?.node || (scope && around.includes(scope.node)))
     const [like] = 'replaceText' in fault ? [] : parsePart(target)
     const alike = within.flatMap(({ node }) => (node.type === like?.type ? show(node) : []))
-    const { edit, place } = theOnly(editsIn(file, within, fault), target, ({ edit }) => show(edit), alike)
-    if ('replace' in fault) assertNamesExist(parsePart(fault.by), place, all)
-    return edit
+    const found = theOnly(editsIn(file, within, fault), target, ({ edit }) => show(edit), alike)
+    if ('replace' in fault) assertNamesExist(parsePart(fault.by), found.place, all)
+    return found.edit
   } catch (error) {
     throw new Error(`${fault.at}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
