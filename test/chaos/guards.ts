@@ -18,7 +18,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'terminal guard',
     faults: ['nats loses writes'],
-    at: 'services/ledger/reports/judge-reports.ts > stateOf',
+    at: 'services/ledger/reports/judge-reports.ts > toState',
     replace: 'ended: $status',
     by: 'ended: undefined',
   },
@@ -32,7 +32,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'reaper',
     faults: ['nats loses what begins'],
-    at: 'services/ledger/app.ts > loopsOf',
+    at: 'services/ledger/app.ts > createLoops',
     drop: "loop('reaper', $$args)",
   },
   {

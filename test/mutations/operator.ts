@@ -5,12 +5,12 @@ const operator = 'services/controller/operator'
 
 /** Faults in the observations that a controller requires before it decides. */
 const knowledge: readonly Mutation[] = [
-  ...against(`${unit}/operator/scale/run-pool.test.ts`, `${operator}/scale/run-pool.ts`, [
-    { at: 'runPool', drop: '$subscriptions.waitForSync($$args)' },
+  ...against(`${unit}/operator/scale/reconcile-deployment.test.ts`, `${operator}/scale/reconcile-deployment.ts`, [
+    { at: 'reconcileDeployment', drop: '$subscriptions.waitForSync($$args)' },
     { at: 'holdDuringRollout', replace: '!$hasSurplus || $isStalled || !$isStep', by: '!$hasSurplus || !$isStep' },
     { at: 'holdDuringRollout', drop: "$decision.reason === 'stepping'" },
   ]),
-  ...against(`${unit}/operator/watch/pool-subscriptions.test.ts`, `${operator}/watch/pool-subscriptions.ts`, [
+  ...against(`${unit}/reconcile/pool-subscriptions.test.ts`, 'services/controller/reconcile/pool-subscriptions.ts', [
     { at: 'waitForSync', drop: "backlog() !== 'unknown'" },
     { at: 'waitForSync', drop: '$pods.every($hasHeartbeat)' },
     { at: 'waitForSync', drop: 'now() - $sinceMs >= heartbeatMsMax' },
@@ -132,8 +132,8 @@ const worlds: readonly Mutation[] = [
   ...against('test/faults/heartbeats-lost.test.ts', 'services/controller/loop/subscribe-to-pool.ts', [
     { at: 'followBacklog > listeningMs', replace: 'Math.max($fromMs, $last.sinceMs)', by: '$fromMs' },
   ]),
-  ...against('test/faults/leader-changed.test.ts', `${operator}/scale/run-pool.ts`, [
-    { at: 'runPool', drop: '$subscriptions.waitForSync($$args)' },
+  ...against('test/faults/leader-changed.test.ts', `${operator}/scale/reconcile-deployment.ts`, [
+    { at: 'reconcileDeployment', drop: '$subscriptions.waitForSync($$args)' },
   ]),
   ...against('test/faults/leader-changed.test.ts', `${operator}/lead.ts`, [
     { at: 'fencedQueue > publish', drop: '$term.isValid()' },

@@ -11,7 +11,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Success statuses',
-    at: 'services/gateway/operations/captures/image.ts > answerPart',
+    at: 'services/gateway/operations/captures/image.ts > answerBytes',
     replace: 'status: 206',
     by: 'status: 200',
   },
@@ -154,7 +154,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Versioning',
-    at: 'services/gateway/openapi/components/account.ts > usage',
+    at: 'services/gateway/records/account.ts > usage',
     replace: 'period_end: $schema',
     by: 'resets_at: $schema',
   },

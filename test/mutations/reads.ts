@@ -67,8 +67,8 @@ const links: readonly Mutation[] = [
   {
     point: 'Signed URL response',
     at: `${gateway}/operations/captures/sign-url.ts > parameters > expires_in`,
-    replace: 'minimum: 0',
-    by: 'minimum: 1',
+    replace: 'integer(0, linkMinutesMax)',
+    by: 'integer(1, linkMinutesMax)',
   },
   {
     point: 'Signed URL form',

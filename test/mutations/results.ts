@@ -59,13 +59,13 @@ export const results: readonly Mutation[] = [
   { point: 'Error mapping', at: 'services/shared/policy/host.ts > isLocalName', drop: '$pattern.test($host)' },
   {
     point: 'Error mapping',
-    at: 'services/ledger/reaper.ts > failureOf',
+    at: 'services/ledger/reaper.ts > findFailure',
     replace: "$overdue.pool === 'proxied' ? $jobDied : $givenUp",
     by: '$givenUp',
   },
   {
     point: 'Error mapping',
-    at: 'services/ledger/reaper.ts > failureOf',
+    at: 'services/ledger/reaper.ts > findFailure',
     drop: 'if ($overdue.ageSeconds >= $pass.longestWaitSeconds) return $failure',
   },
   {
@@ -128,5 +128,5 @@ export const results: readonly Mutation[] = [
   },
   { point: 'Metadata', at: 'services/shared/db/record.ts > imageFields', drop: 'metadata: $metadata' },
   { point: 'Metadata', at: 'services/shared/db/sql/end-followers.sql', replaceText: 'metadata = k.metadata, ', by: '' },
-  { point: 'Metadata', at: 'services/webhooks/render-body.ts > dataOf', drop: "...('metadata' in $record && $field)" },
+  { point: 'Metadata', at: 'services/webhooks/render-body.ts > createData', drop: "...('metadata' in $record && $field)" },
 ]

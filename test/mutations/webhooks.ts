@@ -41,7 +41,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Not followed',
-    at: 'services/webhooks/connect-receiver.ts > failureOf',
+    at: 'services/webhooks/connect-receiver.ts > classifyFailure',
     replace: "$refusal === 'bad_request' ? 'blocked' : $refusal",
     by: "'not_tried'",
   },
@@ -53,7 +53,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'User-level envelopes',
-    at: 'services/gateway/db/webhook-store.ts > webhooksIn > rotate',
+    at: 'services/gateway/db/webhooks.ts > rotateSecret',
     replace: '$webhook && { ...$webhook, secret: $secret }',
     by: '$webhook',
   },
@@ -115,7 +115,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Administered accounts',
-    at: 'services/ledger/erase-accounts.ts > tablesOf',
+    at: 'services/ledger/erase-accounts.ts > listTables',
     replaceText: "'api_key')",
     by: "'api_key', 'batch')",
   },
@@ -150,7 +150,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    at: 'services/gateway/db/accept-capture.ts > acceptCaptureFor',
+    at: 'services/gateway/admin/queue-routes.ts > requeueOne',
     replace: 'counted: true',
     by: 'counted: false',
   },

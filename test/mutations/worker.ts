@@ -8,17 +8,17 @@ const deadline: readonly Mutation[] = [
   ...against('test/integration/worker-readiness.test.ts', `${capture}/run-capture.ts`, [
     {
       at: 'runCapture',
-      replace: 'shareOf($plan, $stage, { leftMs: $leftMs, $$rest })',
-      by: 'shareOf($plan, $stage, { leftMs: 60_000, $$rest })',
+      replace: 'stageShareMs($plan, $stage, { leftMs: $leftMs, $$rest })',
+      by: 'stageShareMs($plan, $stage, { leftMs: 60_000, $$rest })',
     },
   ]),
   ...against(`${unit}/browser-host/capture/plan/share-time.test.ts`, `${capture}/plan/share-time.ts`, [
-    { at: 'shareOf', drop: 'pictureMs($$args)' },
-    { at: 'shareOf', replace: '$leftMs - $requestedMs - pictureMs($$args)', by: '$leftMs - pictureMs($$args)' },
-    { at: 'shareOf', replace: '$stages.filter((each) => isTaken(each, $plan))', by: '$stages' },
-    { at: 'shareOf', replace: '$stages.slice($stages.indexOf($stage))', by: '$stages' },
-    { at: 'shareOf', replace: 'Math.max(0, $share)', by: '$share' },
-    { at: 'shareOf', replace: 'Math.min(1, $share)', by: '$share' },
+    { at: 'stageShareMs', drop: 'pictureMs($$args)' },
+    { at: 'stageShareMs', replace: '$leftMs - $requestedMs - pictureMs($$args)', by: '$leftMs - pictureMs($$args)' },
+    { at: 'stageShareMs', replace: '$stages.filter((each) => isTaken(each, $plan))', by: '$stages' },
+    { at: 'stageShareMs', replace: '$stages.slice($stages.indexOf($stage))', by: '$stages' },
+    { at: 'stageShareMs', replace: 'Math.max(0, $share)', by: '$share' },
+    { at: 'stageShareMs', replace: 'Math.min(1, $share)', by: '$share' },
   ]),
 ]
 
@@ -98,15 +98,15 @@ const ownSite = against(
 /** Faults in the scope of the caller's headers, redirects included. */
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
-    { at: 'continuationOf', replace: 'givenFor($$args) ?? withoutReferer($values)', by: '$values' },
+    { at: 'toContinuation', replace: 'givenFor($$args) ?? withoutReferer($values)', by: '$values' },
     { at: 'givenFor', replace: '$url.hostname !== $target', by: '!$url.hostname.endsWith($target)' },
-    { at: 'continuationOf', drop: 'withoutReferer($values)' },
+    { at: 'toContinuation', drop: 'withoutReferer($values)' },
     { at: 'givenFor', replace: '$url.origin === $origin || $url.origin === $secured', by: '$url.origin' },
-    { at: 'continuationOf', drop: "$request.urlFragment ?? ''" },
+    { at: 'toContinuation', drop: "$request.urlFragment ?? ''" },
   ]),
   {
     point: 'Where `headers` go',
-    at: `${capture}/page/intercept-requests.ts > continuationOf`,
+    at: `${capture}/page/intercept-requests.ts > toContinuation`,
     drop: '...($redirectedId !== undefined && { url: $url })',
   },
 ]
