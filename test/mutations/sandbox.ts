@@ -4,7 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from '#test/tidy/source.ts'
 
-const copied = ['bin', 'clients', 'crds', 'docs', 'k8s', 'scripts', 'services', 'test', 'package.json', 'tsconfig.json']
+const copied = [
+  'bin',
+  'clients',
+  'crds',
+  'docs',
+  'k8s',
+  'scripts',
+  'services',
+  'test',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+]
 const linked = ['node_modules', '.tools']
 /** Timeout of one test file; exceeding it is a failure. */
 const testMs = 120_000
