@@ -155,14 +155,8 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
-  const calls: TestContext['calls'] = {
-    accepted: [],
-    tried: [],
-    batches: [],
-    checks: 0,
-    published: [],
-    relayWakeups: 0,
-  }
+  const none = { accepted: [], tried: [], batches: [], checks: 0 }
+  const calls: TestContext['calls'] = { ...none, published: [], relayWakeups: 0 }
   const answers: TestContext['answers'] = {
     accept: accepted,
     acceptBatch: ({ members }) => ({ ...accepted(), admittedIds: members.map(({ id }) => id) }),

@@ -128,5 +128,9 @@ export const results: readonly Mutation[] = [
   },
   { point: 'Metadata', at: 'services/shared/db/record.ts > imageFields', drop: 'metadata: $metadata' },
   { point: 'Metadata', at: 'services/shared/db/sql/end-followers.sql', replaceText: 'metadata = k.metadata, ', by: '' },
-  { point: 'Metadata', at: 'services/webhooks/render-body.ts > createData', drop: "...('metadata' in $record && $field)" },
+  {
+    point: 'Metadata',
+    at: 'services/webhooks/render-body.ts > createData',
+    drop: "...('metadata' in $record && $field)",
+  },
 ]
