@@ -132,7 +132,7 @@ export const createContract = (): {
       if (!operation) return []
       const { name, responses } = operation
       const named = responses[answer.status]
-      if (!named) return [`${name} ${answer.status} is not named`]
+      if (!named) return [`${name} ${answer.status} is not documented`]
       coveredResponses.add(`${name} ${answer.status}`)
       const response = '$ref' in named ? (components.responses[last(named.$ref)] as Response) : named
       return checkAgainst(response, answer).map((fault) => `${name} ${answer.status}: ${fault}`)

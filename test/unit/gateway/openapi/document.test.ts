@@ -122,7 +122,7 @@ t.test('document: the contract checks what is sent to webhooks, signature includ
   t.same(check({}), [])
   t.match(check({ more: 1 }), [/additional/])
   t.match(check({ data: { ...example.data, more: 1 } }), [/additional/])
-  t.match(check({ event: 'page.seen' }), [/not named/])
+  t.match(check({ event: 'page.seen' }), [/not documented/])
   t.match(check({}, { 'webhook-id': undefined }), [/webhook-id is missing/])
   t.match(check({}, { 'x-webhook-signature': 'AB' }), [/pattern/])
   t.end()
