@@ -79,7 +79,7 @@ export const bundle = async (root: string, outputFolder: string): Promise<void> 
     legalComments: 'none',
     sourcemap: 'linked',
     sourcesContent: false,
-    external: ['sharp', 'pg-native'],
+    external: ['esbuild', 'sharp', 'pg-native'],
     banner: { js: requireBanner },
     plugins: [sourceFolders],
     logLevel: 'silent',

@@ -9,6 +9,7 @@ import { endWithParent } from './cluster-processes.ts'
 import type { TestCluster } from './cluster.ts'
 import type { Program } from './pod-state.ts'
 import { FakeKubelet } from './fake-kubelet.ts'
+import { testProgramPath } from './test-program-path.ts'
 import { environmentOf, type PodObject } from './worker-pod-object.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -69,7 +70,11 @@ export const startPodWorkers = async (options: PodWorkersOptions): Promise<PodWo
   }
 }
 
-const commandOf = ({ spec }: PodObject) => spec.containers.find(({ name }) => name === 'worker')?.args ?? []
+/** The pod's command; a program of the image is that of the bundle. */
+const commandOf = ({ spec }: PodObject) => {
+  const args = spec.containers.find(({ name }) => name === 'worker')?.args ?? []
+  return args.map((arg) => arg.replace(/^services\/(.+)\.js$/, (_, name: string) => testProgramPath(name)))
+}
 
 /** The pod's environment, with files of its Secrets in `folder`, and probes on a free port of loopback. */
 const environmentIn = async ({ cluster, settings = {} }: PodWorkersOptions, pod: PodObject, folder: string) => {

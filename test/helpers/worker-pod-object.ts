@@ -123,7 +123,7 @@ export const workerSpecOf = (pod: PodObject): WorkerSpec => {
     worker: settingOf('WORKER_POD', pod.metadata.name),
     pool: settingOf('WORKER_POOL', 'standard') as Pool,
     slots: Number(settingOf('WORKER_SLOTS', '1')),
-    isSingleUse: args.some((part) => part.endsWith('main-job.ts')),
+    isSingleUse: args.some((part) => part.endsWith('/main-job.js')),
     spareMs: Number(settingOf('WORKER_SPARE_SECONDS', '600')) * 1000,
   }
 }

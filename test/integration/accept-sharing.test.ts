@@ -4,7 +4,7 @@ import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { admitWaiting } from '#ledger/relay.ts'
 import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
 import { deleteCapture } from '#gateway/db/captures.ts'
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { expireObjects } from '#ledger/db/object-removals.ts'
 import { requeueLost, requeueUnstarted } from '#ledger/db/requeue-captures.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -44,7 +44,8 @@ const failedEnd: CaptureEnd = { status: 'failed', code: 'TIMEOUT', message: 'slo
 
 const end = (id: string, how: CaptureEnd = completedEnd(id)) =>
   changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end: how } }))
-const find = async (tenant: Tenant, id: string) => (await findCapture(database, { id, accountId: tenant.accountId }))!
+const find = async (tenant: Tenant, id: string) =>
+  (await findSealedCapture(database, { id, accountId: tenant.accountId }))!
 const usage = async ({ accountId }: Tenant) => {
   const [row] = await database.query<object>(
     `select reserved::integer, settled::integer, pending from usage join account_meter using (account_id) where account_id = $1`,

@@ -4,7 +4,7 @@ import { admitWaiting } from '#ledger/relay.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
-import { findCapture, findMessage } from '#shared/db/find-capture.ts'
+import { findSealedCapture, findMessage } from '#shared/db/find-capture.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
@@ -57,7 +57,7 @@ t.test('accept: an accepted capture is a record, a reservation and an outbox row
     usage: { limit: null, remaining: null, resetAt: /-01T00:00:00\.000000Z$/, overage: 0, overagePrice: null },
   })
   t.match(await stored(database, tenant), { captures: 1, outbox: 1, pending: 1, reserved: 1, settled: 0 })
-  const found = await findCapture(database, { id: capture.id, accountId: tenant.accountId })
+  const found = await findSealedCapture(database, { id: capture.id, accountId: tenant.accountId })
   t.match(found, { id: capture.id, status: 'pending', url: capture.url, startedAt: null, error: null, cached: false })
   t.same(
     Object.entries(found!.options),
@@ -75,7 +75,7 @@ t.test('accept: an accepted capture is a record, a reservation and an outbox row
     traceparent,
   })
   const other = await createTenant(database)
-  t.equal(await findCapture(database, { id: capture.id, accountId: other.accountId }), undefined)
+  t.equal(await findSealedCapture(database, { id: capture.id, accountId: other.accountId }), undefined)
 })
 
 // Contract: Minute limit

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { defaultPlans } from '#local/default-plans.ts'
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { renderBody } from '#webhooks/render-body.ts'
@@ -45,7 +45,7 @@ t.teardown(async () => {
 })
 
 const find = async (ref: { id: string; accountId: string }) => {
-  const found = await findCapture(database, ref)
+  const found = await findSealedCapture(database, ref)
   if (!found) throw new Error(`no capture ${ref.id}`)
   return testRecords.open(found)
 }

@@ -6,7 +6,7 @@ import { createAccount, setPlan } from '#shared/db/accounts.ts'
 import { changeKey, createKey, revokeKey } from '#shared/db/keys.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { deleteCapture } from '#gateway/db/captures.ts'
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { advanceCapture } from '#test/helpers/advance-capture.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -50,7 +50,7 @@ const newAccount = async (plan: string) => {
   const record = async (capture: string) => (await ask(`/screenshots/${capture}`)).data
   /** Hours for which the image of a completed capture is kept. Reads the database, because requests are limited. */
   const retained = async (capture: string) => {
-    const find = () => findCapture(database, { id: capture, accountId: id })
+    const find = () => findSealedCapture(database, { id: capture, accountId: id })
     await eventually(async () => (await find())?.status === 'completed')
     const { completedAt, expiresAt } = (await find())!
     return (Date.parse(expiresAt!) - Date.parse(completedAt!)) / 3_600_000

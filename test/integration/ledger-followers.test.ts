@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { resultCodec } from '#shared/queue/messages.ts'
 import { publishStored } from '#shared/queue/stored.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'
@@ -22,7 +22,8 @@ const accepted = async (test: Test, options: { longestWaitSeconds?: number } = {
   const captures = [0, 1, 2].map(() => tenant.capture({ sharing }))
   for (const capture of captures) await acceptCapture(fleet.database, capture, { windowSize: 16 })
   const ids = captures.map(({ id }) => id)
-  const find = () => Promise.all(ids.map((id) => findCapture(fleet.database, { id, accountId: tenant.accountId })))
+  const find = () =>
+    Promise.all(ids.map((id) => findSealedCapture(fleet.database, { id, accountId: tenant.accountId })))
   const codes = async () => (await find()).map((capture) => capture?.error?.code)
   return { ...fleet, ids, find, codes }
 }

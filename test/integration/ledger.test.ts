@@ -6,7 +6,7 @@ import { applyReports } from '#ledger/reports/apply-reports.ts'
 import { type CaptureErrorCode, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { captureCodec, startedCodec, type StartedMessage } from '#shared/queue/messages.ts'
 import { lastMessage, manage, publishStored } from '#shared/queue/stored.ts'
@@ -53,7 +53,7 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
   const result = await reportSuccess(queue, capture.id)
   await eventually(() => running.ended.length > 0, { what: 'the end is published' })
   t.same(running.ended, [{ id: capture.id, status: 'completed', objectKey: result.objectKey }])
-  t.match(await findCapture(database, { id: capture.id, accountId: capture.accountId }), {
+  t.match(await findSealedCapture(database, { id: capture.id, accountId: capture.accountId }), {
     status: 'completed',
     objectKey: result.objectKey,
     fileSize: 1234,
@@ -172,7 +172,7 @@ t.test('ledger: a failure of any kind releases the charge', async (t) => {
   await started(queue, unreadable.id, 1, 'unreadable')
   await eventually(() => running.ended.length === captureErrorCodes.length + 2)
   t.match(await meters(running), { ...idle, reserved: 0, settled: 0 })
-  const found = await findCapture(database, { id: blocked.id, accountId: blocked.accountId })
+  const found = await findSealedCapture(database, { id: blocked.id, accountId: blocked.accountId })
   t.match(found, { status: 'failed', error: { code: 'BLOCKED', message: 'not public' }, expiresAt: null })
   t.match(await row(database, unreadable.id), { error_code: 'JOB_FAILED', sealed: null, charge: 'released' })
 })
@@ -350,7 +350,7 @@ t.test('ledger: images are removed when their retention ends; their records stay
   await statusIs(database, id, 'completed')
   await database.query(`update stored_object set expires_at = now() - interval '1 second'`)
   await eventually(() => ledger.deleted.includes(objectKey))
-  t.match(await findCapture(database, { id, accountId }), { status: 'completed', objectKey })
+  t.match(await findSealedCapture(database, { id, accountId }), { status: 'completed', objectKey })
   await eventually(async () => (await database.query('select from object_removal')).length === 0)
 })
 

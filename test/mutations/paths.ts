@@ -11,7 +11,7 @@ export const paths: readonly Mutation[] = [
   },
   {
     point: 'Success statuses',
-    at: 'services/gateway/operations/captures/image.ts > answerBytes',
+    at: 'services/gateway/operations/captures/image.ts > answerPart',
     replace: 'status: 206',
     by: 'status: 200',
   },

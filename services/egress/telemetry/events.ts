@@ -105,7 +105,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     nat64Unknown: () =>
       log.warn(
         { setting: 'SHUTTERFLEET_EGRESS_NAT64_PREFIXES' },
-        'NAT64 prefixes not discovered: no answer for ipv4only.arpa; set them, or set them to nothing if there are none',
+        'NAT64 prefixes not discovered: no response for ipv4only.arpa; set them, or set them to nothing if there are none',
       ),
     draining: (open: number) => log.info({ open }, 'draining'),
   }

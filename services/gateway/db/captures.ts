@@ -1,5 +1,5 @@
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
-import { findCapture, type FoundCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import type { RecordSeal } from '#shared/db/record-seal.ts'
 
@@ -11,7 +11,7 @@ export type Records = { readonly database: Sql; readonly records: Pick<RecordSea
 
 /** A capture of an account, its url and options opened; undefined if there is none. */
 export const findRecord = async ({ database, records }: Records, of: CaptureOf): Promise<FoundCapture | undefined> => {
-  const row = await findCapture(database, of)
+  const row = await findSealedCapture(database, of)
   return row && records.open(row)
 }
 

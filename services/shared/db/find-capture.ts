@@ -48,8 +48,11 @@ export const captureColumns = `id, account_id as "accountId", status, url, optio
 
 const find = `select ${captureColumns} from capture where id = $1 and account_id = $2`
 
-/** Finds an account's capture by its id, a UUID; undefined if there is none or it belongs to another account. */
-export const findCapture = async (
+/**
+ * Finds an account's capture by its id, a UUID; undefined if there is none or it belongs to another account. Its url and options are
+ * as stored, sealed: what its image needs is readable without the key of records.
+ */
+export const findSealedCapture = async (
   database: Sql,
   ref: { readonly id: string; readonly accountId: string },
 ): Promise<FoundCapture | undefined> => {

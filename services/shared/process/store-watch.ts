@@ -47,7 +47,8 @@ export const createStoreWatch = (
   const stop = new AbortController()
   const all = Object.entries(probes) as [StoreName, StoreProbe][]
   const states = new Map<string, string>(all.map(([store]) => [store, 'not probed yet']))
-  const tooLate = () => new AppError('SERVICE_UNAVAILABLE', { message: `no answer to a write for ${boundMs / 1000} s` })
+  const tooLate = () =>
+    new AppError('SERVICE_UNAVAILABLE', { message: `no response to a write for ${boundMs / 1000} s` })
   const run = async ([store, probe]: [StoreName, StoreProbe]) => {
     let running: Promise<unknown> | undefined
     while (!stop.signal.aborted) {

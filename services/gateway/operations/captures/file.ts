@@ -1,4 +1,4 @@
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { etagOf, fileHeaders, imageGone, readImage, storedFile } from '#gateway/images/read-image.ts'
 import { isUnchanged } from '#gateway/http/answer.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
@@ -27,7 +27,7 @@ export const downloadFile = forCaller({
   },
   errors: ['NOT_READY', 'EXPIRED'],
   run: async (context, { caller, id, file: name, headers: { 'if-none-match': known } }) => {
-    const capture = orNotFound(await findCapture(context.database, { id, accountId: caller.accountId }))
+    const capture = orNotFound(await findSealedCapture(context.database, { id, accountId: caller.accountId }))
     const { file, stored } = orNotFound(storedFile(readyImage(capture, context.now(), true), capture.files, name))
     const headers = fileHeaders(capture, file)
     if (isUnchanged(known, etagOf(file))) return { status: 304, headers }

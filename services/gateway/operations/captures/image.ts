@@ -1,4 +1,4 @@
-import { findCapture, type FoundCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ByteRange } from '#shared/storage/object-store.ts'
 import {
@@ -107,24 +107,28 @@ const prepare = (capture: FoundCapture, now: Date, isOwn: boolean): Prepared => 
   return { capture, image, headers: { ...imageHeaders(capture), 'accept-ranges': 'bytes' } }
 }
 
-const answerBytes = async (
+const answerPart = async (
   context: ImageReader & Pick<Context, 'events'>,
   { capture, image, headers }: Prepared,
-  range: ByteRange | 'whole',
+  range: ByteRange,
 ): Promise<Answer> => {
-  const found =
-    range === 'whole'
-      ? { bytes: image.fileSize, body: await readImage(context, image) }
-      : await openStored(context, image, range)
-  if (!found?.body) throw imageGone(context, capture.id)
-  const length = { ...headers, 'content-length': String(found.bytes) }
-  if (range === 'whole') return { status: 200, headers: length, body: found.body }
+  const found = await openStored(context, image, range)
+  if (!found) throw imageGone(context, capture.id)
   const contentRange = `bytes ${range.first}-${range.last}/${image.fileSize}`
   return {
     status: 206,
-    headers: { ...length, 'content-range': contentRange },
+    headers: { ...headers, 'content-range': contentRange, 'content-length': String(found.bytes) },
     body: found.body,
   }
+}
+
+const answerWhole = async (
+  context: ImageReader & Pick<Context, 'events'>,
+  { capture, image, headers }: Prepared,
+): Promise<Answer> => {
+  const body = await readImage(context, image)
+  if (!body) throw imageGone(context, capture.id)
+  return { status: 200, headers: { ...headers, 'content-length': String(image.fileSize) }, body }
 }
 
 /** Finds the image by signed link or API key. Returns 304 if the client's copy is current, else the response of `work`. */
@@ -144,7 +148,7 @@ const answerImage = async (
   const of = { id: pathId(exchange), accountId: caller.accountId }
   return await withFacts({ caller }, async () => ({
     caller,
-    ...(await answer(orNotFound(await findCapture(context.database, of)), true)),
+    ...(await answer(orNotFound(await findSealedCapture(context.database, of)), true)),
   }))
 }
 
@@ -180,7 +184,7 @@ export const downloadImage = operation({
       if (range === 'unsatisfiable') {
         return { status: 416, headers: { 'content-range': `bytes */${prepared.image.fileSize}` } }
       }
-      return await answerBytes(context, prepared, range)
+      return await (range === 'whole' ? answerWhole(context, prepared) : answerPart(context, prepared, range))
     }),
 })
 

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { findCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { object, optional, text } from '#shared/schema/fields.ts'
 import { type DeliveriesOf, listDeliveries, redeliver } from '#gateway/db/deliveries.ts'
 import { findWebhook } from '#gateway/db/webhooks.ts'
@@ -89,7 +89,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     checkQuery: checkPage,
     answers,
     run: async (context, { caller: { accountId }, id, query }) => {
-      const capture = orNotFound(await findCapture(context.database, { id, accountId }))
+      const capture = orNotFound(await findSealedCapture(context.database, { id, accountId }))
       return list(context, { accountId, captureId: capture.id }, query)
     },
   }),

@@ -56,7 +56,7 @@ t.test('store watch: a write without an end fails repeatedly, and no other is se
   const storeProbed = (_store: string, failure: AppError | undefined) => void results.push(failure?.message ?? 'ok')
   using watch = createStoreWatch({ storeProbed }, { nats: probe }, 20)
   watch.start()
-  const late = 'no answer to a write for 0.02 s'
+  const late = 'no response to a write for 0.02 s'
   await eventually(() => results.length === 2)
   t.equal(writes.length, 1)
   t.same(results, [late, late])
