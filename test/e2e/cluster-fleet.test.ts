@@ -51,7 +51,7 @@ const template = (app: string, program: 'main' | 'main-job', env: Readonly<Recor
       {
         name: 'worker',
         image: 'none',
-        args: ['node', `services/worker/${program}.ts`],
+        args: ['node', `services/worker/${program}.js`],
         env: Object.entries(env).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value })),
       },
     ],
