@@ -39,7 +39,7 @@ export const openPoolSubscriptions = (deps: {
     const wake = () => listeners.notify(kind)
     const captureArrived = () => {
       wake()
-      if (kind === 'proxied') for (const afterMs of wakeAgainMs) clock.after(afterMs, wake)
+      if (kind === 'proxied') for (const afterMs of wakeAgainMs) setTimeout(wake, afterMs).unref()
     }
     opened.use(queue.subscribe(poolWakeupSubject(kind), captureArrived))
     const changed: PoolSubscriptionDeps['changed'] = (heartbeat, before) => {
