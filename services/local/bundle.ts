@@ -87,7 +87,7 @@ export const bundle = async (root: string, outputFolder: string): Promise<void> 
 }
 
 /** The modules that a process may load: programs, of a bundle also the chunks that they load late. */
-const modulesOf = async ({ root, extension }: Programs): Promise<readonly string[]> => {
+const listModules = async ({ root, extension }: Programs): Promise<readonly string[]> => {
   if (extension === '.ts') return programNames.map((name) => programPath(name, { root, extension }))
   const files = await readdir(join(root, 'services'), { recursive: true })
   return files.filter((name) => name.endsWith(extension)).map((name) => join(root, 'services', name))
@@ -95,7 +95,7 @@ const modulesOf = async ({ root, extension }: Programs): Promise<readonly string
 
 /** Loads all programs without running them, to fill Node's compile cache. Throws if they do not load. */
 export const loadPrograms = async (programs: Programs, env: Readonly<Record<string, string>>): Promise<void> => {
-  const urls = await modulesOf(programs)
+  const urls = await listModules(programs)
   // All modules are compiled before the first one is evaluated, which exits the process.
   const script = ['data:text/javascript,process.exit()', ...urls].map((url) => `import ${JSON.stringify(url)}`)
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script.join('\n')], {

@@ -7,7 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
 
-const captures = 200
+const captures = 60
 const pageMs = 1000
 const holdSeconds = 30
 /** Samples of delay: a tick of the ledger and one of the controller pass until the size follows the number of captures. */
@@ -36,7 +36,7 @@ const wantedOf = async (system: System) =>
   )
 
 t.test(
-  'scale: for 200 captures of a slow page the pool scales up to the need, never above, and back to its minimum',
+  'scale: for 60 captures of a slow page the pool scales up to the need, never above, and back to its minimum',
   async (t) => {
     const site = await startSlowSite()
     t.teardown(() => site.server.close())

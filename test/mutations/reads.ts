@@ -67,8 +67,8 @@ const links: readonly Mutation[] = [
   {
     point: 'Signed URL response',
     at: `${gateway}/operations/captures/sign-url.ts > parameters > expires_in`,
-    replace: 'integer(0, linkMinutesMax)',
-    by: 'integer(1, linkMinutesMax)',
+    replace: 'integer(0, linkMinutesMax, $$rest)',
+    by: 'integer(1, linkMinutesMax, $$rest)',
   },
   {
     point: 'Signed URL form',

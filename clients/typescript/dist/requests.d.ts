@@ -99,7 +99,7 @@ export interface CaptureParameters {
     fail_if_selector_missing?: string;
     /** Fails the capture, free of charge, if this CSS selector matches something. */
     fail_if_selector_present?: string;
-    /** Fails the capture, free of charge, if the page shows this text, in any case. */
+    /** Fails the capture, free of charge, if the page shows this text, ignoring upper and lower case. */
     fail_if_text?: string;
     /** Captures the whole scrollable page instead of the viewport. */
     full_page?: boolean;
@@ -154,7 +154,7 @@ export interface CaptureParameters {
     block_trackers?: boolean;
     /** Hides what lies over the page to ask visitors for something: newsletters, apps to install, notifications, and walls to log in or subscribe. */
     block_popups?: boolean;
-    /** Blocks requests of the page whose URL matches one of these patterns, in any case. */
+    /** Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case. */
     block_requests?: string[];
     /** Blocks requests of the page for these kinds of resources. */
     block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[];
@@ -290,7 +290,7 @@ export interface BatchParameters {
     fail_if_selector_missing?: string;
     /** Fails the capture, free of charge, if this CSS selector matches something. */
     fail_if_selector_present?: string;
-    /** Fails the capture, free of charge, if the page shows this text, in any case. */
+    /** Fails the capture, free of charge, if the page shows this text, ignoring upper and lower case. */
     fail_if_text?: string;
     /** Captures the whole scrollable page instead of the viewport. */
     full_page?: boolean;
@@ -345,7 +345,7 @@ export interface BatchParameters {
     block_trackers?: boolean;
     /** Hides what lies over the page to ask visitors for something: newsletters, apps to install, notifications, and walls to log in or subscribe. */
     block_popups?: boolean;
-    /** Blocks requests of the page whose URL matches one of these patterns, in any case. */
+    /** Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case. */
     block_requests?: string[];
     /** Blocks requests of the page for these kinds of resources. */
     block_resources?: ('image' | 'media' | 'font' | 'stylesheet' | 'script')[];

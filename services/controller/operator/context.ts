@@ -21,7 +21,7 @@ export const openContext = async (config: OperatorConfig) => {
       name: 'controller',
       inboxPrefix: userInboxPrefix('controller'),
       notice: ({ kind, detail }) =>
-        logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
+        logger[kind === 'reconnected' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
     }),
   )
   const { kubeconfig } = config

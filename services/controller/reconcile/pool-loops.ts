@@ -4,7 +4,7 @@ import type { PoolLabels } from '#controller/telemetry/pool-metrics.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 
-/** Identity of a pool, and the least milliseconds between two of its ticks, however often its loop is woken. */
+/** A pool by the name of its workers' objects and the labels of its metrics, and the least milliseconds between two of its ticks, however often its loop is woken. */
 type PoolIdentity = { readonly name: string; readonly labels: PoolLabels; readonly gapMs: number }
 
 /** The loop of one pool, as its reconciler uses it. */

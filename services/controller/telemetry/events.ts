@@ -114,7 +114,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
     /** Further events of a pool whose captures get a Job each. */
     jobs: createProxiedEvents(logger, metrics, metric),
     queue: ({ kind, detail }: QueueNotice) =>
-      logger[kind === 'back' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
+      logger[kind === 'reconnected' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
     malformed: (subject: string) => {
       metric.pool_messages_malformed_total.inc()
       logger.debug({ subject }, 'malformed message')

@@ -25,8 +25,8 @@ const readNew = fieldsReader({ ...optional({ name: storedLine(0, 200) }), ...res
 const readChange = fieldsReader(restrictions)
 
 /** Undefined: not given. Null: never expires. */
-const momentOf = (given: string | null | undefined): Date | null | undefined =>
-  given === null || given === undefined ? given : readMoment('expires_at', given, momentHint)
+const momentOf = (isoTime: string | null | undefined): Date | null | undefined =>
+  isoTime === null || isoTime === undefined ? isoTime : readMoment('expires_at', isoTime, momentHint)
 
 /** API keys: create, list, set expiry, restrict to domains, revoke. */
 export const keyRoutes: readonly AdminRoute[] = [

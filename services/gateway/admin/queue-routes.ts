@@ -110,9 +110,9 @@ const readRequeue = fieldsReader(
   }),
 )
 
-const sinceOf = (given: string | undefined, now: Date): Date => {
-  if (given === undefined) return new Date(now.getTime() - hourMs)
-  const since = readMoment('since', given, sinceHint)
+const sinceOf = (isoTime: string | undefined, now: Date): Date => {
+  if (isoTime === undefined) return new Date(now.getTime() - hourMs)
+  const since = readMoment('since', isoTime, sinceHint)
   if (since.getTime() >= now.getTime() - sinceMsMax) return since
   throw validationError({ since: [`must be ${sinceHint}`] })
 }

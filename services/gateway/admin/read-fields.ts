@@ -35,8 +35,8 @@ export const fieldsReader = <const F extends Fields>(fields: F) => {
 export const timestampPattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
 
 /** Parses the field `name`. Throws `VALIDATION_ERROR`, described by `words`, if there is no such moment. */
-export const readMoment = (name: string, given: string, words: string): Date => {
-  const moment = readTime(given, 'first')
+export const readMoment = (name: string, isoTime: string, words: string): Date => {
+  const moment = readTime(isoTime, 'first')
   if (moment !== undefined) return new Date(moment)
   throw validationError({ [name]: [`must be ${words}`] })
 }

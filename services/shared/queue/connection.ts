@@ -18,7 +18,7 @@ export type Incoming = {
 export type Reply = Incoming & { readonly header: (name: string) => string | undefined }
 
 /** A connection event: lost, back, or an error reported by the server. */
-export type QueueNotice = { kind: 'lost' | 'back' | 'error'; detail: string }
+export type QueueNotice = { kind: 'lost' | 'reconnected' | 'error'; detail: string }
 
 /** A connection to NATS that reconnects without limit. Dispose flushes published messages, within two seconds. */
 export type Queue = AsyncDisposable & {
@@ -64,7 +64,7 @@ const toIncoming = (message: Msg): Incoming => ({
 const watch = async (connection: NatsConnection, notice: (notice: QueueNotice) => void) => {
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') notice({ kind: 'lost', detail: status.server })
-    if (status.type === 'reconnect') notice({ kind: 'back', detail: status.server })
+    if (status.type === 'reconnect') notice({ kind: 'reconnected', detail: status.server })
     if (status.type === 'error') notice({ kind: 'error', detail: status.error.message })
   }
   notice({ kind: 'lost', detail: 'closed' })
@@ -104,12 +104,12 @@ export const connectQueue = async (options: {
   notice: (notice: QueueNotice) => void
 }): Promise<Queue> => {
   const connection = await dial(options)
-  const onBack = new Set<() => void>()
+  const reconnectListeners = new Set<() => void>()
   let connected = true
   let isClosing = false
   void watch(connection, (notice) => {
-    if (notice.kind !== 'error') connected = notice.kind === 'back'
-    if (notice.kind === 'back') for (const call of onBack) call()
+    if (notice.kind !== 'error') connected = notice.kind === 'reconnected'
+    if (notice.kind === 'reconnected') for (const call of reconnectListeners) call()
     if (!isClosing) options.notice(notice)
   })
   return {
@@ -139,8 +139,8 @@ export const connectQueue = async (options: {
     newInbox: () => `${options.inboxPrefix}.${crypto.randomUUID()}`,
     isConnected: () => connected,
     onReconnect: (call) => {
-      onBack.add(call)
-      return { [Symbol.dispose]: () => onBack.delete(call) }
+      reconnectListeners.add(call)
+      return { [Symbol.dispose]: () => reconnectListeners.delete(call) }
     },
     [Symbol.asyncDispose]: async () => {
       isClosing = true

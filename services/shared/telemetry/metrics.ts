@@ -30,11 +30,11 @@ type MetricKinds<L extends Labels> = {
   histogram: Series<L> & { readonly observe: (...sample: Sample<L, [value: number]>) => void }
 }
 
-type LabelsOf<D> = D extends { readonly labels: infer L extends Labels } ? L : []
+type DeclaredLabels<D> = D extends { readonly labels: infer L extends Labels } ? L : []
 
 /** The metrics of a table, by name. */
 export type DeclaredMetrics<T extends MetricTable> = {
-  readonly [N in keyof T]: MetricKinds<LabelsOf<T[N]>>[keyof T[N] & keyof MetricKinds<[]>]
+  readonly [N in keyof T]: MetricKinds<DeclaredLabels<T[N]>>[keyof T[N] & keyof MetricKinds<[]>]
 }
 
 /** Metrics of one process. */
@@ -70,11 +70,11 @@ const collectProcessMetrics = (registry: Registry) => {
   registry.registerMetric(utilization)
 }
 
-const create = (registry: Registry, name: string, { labels = [], ...of }: Description) => {
+const create = (registry: Registry, name: string, { labels = [], ...kind }: Description) => {
   const common = { name: `shutterfleet_${name}`, labelNames: [...labels], registers: [registry] }
-  if ('counter' in of) return new Counter({ ...common, help: of.counter })
-  if ('gauge' in of) return new Gauge({ ...common, help: of.gauge })
-  return new Histogram({ ...common, help: of.histogram, buckets: [...of.buckets] })
+  if ('counter' in kind) return new Counter({ ...common, help: kind.counter })
+  if ('gauge' in kind) return new Gauge({ ...common, help: kind.gauge })
+  return new Histogram({ ...common, help: kind.histogram, buckets: [...kind.buckets] })
 }
 
 /** Creates the metrics of a process; `service` and `constant` are labels of each. */

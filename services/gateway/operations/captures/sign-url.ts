@@ -3,19 +3,19 @@ import { captureUrls } from '#shared/db/record.ts'
 import { maySign } from '#gateway/db/captures.ts'
 import { featureError } from '#gateway/http/errors.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
-import { withDoc } from '#shared/capture/parameters/kinds.ts'
-import { byDefault, integer, named, object, orNull, timestamp, url } from '#shared/schema/fields.ts'
+import { integer, named, object, orNull, timestamp, url } from '#shared/schema/fields.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { inEnvelope } from '#gateway/records/envelope.ts'
 import { exampleAddress, exampleIds } from '#gateway/records/example-values.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 const parameters = object({
-  expires_in: withDoc(byDefault(integer(0, linkMinutesMax), 60), {
-    description:
-      'Minutes for which the link is valid; 0 for a permanent link, which is valid as long as the image exists.',
-    example: 60,
-  }),
+  expires_in: integer(
+    0,
+    linkMinutesMax,
+    'Minutes for which the link is valid; 0 for a permanent link, which is valid as long as the image exists.',
+    { default: 60, example: 60 },
+  ),
 })
 
 const signedUrlAnswer = named(

@@ -28,7 +28,7 @@ export const blocking = {
     more: 'Dialogs that the page is about, such as a cart, stay.',
   }),
   block_requests: withDoc(Type.Array(line(1, 500), { maxItems: 20 }), {
-    description: 'Blocks requests of the page whose URL matches one of these patterns, in any case.',
+    description: 'Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case.',
     example: ['*/analytics.js', 'https://cdn.example.com/*.mp4'],
     more: '`*` stands for any characters; a pattern without `*` may match anywhere in the URL. The page itself is never blocked, nor are WebSockets.',
   }),

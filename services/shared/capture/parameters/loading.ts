@@ -47,7 +47,7 @@ export const loading = {
     example: '.error-page',
   }),
   fail_if_text: withDoc(line(1, 500), {
-    description: 'Fails the capture, free of charge, if the page shows this text, in any case.',
+    description: 'Fails the capture, free of charge, if the page shows this text, ignoring upper and lower case.',
     example: 'Page not found',
   }),
   full_page: withDoc(byDefault(flag(), false), {

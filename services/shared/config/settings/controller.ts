@@ -23,7 +23,7 @@ const environment = (name: string, common: { readonly help: string; readonly fal
     parseTexts,
   )
 
-/** Settings of controller alone. */
+/** Settings of the controller only. */
 export const controllerSettings = {
   pool: oneOf('CONTROLLER_POOL', { help: 'pool that this controller sizes', fallback: 'standard', values: pools }),
   poolMin: integer('POOL_MIN', { help: 'fewest workers of the pool', fallback: 1, min: 0, max: 1000 }),

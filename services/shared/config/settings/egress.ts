@@ -141,7 +141,7 @@ const upstreamProxy: Setting<UpstreamProxy | undefined> = {
 /** Targets allowed beyond the public internet; shared by egress and the gateway's check of literal addresses. */
 export const allowSettings = { allowTargets }
 
-/** Settings of egress alone. */
+/** Settings of egress only. */
 export const egressSettings = {
   ...allowSettings,
   denyCidrs: cidrs(

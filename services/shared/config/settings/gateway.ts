@@ -22,7 +22,7 @@ export const admissionSettings = {
   }),
 }
 
-/** Settings of gateway alone, and those that it shares with others. */
+/** Settings of the gateway only, and those that it shares with others. */
 export const gatewaySettings = {
   ...allowSettings,
   ...admissionSettings,

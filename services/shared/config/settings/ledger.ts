@@ -1,7 +1,7 @@
 import { integer } from './setting.ts'
 import { admissionSettings } from './gateway.ts'
 
-/** Settings of ledger alone, and those that it shares with others. */
+/** Settings of the ledger only, and those that it shares with others. */
 export const ledgerSettings = {
   ...admissionSettings,
   proxiedWaitSeconds: integer('PROXIED_WAIT_SECONDS', {

@@ -17,7 +17,7 @@ export const hostPort = (name: string, help: string): Setting<HostPort> =>
     },
   )
 
-/** Settings of worker alone. */
+/** Settings of the worker only. */
 export const workerSettings = {
   pool: oneOf('WORKER_POOL', { help: 'pool that the worker serves', fallback: 'standard', values: pools }),
   pod: text('WORKER_POD', {

@@ -23,7 +23,7 @@ const lineOf = (answers: readonly number[]) => {
 const proxyOf = (credentials = '') => parseCallersProxy(`socks5://${credentials}p.test:1080`)!
 const granted = [5, 0, 0, 1, 9, 9, 9, 9, 0, 1]
 
-t.test('ask socks5 proxy: encodes names, IPv4 and IPv6 as RFC 1928 does', async (t) => {
+t.test('request SOCKS5 tunnel: encodes names, IPv4 and IPv6 as RFC 1928 does', async (t) => {
   for (const [host, hex] of [
     ['a.test', '0306612e74657374'],
     ['1.2.3.4', '0101020304'],
@@ -35,7 +35,7 @@ t.test('ask socks5 proxy: encodes names, IPv4 and IPv6 as RFC 1928 does', async 
   }
 })
 
-t.test('ask socks5 proxy: sends the credentials in UTF-8 if the proxy requests them', async (t) => {
+t.test('request SOCKS5 tunnel: sends the credentials in UTF-8 if the proxy requests them', async (t) => {
   const { line, sent } = lineOf([5, 2, 1, 0, ...granted])
   await requestSocks5Tunnel(line, proxyOf('%C3%A9:pw@'), { host: '1.2.3.4', port: 80 })
   t.same(sent, ['05020002', '0102c3a9027077', '05010001010203040050'])
@@ -44,7 +44,7 @@ t.test('ask socks5 proxy: sends the credentials in UTF-8 if the proxy requests t
   t.same(open.sent, ['05020002', '05010001010203040050'], 'none are sent if the proxy does not request them')
 })
 
-t.test('ask socks5 proxy: reads the whole reply with any kind of address, and not a byte more', async (t) => {
+t.test('request SOCKS5 tunnel: reads the whole reply with any kind of address, and not a byte more', async (t) => {
   const answers = [granted, [5, 0, 0, 4, ...Array(18).fill(7)], [5, 0, 0, 3, 2, 7, 7, 0, 1], [5, 0, 0, 3, 0, 0, 1]]
   for (const answer of answers as number[][]) {
     const { line, left } = lineOf([5, 0, ...answer, 1, 2, 3])
@@ -53,7 +53,7 @@ t.test('ask socks5 proxy: reads the whole reply with any kind of address, and no
   }
 })
 
-t.test('ask socks5 proxy: any reply but success is CONNECTION_FAILED', async (t) => {
+t.test('request SOCKS5 tunnel: any reply but success is CONNECTION_FAILED', async (t) => {
   for (const answers of [
     [4, 0, ...granted],
     [72, 84, 84, 80],
@@ -72,7 +72,7 @@ t.test('ask socks5 proxy: any reply but success is CONNECTION_FAILED', async (t)
   await t.rejects(refused, { code: 'CONNECTION_FAILED', message: /^it refused the credentials$/ })
 })
 
-t.test('ask socks5 proxy: rejects a name that is too long, without a request', async (t) => {
+t.test('request SOCKS5 tunnel: rejects a name that is too long, without a request', async (t) => {
   const { line, sent } = lineOf([5, 0, ...granted])
   const asked = requestSocks5Tunnel(line, proxyOf(), { host: `${'a.'.repeat(130)}test`, port: 443 })
   await t.rejects(asked, { code: 'CONNECTION_FAILED' })

@@ -9,7 +9,7 @@ const leastErrorStatus = 400
 
 const unwantedPage = (publicMessage: string) => new AppError('RENDER_ERROR', { publicMessage, blame: 'target' })
 
-/** Whether the page shows a text, in any case and however it is broken into lines. */
+/** Whether the page shows a text, ignoring upper and lower case and however it is broken into lines. */
 const shows = (text: string) => `((text) => {
   const plain = (each) => each.replaceAll(/\\s+/g, ' ').toLowerCase()
   return plain(document.body?.innerText ?? '').includes(plain(text))

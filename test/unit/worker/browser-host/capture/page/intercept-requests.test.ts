@@ -51,10 +51,13 @@ t.test('intercept requests: credentials follow the origin, and its https on the 
   }
 })
 
-t.test('intercept requests: a given header replaces that of the browser, in any case', async (t) => {
-  const { headers } = continued(paused('http://target.test/'), { 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
-  t.strictSame(headers, { Referer: own.Referer, 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
-})
+t.test(
+  'intercept requests: a header of the caller replaces that of the browser, ignoring upper and lower case',
+  async (t) => {
+    const { headers } = continued(paused('http://target.test/'), { 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
+    t.strictSame(headers, { Referer: own.Referer, 'user-agent': 'Mine/2', ACCEPT: 'x/y' })
+  },
+)
 
 t.test('intercept requests: a given Cookie replaces cookies of the same names, and keeps the others', async (t) => {
   const cookieFor = (given: string, held?: string) => {
