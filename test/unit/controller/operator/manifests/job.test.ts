@@ -2,6 +2,7 @@ import t from 'tap'
 import { jobManifest, type JobOptions, jobRevision } from '#controller/operator/manifests/job.ts'
 import { appliedAnnotation, poolLabels } from '#shared/kube/names.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
+import { type PodObject, workerSpecOf } from '#test/helpers/worker-pod-object.ts'
 
 const options: JobOptions = {
   pool: poolObject('proxied').metadata,
@@ -38,6 +39,12 @@ t.test('Job manifest: the worker serves one capture and has a deadline', (t) => 
       },
     },
   })
+  t.end()
+})
+
+t.test('Job manifest: tests recognize the worker as single-use', (t) => {
+  const pod: object = { metadata: { name: 'worker' }, spec: jobManifest('proxied-a1', options).spec?.template.spec }
+  t.ok(workerSpecOf(pod as PodObject).isSingleUse)
   t.end()
 })
 
