@@ -1,4 +1,5 @@
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
+import { describeUnknown } from '#shared/capture/describe-unknown.ts'
 import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { integer, keywordsOf, type ObjectSchema, type Schema } from '#shared/schema/fields.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
@@ -49,7 +50,9 @@ export const parseJson = (body: Buffer, contentType: string | undefined): unknow
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
   } catch (cause) {
-    throw new AppError('BAD_REQUEST', { publicMessage: 'The body is not valid JSON in UTF-8.', cause })
+    const [place] = /line \d+ column \d+/.exec(String(cause)) ?? []
+    const publicMessage = `The body is not valid JSON in UTF-8${place === undefined ? '' : ` at ${place}`}.`
+    throw new AppError('BAD_REQUEST', { publicMessage, cause })
   }
 }
 
@@ -116,7 +119,7 @@ export const gatherPlainQuery = (
     const name = decode(at < 0 ? pair : pair.slice(0, at)) ?? 'query'
     const value = decode(at < 0 ? '' : pair.slice(at + 1))
     if (value === undefined) errors.report(name, 'must be percent-encoded UTF-8')
-    else if (!names.includes(name)) errors.report(name, 'is not a parameter')
+    else if (!names.includes(name)) errors.report(name, describeUnknown(name, names))
     else if (given.has(name)) errors.report(name, 'is given more than once')
     else given.set(name, value)
   }

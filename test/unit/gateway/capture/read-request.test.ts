@@ -39,7 +39,7 @@ t.test('read request: rejects each query parameter of a POST by name, along with
     t.match(await faultsOf(`${path}?width=400&delay=1`, { ...body, width: 1, wdith: 1 }, { 'idempotency-key': '' }), {
       width: ['must be a whole number from 320 to 3840', problem],
       delay: [problem],
-      wdith: ['is not a parameter'],
+      wdith: ['is not a parameter; did you mean width?'],
       'Idempotency-Key': [/1 to 255/],
     })
     t.same(await faultsOf(`${path}?${'a=1&'.repeat(201)}`, body), { query: ['must have at most 200 pairs'] })

@@ -23,7 +23,7 @@ t.test('query: reads its parameters as text by name', async (t) => {
 t.test('query: reports all faults at once, each under its name', async (t) => {
   t.same(faultsOf('page=1&page=2&pgae=3&from=%ff&__proto__=1'), {
     page: ['is given more than once'],
-    pgae: ['is not a parameter'],
+    pgae: ['is not a parameter; did you mean page?'],
     from: ['must be percent-encoded UTF-8'],
     ['__proto__']: ['is not a parameter'],
   })

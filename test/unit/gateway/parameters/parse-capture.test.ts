@@ -201,10 +201,10 @@ t.test(
 // Contract: Bounds not given
 t.test('parse capture: geolocation is bounded field by field', async (t) => {
   t.same(faultsOf({ url, geolocation: { latitude: 90.1, longitude: -180.1, accuracy: -1, altitude: 1 } }), {
-    'geolocation.altitude': ['is not a parameter'],
-    'geolocation.latitude': ['must be a number from -90 to 90'],
-    'geolocation.longitude': ['must be a number from -180 to 180'],
-    'geolocation.accuracy': ['must be a number from 0 to 100000'],
+    'geolocation.altitude': ['is not a parameter; did you mean latitude?'],
+    'geolocation.latitude': ['must be a number from -90 to 90, not 90.1'],
+    'geolocation.longitude': ['must be a number from -180 to 180, not -180.1'],
+    'geolocation.accuracy': ['must be a number from 0 to 100000, not -1'],
   })
   const beyond = { latitude: -90.1, longitude: 180.1, accuracy: 100_000.1 }
   t.same(
@@ -281,10 +281,10 @@ t.test('parse capture: a margin is at most half the page', async (t) => {
 // Contract: Validation
 t.test('parse capture: reports all faults at once, unknown names included', async (t) => {
   t.same(faultsOf({ url: 'x', width: 1, fullpage: true, cookies: [{ name: 1 }] }), {
-    fullpage: ['is not a parameter'],
-    width: ['must be a whole number from 320 to 3840'],
+    fullpage: ['is not a parameter; did you mean full_page?'],
+    width: ['must be a whole number from 320 to 3840, not 1'],
     'cookies.0.value': ['is required'],
-    'cookies.0.name': ['must be a string of 1 to 4096 characters without control characters'],
+    'cookies.0.name': ['must be a string of 1 to 4096 characters without control characters, not a number'],
     url: ['must be an absolute http or https address'],
   })
 })
@@ -309,7 +309,7 @@ t.test('parse capture: rejects excessive input before its values are validated',
     faultsOf({ url, hide_selectors: hidden, width: 1 }),
     {
       hide_selectors: ['must be a list of at most 20 entries'],
-      width: ['must be a whole number from 320 to 3840'],
+      width: ['must be a whole number from 320 to 3840, not 1'],
     },
     'without hiding other faults',
   )
@@ -333,7 +333,7 @@ t.test('parse capture: reports the faults of every entry of a list or an object'
   t.same(faultsOf({ url, headers: { Host: 'x', ok: 'b\n', 'a b': 1 } }), {
     'headers.Host': ['must not be set'],
     'headers.ok': [control],
-    'headers.a b': [control, 'the name must be an HTTP token of 1 to 100 characters'],
+    'headers.a b': [`${control}, not a number`, 'the name must be an HTTP token of 1 to 100 characters'],
   })
   const cookies = [{ name: 'a' }, { name: 'b=', value: 'x', domain: 'other.com' }, 'c', { name: 'd', value: ';' }]
   t.same(Object.keys(faultsOf({ url, cookies })).toSorted(), [
@@ -363,7 +363,7 @@ t.test('parse capture: reports an invalid CSS selector under its field', async (
 t.test('parse capture: adds the faults of the query, and treats their parameters as given', async (t) => {
   const found = { url: ['is given more than once'], width: ['is given more than once'] }
   const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
-  t.same(verdict.ok ? {} : verdict.errors, { ...found, height: ['must be a whole number from 200 to 2160'] })
+  t.same(verdict.ok ? {} : verdict.errors, { ...found, height: ['must be a whole number from 200 to 2160, not 1'] })
 })
 
 t.test('parse capture: treats names of the prototype as ordinary parameters', async (t) => {
