@@ -11,7 +11,6 @@ import { runUntil } from './world/run.ts'
 import { createWorld, type World } from './world/world.ts'
 
 prepareForWorlds(t)
-t.setTimeout(300_000)
 
 const seeds = [1, 2, 3, 4, 5]
 const warmMs = 25_000
@@ -33,14 +32,11 @@ const accept = ({ ledger }: World, captures: number) => {
   for (let count = 0; count < captures; count += 1) ledger.accept('proxied')
 }
 
-/** Stops a world and asserts that each capture was served once, and that there was no excess Job at any time. */
-const stop = (t: Test, world: World, seed: number) => {
+/** Ends a world and asserts that each capture was served once, and that there was no excess Job at any time. */
+const end = (t: Test, world: World, seed: number) => {
   world.audit.close()
   t.strictSame(world.audit.damages, [], `seed ${seed}`)
-  kill(world)
-}
-const kill = ({ replicas }: World) => {
-  for (const replica of replicas) replica.kill()
+  world[Symbol.dispose]()
 }
 
 /** Writes of Jobs: creations with this response, and claims. */
@@ -57,7 +53,7 @@ t.test('Jobs: each of 60 captures gets its own Job, 10 at a time, and its claim 
     t.equal(creations(world).length, 60)
     t.equal(claims(world).length, 60)
     t.ok(states.every(({ canStart }) => canStart))
-    stop(t, world, seed)
+    end(t, world, seed)
   }
 })
 
@@ -69,7 +65,7 @@ t.test('Jobs: spares are kept on top of the Jobs that captures need', async (t) 
       while ((arrivals[world.ledger.rows.size] ?? Infinity) <= world.clock.nowMs()) accept(world, 1)
     })
     t.equal(creations(world).length, arrivals.length + 3)
-    stop(t, world, seed)
+    end(t, world, seed)
   }
 })
 
@@ -78,7 +74,7 @@ t.test('Jobs: expired spares are replaced', async (t) => {
     const { world } = await start({ seed, jobs: { spares: 2, spareSeconds: 30 } })
     await runUntil(world, warmMs + 150_000)
     t.ok(creations(world).length > 6)
-    stop(t, world, seed)
+    end(t, world, seed)
   }
 })
 
@@ -99,7 +95,7 @@ t.test('Jobs: how long none could start is published without interruption, until
       durations.toSorted((one, other) => one - other),
     )
     t.equal(states.at(-1)?.canStart, true)
-    stop(t, world, seed)
+    end(t, world, seed)
   }
 })
 
@@ -116,7 +112,7 @@ t.test('Jobs: a creation that a quota rejects is retried, at increasing interval
     const refused = new Set(creations(world, 403).map(({ sentAtMs }) => Math.round(sentAtMs / 1000)))
     t.ok(refused.size > 2 && refused.size < 15, `rejected in ${refused.size} of 40 seconds`)
     t.ok(states.some(({ reason }) => reason === 'quota'))
-    stop(t, world, seed)
+    end(t, world, seed)
   }
 })
 
@@ -139,7 +135,7 @@ t.test('Jobs: captures survive dying workers, lost messages and requests, and ki
       world.addReplica()
     }
     await runUntil(world, warmMs + 250_000)
-    stop(t, world, seed)
+    end(t, world, seed)
   }
 })
 
@@ -154,7 +150,7 @@ const hasExcess = async (guard?: MissingGuard): Promise<boolean> => {
     const leader = world.leader()
     void leader?.stop().then(leader.kill)
     await runUntil(world, warmMs + 60_000)
-    kill(world)
+    world[Symbol.dispose]()
     if (world.audit.damages.some(({ what }) => what === 'too-many-jobs')) return true
   }
   return false
