@@ -41,8 +41,8 @@ export const startRequestSpan = (
     traceparent: begun.traceparent,
     end: (answer) => {
       // A span that is never ended is never sent.
-      const isOwn = traceparent === undefined || answer.caller !== undefined
-      const span = isOwn ? begun : startTrace({ ...request, traceparent: undefined, atMs })
+      const mayContinueTrace = traceparent === undefined || answer.caller !== undefined
+      const span = mayContinueTrace ? begun : startTrace({ ...request, traceparent: undefined, atMs })
       // Only a 5xx is an error of the service (OpenTelemetry's conventions for HTTP servers).
       const error = answer.status >= 500 ? (answer.code ?? 'SERVER_ERROR') : undefined
       span.end({ error, attributes: attributesOf(answer) })

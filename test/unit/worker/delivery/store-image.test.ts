@@ -62,8 +62,8 @@ const storeThat = async (t: Test, answers: readonly number[], sign?: (url: strin
     signed += 1
     return sign ? sign(base) : { key: `fresh-${signed}`, url: `${base}/fresh-${signed}` }
   })
-  const upload = (isOwn = true) =>
-    new ImageUpload(made.store, { id: 'capture', image, put: { key: 'k', url: `${base}/k` }, isOwn })
+  const upload = (isExclusive = true) =>
+    new ImageUpload(made.store, { id: 'capture', image, put: { key: 'k', url: `${base}/k` }, isExclusive })
   const paths = () => seen.map(({ path }) => path)
   return { ...made, seen, paths, upload, answer: (next: readonly number[]) => (statuses = next) }
 }
@@ -121,7 +121,7 @@ t.test(
 t.test('store image: without an address one is requested before the first upload', async (t) => {
   const { paths, store } = await storeThat(t, [200])
   t.equal(
-    await new ImageUpload(store, { id: 'capture', image, put: undefined, isOwn: true }).storeBy(soon()),
+    await new ImageUpload(store, { id: 'capture', image, put: undefined, isExclusive: true }).storeBy(soon()),
     'fresh-1',
   )
   t.same(paths(), ['/fresh-1'])
