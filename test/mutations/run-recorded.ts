@@ -60,10 +60,10 @@ const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly
     const { failed } = await runTests(sandbox, file, titles)
     await writeFile(path, text)
     if (failed[0] === undefined) continue
-    if (!(await passes(sandbox, file, titles))) return { caught: false, why: `${file} fails without it` }
-    return { caught: true, why: `${file}: ${failed[0]}` }
+    if (!(await passes(sandbox, file, titles))) return { caught: false, reason: `${file} fails without it` }
+    return { caught: true, reason: `${file}: ${failed[0]}` }
   }
-  return { caught: false, why: 'no test fails' }
+  return { caught: false, reason: 'no test fails' }
 }
 
 /** Runs the recorded mutations whose point, test or file contains `wanted`; returns whether all of them are caught. */
@@ -72,10 +72,10 @@ export const runRecorded = async (wanted: string): Promise<boolean> => {
   const tests = await readTests()
   let missed = 0
   await inSandboxes(chosen, async (sandbox, mutation) => {
-    const { caught, why } = await tryMutation(sandbox, mutation, tests)
+    const { caught, reason } = await tryMutation(sandbox, mutation, tests)
     if (!caught) missed += 1
     const fault = `${mutation.at}: ${oneLine(targetOf(mutation))}`
-    console.log(`${caught ? 'caught' : 'MISSED'}  ${guardOf(mutation)}  (${fault})\n        ${why}`)
+    console.log(`${caught ? 'caught' : 'MISSED'}  ${guardOf(mutation)}  (${fault})\n        ${reason}`)
   })
   console.log(`${chosen.length - missed} of ${chosen.length} mutations caught`)
   return missed === 0 && chosen.length > 0

@@ -31,7 +31,7 @@ const verdictOf = ({ observation, policy, groups }: JobsInput, memory: ProxiedMe
   const wanted = Math.min(policy.max, waiting + groups.serving + policy.spares)
   if (memory.trouble) {
     const mayTry = observation.nowMs >= memory.retryAtMs && groups.coming === 0
-    return { create: mayTry ? Math.min(1, create) : 0, wanted, reason: memory.trouble.why }
+    return { create: mayTry ? Math.min(1, create) : 0, wanted, reason: memory.trouble.reason }
   }
   if (missing > room) return { create, wanted, reason: 'at-maximum' }
   if (create > 0) return { create, wanted, reason: waiting > groups.free ? 'backlog' : 'buffer' }
@@ -86,7 +86,7 @@ export const decideProxied: Decide<ProxiedObservation, ProxiedPolicy, ProxiedMem
       ? { create: 0, wanted, reason: 'backlog-unknown' }
       : verdictOf({ observation, policy, groups }, memory, observation.depth)
   const forMs = Math.round(observation.nowMs - (memory.sinceMs ?? observation.nowMs))
-  const state = { canStart: !trouble, forMs, reason: trouble?.why ?? verdict.reason }
+  const state = { canStart: !trouble, forMs, reason: trouble?.reason ?? verdict.reason }
   return {
     decision: { ...nothing, ...verdict, giveUp: groups.toGiveUp, state, trouble },
     memory: trouble && verdict.create > 0 ? recordRetry(memory, observation.nowMs) : memory,

@@ -7,7 +7,7 @@ import type { Backlog, Depth, Reason, Trouble } from '#controller/decide/pool.ts
 type JobState = 'coming' | 'stuck' | 'idle' | 'leaving' | 'serving' | 'spent' | 'lost'
 
 /** Why a Job does not start; `message` is for people. */
-export type JobTrouble = { readonly why: Trouble; readonly message: string }
+export type JobTrouble = { readonly reason: Trouble; readonly message: string }
 
 /** One Job at the time of an observation. */
 export type SeenJob = {

@@ -50,8 +50,8 @@ const measureJobs = (metric: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJ
     metric.pool_workers.set({ ...pool, state }, jobs.filter((job) => workerState[job.state] === state).length)
   }
   for (const trouble of troubles) {
-    const stuck = jobs.filter((job) => job.trouble?.why === trouble).length
-    metric.pool_workers_stuck.set({ ...pool, trouble }, Math.max(stuck, Number(decision.trouble?.why === trouble)))
+    const stuck = jobs.filter((job) => job.trouble?.reason === trouble).length
+    metric.pool_workers_stuck.set({ ...pool, trouble }, Math.max(stuck, Number(decision.trouble?.reason === trouble)))
   }
 }
 
@@ -72,7 +72,7 @@ const measure = (
 const count = (jobs: JobMetrics, metric: PoolMetrics, { pool, notice }: { pool: PoolLabels; notice: JobNotice }) => {
   if (notice.kind === 'created') jobs.pool_jobs_created_total.inc(pool)
   if (notice.kind === 'claimed') jobs.pool_jobs_claimed_total.inc(pool)
-  if (notice.kind === 'refused') jobs.pool_jobs_refused_total.inc({ ...pool, trouble: notice.why })
+  if (notice.kind === 'refused') jobs.pool_jobs_refused_total.inc({ ...pool, trouble: notice.reason })
   if (notice.kind === 'given-up') metric.pool_workers_ended_total.inc({ ...pool, end: notice.kind })
   if (notice.kind === 'ended') metric.pool_workers_ended_total.inc({ ...pool, end: notice.how })
 }
@@ -96,8 +96,8 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, metric: Po
         metric.pool_workers_min.set(labels, spares)
         metric.pool_workers_max.set(labels, max)
         if (create + giveUp.length > 0 || reason !== lastReason) {
-          const why = { reason, ...(trouble && { trouble: trouble.message }) }
-          logger.info({ pool, create, giveUp, wanted, ...why, ...countJobs(tick.observation) }, `jobs ${reason}`)
+          const details = { reason, ...(trouble && { trouble: trouble.message }) }
+          logger.info({ pool, create, giveUp, wanted, ...details, ...countJobs(tick.observation) }, `jobs ${reason}`)
         }
         lastReason = reason
       },

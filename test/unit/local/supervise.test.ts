@@ -38,7 +38,7 @@ const createPart = (starts: readonly (ReturnType<typeof fakeChild> | Error)[]) =
     },
   }
   const watcher = {
-    down: (name: string, why: string, waitMs: number) => void seen.push(`${name} down, ${why}, ${waitMs}`),
+    down: (name: string, reason: string, waitMs: number) => void seen.push(`${name} down, ${reason}, ${waitMs}`),
     back: async (name: string, pid: number) => void seen.push(`${name} back as ${pid}`),
   }
   return { plan, watcher, seen, started: () => started }

@@ -12,15 +12,15 @@ import {
 
 const nowMs = 1_000_000
 const policy: ProxiedPolicy = { isPaused: false, max: 10, spares: 0, revision: 'new' }
-const pull: JobTrouble = { why: 'image-pull', message: 'Back-off pulling image' }
+const pull: JobTrouble = { reason: 'image-pull', message: 'Back-off pulling image' }
 const calm: ProxiedMemory = { ...blankProxiedMemory, revision: 'new', readyAtMs: nowMs - 60_000, sinceMs: nowMs - 5000 }
 const troubled: ProxiedMemory = { ...calm, trouble: pull, sinceMs: nowMs - 9000, tries: 2, retryAtMs: nowMs }
 
 const jobs = (state: SeenJob['state'], count: number, given: Partial<SeenJob> = {}): SeenJob[] =>
   Array.from({ length: count }, (_, index) => ({ name: `${state}-${index}`, state, revision: 'new', ...given }))
 const stuck = (count: number, forMs: number, given: Partial<SeenJob & JobTrouble> = {}) => {
-  const { why = pull.why, message = pull.message, ...job } = given
-  return jobs('stuck', count, { trouble: { why, message, forMs }, ...job })
+  const { reason = pull.reason, message = pull.message, ...job } = given
+  return jobs('stuck', count, { trouble: { reason, message, forMs }, ...job })
 }
 const observation = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
   nowMs,
@@ -169,8 +169,11 @@ const cases: Case[] = [
   },
   {
     name: 'treats a Job that failed before its claim as a trouble',
-    observation: { depth: waiting(2), starts: { ready: 0, failed: 1, last: { why: 'crash-looping', message: 'x' } } },
-    want: { create: 0, reason: 'crash-looping', trouble: { why: 'crash-looping', message: 'x' } },
+    observation: {
+      depth: waiting(2),
+      starts: { ready: 0, failed: 1, last: { reason: 'crash-looping', message: 'x' } },
+    },
+    want: { create: 0, reason: 'crash-looping', trouble: { reason: 'crash-looping', message: 'x' } },
   },
   {
     name: 'ends the trouble as soon as a Job is ready',
@@ -180,7 +183,10 @@ const cases: Case[] = [
   },
   {
     name: 'a failure is no trouble while other Jobs become ready',
-    observation: { depth: waiting(3), starts: { ready: 5, failed: 3, last: { why: 'crash-looping', message: 'x' } } },
+    observation: {
+      depth: waiting(3),
+      starts: { ready: 5, failed: 3, last: { reason: 'crash-looping', message: 'x' } },
+    },
     want: { create: 3, trouble: undefined },
   },
   {
@@ -203,25 +209,25 @@ const cases: Case[] = [
   },
   {
     name: 'keeps a Job for three minutes while its node may still pull the image',
-    observation: { depth: waiting(1), jobs: stuck(1, 180_000, { why: 'not-starting' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 180_000, { reason: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: [] },
   },
   {
     name: 'gives up a Job that its node has not started for more than three minutes',
-    observation: { depth: waiting(1), jobs: stuck(1, 180_001, { why: 'not-starting' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 180_001, { reason: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: ['stuck-0'] },
   },
   {
     name: 'keeps an unschedulable Job',
-    observation: { depth: waiting(1), jobs: stuck(1, 600_000, { why: 'unschedulable' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 600_000, { reason: 'unschedulable' }) },
     memory: { ...troubled, readyAtMs: Number.NEGATIVE_INFINITY },
     want: { create: 0, giveUp: [], reason: 'unschedulable' },
   },
   {
     name: 'gives up stuck Jobs of an old revision, and clears their trouble',
-    observation: { depth: waiting(1), jobs: stuck(1, 5000, { why: 'unschedulable', revision: 'old' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 5000, { reason: 'unschedulable', revision: 'old' }) },
     memory: { ...troubled, revision: 'old' },
     want: { create: 0, giveUp: ['stuck-0'], trouble: undefined, state: { canStart: true, forMs: 0, reason: 'steady' } },
   },
@@ -237,7 +243,7 @@ const cases: Case[] = [
   {
     name: 'retries after a quota refusal as soon as a Job has ended',
     observation: { depth: waiting(5), jobs: jobs('spent', 2) },
-    memory: { ...troubled, trouble: { why: 'quota', message: 'x' }, retryAtMs: nowMs + 50_000, unfinished: 3 },
+    memory: { ...troubled, trouble: { reason: 'quota', message: 'x' }, retryAtMs: nowMs + 50_000, unfinished: 3 },
     want: { create: 1, reason: 'quota' },
   },
 ]

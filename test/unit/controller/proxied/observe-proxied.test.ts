@@ -15,7 +15,7 @@ const job = (name: string, given: Partial<ListedJob> = {}): ListedJob => ({
   ...given,
 })
 const listWorkers = (...jobs: ListedJob[]): JobList => ({ jobs, unclaimed: [], failed: 0, last: undefined })
-const trouble = { why: 'image-pull', message: 'x', forMs: 10 } as const
+const trouble = { reason: 'image-pull', message: 'x', forMs: 10 } as const
 
 const begin = (given: Partial<ProxiedObserverDeps> & { list?: JobList } = {}) => {
   const clock = { nowMs: 100_000 }
@@ -137,7 +137,7 @@ t.test('observe proxied: returns claims that are not recorded yet, also of Jobs 
 })
 
 t.test('observe proxied: counts workers that became ready and starts that failed', async (t) => {
-  const last = { why: 'quota', message: 'x' } as const
+  const last = { reason: 'quota', message: 'x' } as const
   const { observe, heartbeat } = begin({ list: { ...listWorkers(job('a')), failed: 2, last } })
   heartbeat('a', 'ready')
   heartbeat('a', 'ready', ['c'])

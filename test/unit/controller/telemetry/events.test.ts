@@ -31,7 +31,7 @@ const jobDecision: ProxiedDecision = {
   wanted: 1,
   reason: 'quota',
   state: undefined,
-  trouble: { why: 'quota', message: '' },
+  trouble: { reason: 'quota', message: '' },
 }
 
 const jobPolicy = { spares: 1, max: 9 }
@@ -107,7 +107,7 @@ t.test('events: exports Jobs with the states of other workers', async (t) => {
 t.test('events: removes the series of a deleted pool', async (t) => {
   const { events, all } = begin()
   const worker = { pod: 'w', ageMs: 1000 }
-  const noticed = { created: {}, claimed: {}, 'given-up': {}, refused: { why: 'quota', message: '' } } as const
+  const noticed = { created: {}, claimed: {}, 'given-up': {}, refused: { reason: 'quota', message: '' } } as const
   const ends = ['succeeded', 'failed', 'vanished'] as const
   const sayAll = (pool: string) => {
     const of = events.of(pool)

@@ -95,14 +95,17 @@ t.test("status of a pool of Jobs: reports why Jobs cannot start, with Kubernetes
     'not-starting': 'NotStarting',
     'pods-refused': 'PodsRefused',
   }
-  for (const why of troubles) {
-    const status = statusOf({ decision: { trouble: { why, message: 'no room' }, reason: why } })
+  for (const trouble of troubles) {
+    const status = statusOf({ decision: { trouble: { reason: trouble, message: 'no room' }, reason: trouble } })
     const expected =
-      why === 'quota'
+      trouble === 'quota'
         ? { ...well, Ready: 'False WorkersMissing', ScalingLimited: 'True QuotaExceeded' }
-        : { ...well, Ready: 'False WorkersMissing', Degraded: `True ${reasons[why]}` }
+        : { ...well, Ready: 'False WorkersMissing', Degraded: `True ${reasons[trouble]}` }
     t.strictSame(conditionsOf(status), expected)
-    t.match(messageOf(status, why === 'quota' ? 'ScalingLimited' : 'Degraded'), /^Jobs .+\. Kubernetes says: no room$/)
+    t.match(
+      messageOf(status, trouble === 'quota' ? 'ScalingLimited' : 'Degraded'),
+      /^Jobs .+\. Kubernetes says: no room$/,
+    )
   }
   t.end()
 })
@@ -115,7 +118,7 @@ t.test('status of a pool of Jobs: reports a pause and the maximum', (t) => {
 })
 
 t.test('status of a pool of Jobs: a change of captures changes numbers only, no transition times', (t) => {
-  const before = statusOf({ decision: { trouble: { why: 'image-pull', message: '' } } })
+  const before = statusOf({ decision: { trouble: { reason: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
   const later = {
     pool,
