@@ -29,10 +29,10 @@ export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () =
   const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))
   const limit = createClientLimit({ burst: wrongPerMinute, perMinute: wrongPerMinute, nowMs })
   return (authorization, client) => {
-    const given = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
+    const token = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
     const publicMessage = "The administration's token is missing or wrong."
-    if (given === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
-    const hash = digest(given)
+    if (token === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
+    const hash = digest(token)
     const actor = known.reduce<Actor | undefined>(
       (found, each) => (timingSafeEqual(each.hash, hash) ? each.actor : found),
       undefined,

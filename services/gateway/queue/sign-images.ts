@@ -29,10 +29,10 @@ const findOpen = `select iso_time(created_at) as "createdAt" from capture
  */
 export const signImages = ({ queue, database, objects, events }: Dependencies): Disposable => {
   let running = 0
-  const sign = async (of: { readonly pool: Pool; readonly id: string }) => {
-    const [open] = await database.query<{ createdAt: string }>(findOpen, [of.id, of.pool])
+  const sign = async (capture: { readonly pool: Pool; readonly id: string }) => {
+    const [open] = await database.query<{ createdAt: string }>(findOpen, [capture.id, capture.pool])
     if (!open) return {}
-    const key = newObjectKey(of.id, new Date(open.createdAt))
+    const key = newObjectKey(capture.id, new Date(open.createdAt))
     return { put: { key, url: await objects.signPut(key, lifetimeSeconds) } }
   }
   const respond = async (pool: Pool, { subject, reply }: Incoming) => {

@@ -33,8 +33,8 @@ export const startRequestSpan = (
     kind: 'SERVER',
     attributes: { 'http.request.method': method },
   } as const
-  const given = keyOf(headers) === undefined ? undefined : headers['traceparent']
-  const traceparent = Array.isArray(given) ? given[0] : given
+  const header = keyOf(headers) === undefined ? undefined : headers['traceparent']
+  const traceparent = Array.isArray(header) ? header[0] : header
   const atMs = Date.now()
   const begun = startTrace({ ...request, traceparent })
   return {

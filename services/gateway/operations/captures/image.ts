@@ -145,10 +145,10 @@ const answerImage = async (
   const link = linkOf(exchange)
   if (link) return await answer(await findLinked(context, exchange, link), false)
   const caller = await authorize(context, exchange)
-  const of = { id: pathId(exchange), accountId: caller.accountId }
+  const ref = { id: pathId(exchange), accountId: caller.accountId }
   return await withFacts({ caller }, async () => ({
     caller,
-    ...(await answer(orNotFound(await findSealedCapture(context.database, of)), true)),
+    ...(await answer(orNotFound(await findSealedCapture(context.database, ref)), true)),
   }))
 }
 

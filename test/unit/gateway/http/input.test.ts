@@ -12,12 +12,12 @@ const faultsOf = (query: string) => {
 }
 
 t.test('query: reads its parameters as text by name', async (t) => {
-  t.same(gatherPlainQuery('', names).given, {})
-  t.same(gatherPlainQuery('page=2&from=2026-01-01T00%3A00%3A00+z', names).given, {
+  t.same(gatherPlainQuery('', names).parameters, {})
+  t.same(gatherPlainQuery('page=2&from=2026-01-01T00%3A00%3A00+z', names).parameters, {
     page: '2',
     from: '2026-01-01T00:00:00 z',
   })
-  t.same(gatherPlainQuery('page&&from=a=b', names).given, { page: '', from: 'a=b' })
+  t.same(gatherPlainQuery('page&&from=a=b', names).parameters, { page: '', from: 'a=b' })
 })
 
 t.test('query: reports all faults at once, each under its name', async (t) => {
