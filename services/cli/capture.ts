@@ -40,7 +40,7 @@ const formatsByEnding: Readonly<Record<string, Format>> = Object.fromEntries(
 )
 
 /** The format given by the extension of the output file; empty if there is no extension. Throws `UsageError` for other extensions. */
-const readFormat = (output: string | undefined): { readonly format?: Format } => {
+const formatFromExtension = (output: string | undefined): { readonly format?: Format } => {
   const ending = extname(output ?? '').toLowerCase()
   if (ending === '') return {}
   const format = formatsByEnding[ending]
@@ -104,7 +104,7 @@ export const capture: Command = {
     const source = await readSource(args.operands[0] ?? '')
     const output = flagText(args, 'output')
     const supplied = readParameters(args)
-    const parameters = { ...(supplied['format'] === undefined && readFormat(output)), ...supplied, ...source }
+    const parameters = { ...(supplied['format'] === undefined && formatFromExtension(output)), ...supplied, ...source }
     const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, followMs)
     if (!image) {
       const { code = 'JOB_FAILED', message = '' } = record.error ?? {}

@@ -8,7 +8,7 @@ import {
   serverMaxPayload,
   readStreams,
   type StreamState,
-  unreadPart,
+  unreadShare,
   unreadReports,
 } from '#shared/queue/streams.ts'
 import { capturesStream, maxMessageBytes } from '#shared/queue/topology.ts'
@@ -111,6 +111,6 @@ export const createStreamKeeper = (ledger: Dependencies, wakeup: Pick<Wakeup, 'n
       await declare(ledger)
     }
     const unread = await unreadReports(ledger.queue)
-    ledger.events.reportsUnread(unread, unread === 0 ? 0 : await unreadPart(ledger.queue, unread))
+    ledger.events.reportsUnread(unread, unread === 0 ? 0 : await unreadShare(ledger.queue, unread))
   }
 }

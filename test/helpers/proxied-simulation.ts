@@ -104,7 +104,7 @@ const live = (world: JobWorld, { policy, fault = {} }: ProxiedScenario, stop: Ab
       api: fault.api?.(cluster.api) ?? cluster.api,
       now,
       troubleOf: (pod) => troubleOf(pod, { unscheduledMs: 0, startingMs: 0 }, 300_000),
-      hasClaimed: (job) => reports.of(job)?.captureId !== undefined,
+      hasClaimed: (job) => reports.get(job)?.captureId !== undefined,
       manifest: (name) => ({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'jobs' } }),
       notice: () => wakeup.notify(),
     },

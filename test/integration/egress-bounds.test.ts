@@ -159,7 +159,7 @@ t.test(
   },
 )
 
-t.test('egress bounds: closes the other end if one end breaks off', async (t) => {
+t.test('egress bounds: closes the other end when one end disconnects', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules })
   const ask = () => askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })

@@ -39,7 +39,7 @@ t.test('worker egress faults: an egress killed while an image loads costs the ca
 
 // Contract: Service faults
 t.test(
-  'worker egress faults: an egress killed during a page costs no attempt; a page that breaks off by itself fails',
+  'worker egress faults: an egress killed during a page costs no attempt; a page whose own connection is lost fails',
   (t) => killWhile(t, '/half', { outcome: 'failed', code: 'CONNECTION_FAILED' }),
 )
 

@@ -20,7 +20,7 @@ export type ProxiedObserverDeps = {
 
 const claimsOf = (jobs: readonly Pick<ListedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
   jobs.flatMap(({ name, captureId: shown }) => {
-    const captureId = reports.of(name)?.captureId
+    const captureId = reports.get(name)?.captureId
     // A Job claims once.
     return captureId === undefined || shown !== undefined ? [] : [{ job: name, captureId }]
   })
@@ -47,7 +47,7 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
     return subscription.listeningMs(heartbeatAtMs) > lostAfterMs
   }
   const stateOf = (job: ListedJob, nowMs: number): SeenJob['state'] => {
-    const report = reports.of(job.name)
+    const report = reports.get(job.name)
     if (isSilent(job, report, nowMs)) return 'lost'
     if (report?.captureId === undefined && job.captureId === undefined) return stateOfUnclaimed(job, report)
     return report?.isSpent || job.worker === 'ended' ? 'spent' : 'serving'

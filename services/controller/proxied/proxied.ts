@@ -73,7 +73,7 @@ export type ProxiedDecision = {
   readonly giveUp: readonly string[]
   readonly claims: readonly Claim[]
   /** Required number of Jobs, at most `max`. */
-  readonly wanted: number
+  readonly desired: number
   readonly reason: Reason
   /** Whether Jobs can be started, and for how long without a break; undefined if that is unknown. */
   readonly state: { readonly canStart: boolean; readonly forMs: number; readonly reason: Reason } | undefined

@@ -61,7 +61,7 @@ const measure = (
   { observation, decision }: Tick<ProxiedObservation, ProxiedDecision>,
 ) => {
   const { waiting } = countJobs(observation)
-  metric.pool_workers_desired.set(pool, decision.wanted)
+  metric.pool_workers_desired.set(pool, decision.desired)
   metric.pool_decisions_total.inc({ ...pool, decision: decisionKind(decision), reason: decision.reason })
   if (waiting !== 'unknown') metric.pool_captures_waiting.set(pool, waiting)
   if (observation.depth === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'depth' })
@@ -91,13 +91,13 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, metric: Po
         tick: Tick<ProxiedObservation, ProxiedDecision>,
         { spares, max }: Pick<ProxiedPolicy, 'spares' | 'max'>,
       ) => {
-        const { create, giveUp, reason, wanted, trouble } = tick.decision
+        const { create, giveUp, reason, desired, trouble } = tick.decision
         measure(metric, labels, tick)
         metric.pool_workers_min.set(labels, spares)
         metric.pool_workers_max.set(labels, max)
         if (create + giveUp.length > 0 || reason !== lastReason) {
           const details = { reason, ...(trouble && { trouble: trouble.message }) }
-          logger.info({ pool, create, giveUp, wanted, ...details, ...countJobs(tick.observation) }, `jobs ${reason}`)
+          logger.info({ pool, create, giveUp, desired, ...details, ...countJobs(tick.observation) }, `jobs ${reason}`)
         }
         lastReason = reason
       },

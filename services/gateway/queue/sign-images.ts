@@ -2,7 +2,7 @@ import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { signedCodec } from '#shared/queue/messages.ts'
-import { captureIdOf, signFilter } from '#shared/queue/subjects.ts'
+import { parseCaptureId, signFilter } from '#shared/queue/subjects.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
@@ -37,7 +37,7 @@ export const signImages = ({ queue, database, objects, events }: Dependencies): 
   }
   const respond = async (pool: Pool, { subject, reply }: Incoming) => {
     if (reply === undefined || running >= concurrentMax) return
-    const id = captureIdOf(subject)
+    const id = parseCaptureId(subject)
     running += 1
     try {
       queue.publish(reply, signedCodec.encode(await sign({ pool, id })))

@@ -10,7 +10,7 @@ import { lanes, type Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from './connection.ts'
 import { manage } from './stored.ts'
-import { captureIdOf } from './subjects.ts'
+import { parseCaptureId } from './subjects.ts'
 import {
   capturesStream,
   laneConsumerName,
@@ -218,7 +218,7 @@ export const findUndeliverable = async (queue: Queue): Promise<readonly { id: st
     // The client's type lacks the second field.
     const query = { seq: 1, next_by_subj: lane.filter_subject }
     const message = await streams.getMessage(capturesStream.name, query)
-    return message && message.seq <= floor ? [{ id: captureIdOf(message.subject), sequence: message.seq }] : []
+    return message && message.seq <= floor ? [{ id: parseCaptureId(message.subject), sequence: message.seq }] : []
   })
   return (await Promise.all(oldest)).flat()
 }

@@ -65,14 +65,14 @@ export const skipReasonAmong = (all: readonly BrowserPool[]): ((pool: BrowserPoo
 }
 
 /** Status of a skipped pool. */
-export const skippedStatus = (of: StatusBase, { reason, message, code }: SkipReason): BrowserPoolStatus => ({
-  observedGeneration: of.pool.metadata.generation,
+export const skippedStatus = (base: StatusBase, { reason, message, code }: SkipReason): BrowserPoolStatus => ({
+  observedGeneration: base.pool.metadata.generation,
   reason: code,
-  selector: labelSelector(poolSelector(of.instance, of.pool.metadata.name)),
+  selector: labelSelector(poolSelector(base.instance, base.pool.metadata.name)),
   conditions: [
-    withTransitionTime(of, 'Ready', condition('False', 'WorkersMissing', message)),
-    withTransitionTime(of, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
-    withTransitionTime(of, 'Stalled', condition('True', reason, message)),
-    withTransitionTime(of, 'Degraded', condition('True', reason, message)),
+    withTransitionTime(base, 'Ready', condition('False', 'WorkersMissing', message)),
+    withTransitionTime(base, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
+    withTransitionTime(base, 'Stalled', condition('True', reason, message)),
+    withTransitionTime(base, 'Degraded', condition('True', reason, message)),
   ],
 })

@@ -51,7 +51,7 @@ const cases: Case[] = [
     name: 'creates no Jobs and publishes no state while the pool is paused',
     observation: { depth: waiting(5), jobs: jobs('idle', 1) },
     policy: { isPaused: true },
-    want: { create: 0, wanted: 1, reason: 'paused', state: undefined },
+    want: { create: 0, desired: 1, reason: 'paused', state: undefined },
   },
   {
     name: 'creates no Jobs while the depth of JetStream is unknown',
@@ -59,7 +59,7 @@ const cases: Case[] = [
     policy: { spares: 3 },
     want: {
       create: 0,
-      wanted: 2,
+      desired: 2,
       reason: 'backlog-unknown',
       state: { canStart: true, forMs: 5000, reason: 'backlog-unknown' },
     },
@@ -67,7 +67,7 @@ const cases: Case[] = [
   {
     name: 'creates one Job for each waiting capture',
     observation: { depth: waiting(3) },
-    want: { create: 3, wanted: 3, reason: 'backlog' },
+    want: { create: 3, desired: 3, reason: 'backlog' },
   },
   {
     name: 'counts captures in flight that no Job is known to serve',
@@ -77,50 +77,50 @@ const cases: Case[] = [
   {
     name: 'creates none for captures that Jobs serve',
     observation: { depth: waiting(0, 4), jobs: jobs('serving', 4) },
-    want: { create: 0, wanted: 4, reason: 'steady' },
+    want: { create: 0, desired: 4, reason: 'steady' },
   },
   {
     name: 'creates none for captures that starting, idle or leaving Jobs will take',
     observation: { depth: waiting(3), jobs: [...jobs('coming', 1), ...jobs('idle', 1), ...jobs('leaving', 1)] },
-    want: { create: 0, wanted: 3, reason: 'starting' },
+    want: { create: 0, desired: 3, reason: 'starting' },
   },
   {
     name: 'does not count spent or lost Jobs as capacity',
     observation: { depth: waiting(2), jobs: [...jobs('spent', 3), ...jobs('lost', 1)] },
-    want: { create: 2, wanted: 2, reason: 'backlog' },
+    want: { create: 2, desired: 2, reason: 'backlog' },
   },
   {
     name: 'never exceeds the maximum of unfinished Jobs, spent ones included',
     observation: { depth: waiting(50, 4), jobs: [...jobs('serving', 4), ...jobs('spent', 4)] },
-    want: { create: 2, wanted: 10, reason: 'at-maximum' },
+    want: { create: 2, desired: 10, reason: 'at-maximum' },
   },
   {
     name: 'creates none above a lowered maximum',
     observation: { depth: waiting(50), jobs: jobs('spent', 12) },
-    want: { create: 0, wanted: 10, reason: 'at-maximum' },
+    want: { create: 0, desired: 10, reason: 'at-maximum' },
   },
   {
     name: 'keeps spares',
     observation: { jobs: jobs('idle', 1) },
     policy: { spares: 3 },
-    want: { create: 2, wanted: 3, reason: 'buffer' },
+    want: { create: 2, desired: 3, reason: 'buffer' },
   },
   {
     name: 'keeps spares on top of the backlog',
     observation: { depth: waiting(1, 1), jobs: [...jobs('idle', 2), ...jobs('serving', 1)] },
     policy: { spares: 2 },
-    want: { create: 1, wanted: 4, reason: 'buffer' },
+    want: { create: 1, desired: 4, reason: 'buffer' },
   },
   {
     name: 'keeps its spares if the depth is below the number of serving Jobs',
     observation: { depth: waiting(0), jobs: [...jobs('serving', 2), ...jobs('idle', 1)] },
     policy: { spares: 1 },
-    want: { create: 0, wanted: 3, reason: 'steady' },
+    want: { create: 0, desired: 3, reason: 'steady' },
   },
   {
     name: 'has the reason steady without work',
     observation: {},
-    want: { create: 0, wanted: 0, reason: 'steady', state: { canStart: true, forMs: 5000, reason: 'steady' } },
+    want: { create: 0, desired: 0, reason: 'steady', state: { canStart: true, forMs: 5000, reason: 'steady' } },
   },
   {
     name: 'returns claims, even while it creates no Jobs',

@@ -125,9 +125,9 @@ const startSlot = (by: 'pool' | 'account' | 'capture') => {
 t.test('slots: with `account` a host serves one account, and a spare one only a second account starts', async (t) => {
   const { slot, indexOf, ended, made } = startSlot('account')
   t.equal(await indexOf(), 0)
-  t.notOk(slot.hasServed('a'))
+  t.notOk(slot.isDedicatedTo('a'))
   t.equal(await indexOf('a'), 0, 'an unused host serves any account')
-  t.ok(slot.hasServed('a'))
+  t.ok(slot.isDedicatedTo('a'))
   t.equal(await indexOf(), 0)
   t.equal(await indexOf('a'), 0)
   t.equal(made.length, 1, 'one account needs no spare host')
@@ -146,14 +146,14 @@ t.test('slots: with `capture` each capture gets a spare host', async (t) => {
   t.equal(await indexOf(), 1, 'before the next capture is pulled')
   t.equal(await indexOf('a'), 1)
   t.same(ended(), [1, 0, 0])
-  t.notOk(slot.hasServed('a'))
+  t.notOk(slot.isDedicatedTo('a'))
   await slot[Symbol.asyncDispose]()
 })
 
 t.test('slots: with `pool` a host serves all accounts', async (t) => {
   const { slot, indexOf, made } = startSlot('pool')
   t.same([await indexOf('a'), await indexOf('b')], [0, 0])
-  t.notOk(slot.hasServed('b'))
+  t.notOk(slot.isDedicatedTo('b'))
   t.equal(made.length, 1)
 })
 

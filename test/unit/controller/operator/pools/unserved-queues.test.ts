@@ -50,7 +50,7 @@ t.test(
     } as const
     const deps: UnservedQueuesDeps = {
       clock: { nowMs: () => nowMs },
-      of: (queue) => ({
+      forQueue: (queue) => ({
         heartbeats: queue === 'stealth' ? heartbeats : new Map(),
         backlog: () => ({ pending: 2, processing: 0, arrivals10s: 0, oldestMs: 0 }),
       }),

@@ -29,7 +29,7 @@ const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
   create: 0,
   giveUp: [],
   claims: [],
-  wanted: 4,
+  desired: 4,
   reason: 'steady',
   state: undefined,
   trouble: undefined,

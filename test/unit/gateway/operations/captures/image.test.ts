@@ -109,7 +109,7 @@ t.test('image: a pending or failed capture is NOT_READY, an expired or missing i
   t.match(await codeFor(completedCapture), [410, { code: 'EXPIRED' }])
 })
 
-t.test('image: streams a large image, and breaks off if it differs from the reported one', async (t) => {
+t.test('image: streams a large image, and aborts if it differs from the reported one', async (t) => {
   const { context, ask } = start(t)
   const large = Buffer.alloc(bufferBytesMax + 1, 7)
   const sha256 = createHash('sha256').update(large).digest('hex')
