@@ -26,8 +26,7 @@ export type SkipReason = {
 }
 
 /** Whether a pool needs its queue exclusively: the queue decides its size, or each capture gets a Job. */
-const needsQueue = ({ spec, metadata }: BrowserPool): boolean =>
-  metadata.deletionTimestamp === undefined && (spec.pool === 'proxied' || spec.autoscaling.enabled)
+const needsQueue = ({ spec }: BrowserPool): boolean => spec.pool === 'proxied' || spec.autoscaling.enabled
 
 /** Oldest first; pools created in the same second by name. */
 const byAge = ({ metadata: one }: BrowserPool, { metadata: other }: BrowserPool): number =>
@@ -47,7 +46,7 @@ const queueOwners = (all: readonly BrowserPool[]): ReadonlyMap<Pool, BrowserPool
     }),
   )
 
-/** Returns why one of these pools is skipped; undefined if it is reconciled. */
+/** Returns why one of these pools is skipped; undefined if it is reconciled. `all`: without terminating pools, whose queues go to the next. */
 export const skipReasonAmong = (all: readonly BrowserPool[]): ((pool: BrowserPool) => SkipReason | undefined) => {
   const owners = queueOwners(all.filter((pool) => unsupportedSpecError(pool) === undefined))
   return (pool) => {
