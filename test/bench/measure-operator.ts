@@ -6,7 +6,7 @@ import { recordJobs } from '#test/helpers/job-record.ts'
 import { type OperatorCluster, startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 
 /** How much is measured. */
-export type OperatorEffort = {
+export type OperatorWorkload = {
   readonly pools: number
   readonly workersEach: number
   readonly liveJobs: number
@@ -60,7 +60,7 @@ const writes = async ({ cluster }: OperatorCluster) =>
   (await cluster.requests()).filter(({ verb }) => writing.has(verb)).length
 
 /** Pools of some workers each; one of them is sized by the queue. */
-const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, workersEach }: OperatorEffort) => {
+const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, workersEach }: OperatorWorkload) => {
   for (let index = 0; index < pools; index += 1) {
     const size = { minReplicas: workersEach, maxReplicas: workersEach }
     await applyPool(`pool-${index}`, { replicas: workersEach, autoscaling: { ...size, enabled: index === 0 } })
@@ -75,8 +75,8 @@ const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, work
   )
 }
 
-const measureIdleCost = async (world: OperatorCluster, effort: OperatorEffort): Promise<IdleCost> => {
-  const { pools, workersEach, liveJobs, idleMs } = effort
+const measureIdleCost = async (world: OperatorCluster, workload: OperatorWorkload): Promise<IdleCost> => {
+  const { pools, workersEach, liveJobs, idleMs } = workload
   const { pid = 0 } = world.operator.child
   // What was in flight is written by now, and the garbage of the start collected.
   await delay(idleMs / 2)
@@ -96,9 +96,9 @@ const measureIdleCost = async (world: OperatorCluster, effort: OperatorEffort): 
 /** Runs a crowd of pools, pods and Jobs, first when nothing changes, then with a burst of proxied captures. */
 export const measureOperator = async (
   t: Parameters<typeof startOperatorCluster>[0],
-  effort: OperatorEffort,
+  workload: OperatorWorkload,
 ): Promise<{ idle: IdleCost; burst: Burst }> => {
-  const { liveJobs, burst, nodes, leaseSeconds } = effort
+  const { liveJobs, burst, nodes, leaseSeconds } = workload
   let serviceMs = patienceMs
   const world = await startOperatorCluster(t, {
     nodes,
@@ -106,12 +106,12 @@ export const measureOperator = async (
     settings: { CONTROLLER_LEASE_SECONDS: String(leaseSeconds) },
   })
   const { queue, applyPool } = world
-  await applyPools(world, effort)
+  await applyPools(world, workload)
   await applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs, ttlSecondsAfterFinished: 5 } })
   const record = recordJobs(world, () => 0)
   await queue.send(liveJobs, { pool: 'proxied' })
   await eventually(() => record.claims.size === liveJobs, { withinMs: patienceMs, what: 'all Jobs have claimed' })
-  const idle = await measureIdleCost(world, effort)
+  const idle = await measureIdleCost(world, workload)
 
   serviceMs = 500
   const startedMs = performance.now()

@@ -9,7 +9,7 @@ import type { Route } from '#test/fixtures/pages/pages.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { keepPictures } from '#test/helpers/keep-pictures.ts'
 import { sendFile } from '#test/helpers/serve-folder.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -130,9 +130,9 @@ const takeBare = async (browser: Browser, url: string, { parameters = {}, subjec
 }
 
 /** Serves a family and starts both browsers; `shoot` captures a page with the engine, `bare` with plain Playwright. */
-export const startGallery = async (lifetime: Parameters<typeof startCaptures>[0], family: GalleryFamily) => {
+export const startGallery = async (lifetime: Parameters<typeof startCaptureEnvironment>[0], family: GalleryFamily) => {
   assertInstalled()
-  const { pages, shotOf } = await startCaptures(lifetime, galleryRoutes(family.pages))
+  const { pages, shotOf } = await startCaptureEnvironment(lifetime, galleryRoutes(family.pages))
   const browser = await startBareBrowser(['--site-per-process'])
   lifetime.teardown(() => browser.close())
   const shoot = (page: GalleryPage) => shotOf({ url: pages.url + pathOf(page), timeout: 10, ...page.parameters })

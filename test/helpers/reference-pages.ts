@@ -5,7 +5,7 @@ import type { Route } from '#test/fixtures/pages/pages.ts'
 import type { ReferenceFamily, ReferencePage } from '#test/fixtures/reference/page.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { keepPictures } from '#test/helpers/keep-pictures.ts'
-import { pixel, startCaptures } from '#test/helpers/shots.ts'
+import { pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
 const least = 0.98
@@ -59,7 +59,7 @@ const faultsIn = async (picture: Uint8Array, { places, size, context }: Referenc
  */
 export const testReferencePages = async (t: Test, family: ReferenceFamily): Promise<void> => {
   const documents = Object.fromEntries(family.pages.map((page) => [pathOf(page), documentOf(page)]))
-  const { pages, shotOf } = await startCaptures(t, { ...family.routes, ...documents })
+  const { pages, shotOf } = await startCaptureEnvironment(t, { ...family.routes, ...documents })
   // The engine's setting: rotated out-of-process frames are smoothed differently.
   const browser = await startBareBrowser(['--site-per-process'])
   t.teardown(() => browser.close())

@@ -14,7 +14,7 @@ export const redPage = (body: string): string => `<!doctype html><body style="ma
  * Serves the fixture pages and `routes` on loopback, also as `localhost`, and starts a browser host that can reach them, both
  * until the tests end. `shotOf` throws if a capture does not complete; page timeout is five seconds.
  */
-export const startCaptures = async (
+export const startCaptureEnvironment = async (
   lifetime: { readonly teardown: (clean: () => Promise<void>) => unknown },
   routes: Readonly<Record<string, Route>> = {},
 ) => {

@@ -2,9 +2,9 @@ import t from 'tap'
 import { type PrintedPage, printed } from '#test/fixtures/reference/print.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { pageSizesOf, streamsOf } from '#test/helpers/pdf.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shotOf } = await startCaptureEnvironment(t)
 const browser = await startBareBrowser()
 t.teardown(() => browser.close())
 

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, shotOf, take } = await startCaptures(t, {
+const { pages, shotOf, take } = await startCaptureEnvironment(t, {
   '/form': (_request, response) =>
     response
       .writeHead(200, { 'content-type': 'text/html' })

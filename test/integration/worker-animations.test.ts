@@ -1,11 +1,11 @@
 import t from 'tap'
 import { content } from '#test/fixtures/reference/page.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const go = '@keyframes go { to { background: rgb(0,0,255) } }'
 const framed = `<style>${go} body { margin: 0; height: 100vh; animation: go 100s forwards }</style><body>`
 
-const { pages, shotOf } = await startCaptures(t, { '/framed': content('text/html', framed) })
+const { pages, shotOf } = await startCaptureEnvironment(t, { '/framed': content('text/html', framed) })
 const otherSite = `http://localhost:${pages.host.split(':')[1]}`
 
 const box = 'width:100px;height:100px'

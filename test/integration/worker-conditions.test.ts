@@ -1,7 +1,7 @@
 import t from 'tap'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, shotOf, take } = await startCaptures(t, {
+const { pages, shotOf, take } = await startCaptureEnvironment(t, {
   '/held.svg': () => {},
   '/gone': (_request, response) =>
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Page  not\nfound</h1>'),

@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { isRendition } from '#shared/capture/files.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
-import { blue, pixel, red, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import type { Shot } from '#worker/protocol/protocol.ts'
 
 const article = `<!doctype html><html lang="en"><title>Tides</title><body style="margin:0;background:rgb(0,0,255)">
@@ -12,7 +12,7 @@ const article = `<!doctype html><html lang="en"><title>Tides</title><body style=
   <form style="display:none"><button name="remove">drop</button><input name="checkVisibility"></form>
   <button aria-label="Close">x</button><a href="javascript:go()">run</a><p style="display:none">hidden</p>
   <script>document.querySelector('h1').textContent += ' of today'</script>`
-const { pages, shotOf } = await startCaptures(t, {
+const { pages, shotOf } = await startCaptureEnvironment(t, {
   '/article': (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(article),
   '/long': (_request, response) =>
     void response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>short</p><!--${'a'.repeat(5_100_000)}-->`),

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { blue, pixel, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shotOf } = await startCaptureEnvironment(t)
 
 const lime = [0, 255, 0]
 const noMargins = { pdf_margin_top: '0', pdf_margin_right: '0', pdf_margin_bottom: '0', pdf_margin_left: '0' }

@@ -11,7 +11,7 @@ import { browsersOf, chromiumPath, startBareBrowser } from '#test/helpers/bare-b
 import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { pixel, startCaptures } from '#test/helpers/shots.ts'
+import { pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { canaryPage, createCanary, warmUp } from '#worker/host/warm-up.ts'
 import { listChildren } from '#worker/isolation/processes.ts'
 
@@ -19,7 +19,7 @@ const languages: (string | undefined)[] = []
 const filled = 'background:linear-gradient(red,blue)'
 const square =
   '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"><rect width="100" height="100" fill="red"/></svg>'
-const { pages, egress, host, take, shotOf } = await startCaptures(t, {
+const { pages, egress, host, take, shotOf } = await startCaptureEnvironment(t, {
   '/language': ({ headers }, response) => {
     languages.push(headers['accept-language'])
     response.end('<p>any')

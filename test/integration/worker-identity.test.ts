@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const probe = createIdentityProbe()
-const { pages, shotOf } = await startCaptures(t, probe.routes)
+const { pages, shotOf } = await startCaptureEnvironment(t, probe.routes)
 
 /** Waits until the page, its frame and their workers have reported, however busy the machine is. */
 const probed = async (parameters: CaptureParameters = {}) => {

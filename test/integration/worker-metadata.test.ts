@@ -2,7 +2,7 @@ import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const page = (head: string, body = '<p>page'): string => `<!doctype html><html><head>${head}</head><body>${body}</body>`
 const html =
@@ -96,7 +96,7 @@ const routes: Record<string, Route> = {
   '/empty-404': (_request, response) => void response.writeHead(404).end(),
 }
 
-const captures = await startCaptures(t, routes)
+const captures = await startCaptureEnvironment(t, routes)
 const { pages } = captures
 const shotOf = (parameters: CaptureParameters) =>
   captures.shotOf({ timeout: 10, extract_metadata: true, ...parameters })

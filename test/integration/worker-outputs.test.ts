@@ -2,9 +2,9 @@ import sharp from 'sharp'
 import t from 'tap'
 import { captureWith, startTestHost } from '#test/helpers/browser-host.ts'
 import { pageSizesOf } from '#test/helpers/pdf.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, egress, take, shotOf } = await startCaptures(t)
+const { pages, egress, take, shotOf } = await startCaptureEnvironment(t)
 
 t.test('worker outputs: an element is captured alone, wherever it is, in whole pixels', async (t) => {
   const box = 'width:100.5px;height:50.2px;background:rgb(0,0,255)'

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const received: { url: string; headers: IncomingHttpHeaders }[] = []
 const strict = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'; frame-src *" }
-const { pages, take, shotOf } = await startCaptures(t, {
+const { pages, take, shotOf } = await startCaptureEnvironment(t, {
   '/seen': ({ url = '', headers }, response) => {
     received.push({ url, headers })
     response.end(redPage('<p>seen'))

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { genuineOverlays, popups } from '#test/fixtures/popups.ts'
-import { blue, pixel, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shotOf } = await startCaptureEnvironment(t)
 
 const isThere = async (html: string, block: boolean) => {
   const colour = await pixel(await shotOf({ html, block_popups: block }), 640, 500)

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { hasOutline, pageSizesOf, streamsOf } from '#test/helpers/pdf.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, shotOf, take } = await startCaptures(t)
+const { pages, shotOf, take } = await startCaptureEnvironment(t)
 
 const html = `<!doctype html><title>printed</title><body style="margin:0;background:rgb(255,0,0)"><h1>one</h1>
   <h2 style="break-before:page">two</h2><h2 style="break-before:page">three</h2>`

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { challengePages, cleanPages } from '#test/fixtures/pages/challenges.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shotOf } = await startCaptureEnvironment(t)
 
 /** Codes of the warnings of a page; the vendors' hosts are unreachable. */
 const codesOf = async (html: string) =>

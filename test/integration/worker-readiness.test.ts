@@ -3,7 +3,7 @@ import t from 'tap'
 import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const svg = { 'content-type': 'image/svg+xml' }
 const blueSquare =
@@ -24,7 +24,7 @@ const largeImages = [1, 2, 3, 4].map(
   (n) => `<img src="/large?${n}" decoding="async" style="width:1280px;height:200px;float:left">`,
 )
 
-const { pages, host, shotOf } = await startCaptures(t, {
+const { pages, host, shotOf } = await startCaptureEnvironment(t, {
   '/late.svg': late(700),
   '/never.svg': () => {},
   '/large': (_request, response) => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(greyImage),

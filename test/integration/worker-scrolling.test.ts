@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import t from 'tap'
 import { content } from '#test/fixtures/reference/page.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, shotOf } = await startCaptures(t, {
+const { pages, shotOf } = await startCaptureEnvironment(t, {
   '/late.json': (_request, response) => {
     response.writeHead(200, { 'access-control-allow-origin': '*' })
     setTimeout(() => response.end('{}'), 400)

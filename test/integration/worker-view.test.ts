@@ -1,9 +1,9 @@
 import sharp from 'sharp'
 import t from 'tap'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const requests: (string | undefined)[] = []
-const { pages, shotOf, take } = await startCaptures(t, {
+const { pages, shotOf, take } = await startCaptureEnvironment(t, {
   '/languages': (request, response) => {
     requests.push(request.headers['accept-language'])
     response.setHeader('content-type', 'text/html')

@@ -7,7 +7,7 @@ import { families } from '#test/fixtures/gallery/families.ts'
 import type { GalleryFamily } from '#test/fixtures/gallery/page.ts'
 import { content } from '#test/fixtures/reference/page.ts'
 import { missingColours, pathOf, startGallery } from '#test/helpers/gallery.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
 type Pair = {
@@ -76,7 +76,9 @@ const drawSheet = (pairs: readonly Pair[]) =>
       figure { margin: 0 } figure div { display: flex; gap: 6px; align-items: start } img { max-width: calc(50% - 3px) } b { font-size: 15px }`
     const figures = await Promise.all(pairs.map(figureOf))
     const document = `<!doctype html><meta charset="utf-8"><style>${style}</style>${figures.join('\n')}`
-    const { pages, shotOf } = await startCaptures(lifetime, { '/sheet': content('text/html; charset=utf-8', document) })
+    const { pages, shotOf } = await startCaptureEnvironment(lifetime, {
+      '/sheet': content('text/html; charset=utf-8', document),
+    })
     const sheet = { url: `${pages.url}/sheet`, width: 2000, height: 1200, full_page: true, timeout: 30 }
     return (await shotOf(sheet)).bytes
   })

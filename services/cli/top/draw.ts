@@ -176,14 +176,14 @@ const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canva
   ]
 }
 
-const unreadPart = (what: string, reason: string, canvas: Canvas): string[] => [
+const unreadShare = (what: string, reason: string, canvas: Canvas): string[] => [
   paint(cut(`${what} not read: ${reason}`, canvas.columns), 'red', canvas),
 ]
 
 const poolPart = (pools: Snapshot['pools'], canvas: Canvas): string[] => {
-  if (typeof pools === 'string') return unreadPart('pools', pools, canvas)
+  if (typeof pools === 'string') return unreadShare('pools', pools, canvas)
   if (pools.length > 0) return renderTable(poolColumns, pools, canvas)
-  return unreadPart('pools', 'this controller shows none; of several the one that leads does', canvas)
+  return unreadShare('pools', 'this controller shows none; of several the one that leads does', canvas)
 }
 
 /** Renders a snapshot as lines that fit the canvas. */
@@ -194,7 +194,7 @@ export const draw = ({ at, source, pools, captures }: Snapshot, canvas: Canvas):
   const head = paint(cut(title, room).padEnd(room), 'bold', canvas) + gap + time
   const parts = [
     poolPart(pools, canvas),
-    ...(typeof captures === 'string' ? [unreadPart('captures', captures, canvas)] : captureParts(captures, canvas)),
+    ...(typeof captures === 'string' ? [unreadShare('captures', captures, canvas)] : captureParts(captures, canvas)),
   ]
   const lines = [head, ...parts.flatMap((part) => ['', ...part])]
   return canvas.rows === undefined ? lines : lines.slice(0, canvas.rows)

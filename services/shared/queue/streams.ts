@@ -169,7 +169,7 @@ export const unreadReports = async (queue: Queue): Promise<number> => {
 }
 
 /** Share of the results stream's size limit that unread reports take, 0 to 1. Throws if the server does not respond. */
-export const unreadPart = async (queue: Queue, unread: number): Promise<number> => {
+export const unreadShare = async (queue: Queue, unread: number): Promise<number> => {
   const manager = await manage(queue)
   const { config, state } = await manager.streams.info(resultsStream.name)
   if (state.messages === 0 || config.max_bytes <= 0) return 0

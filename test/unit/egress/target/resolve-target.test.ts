@@ -69,14 +69,14 @@ t.test('resolve target: blocks a name with more than 64 addresses', async (t) =>
 })
 
 t.test('resolve target: reads the network of this machine once for all addresses of a name', async (t) => {
-  let looks = 0
+  let lookups = 0
   const own = () => {
-    looks += 1
+    lookups += 1
     return { addresses: new Set<string>(), networks: [] }
   }
   const resolver = resolverOf({ 'a.test': { A: ['1.1.1.1', '8.8.8.8'], AAAA: ['2606:4700::1111'] } })
   await resolveTarget({ resolver, rules: { ...rulesOf(), own } }, target('a.test'), ownPort)
-  t.equal(looks, 1)
+  t.equal(lookups, 1)
 })
 
 t.test('resolve target: resolves allowed names as the machine does, all others by DNS only', async (t) => {
