@@ -7,7 +7,7 @@ import { startPages } from '#test/helpers/browser-host.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { grantController } from '#test/helpers/controller-role.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startOperator } from '#test/helpers/operator-process.ts'
 import { startPodWorkers } from '#test/helpers/worker-from-pod.ts'
@@ -21,7 +21,7 @@ const pages = await startPages({
     held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>at last</h1>'))
   },
 })
-const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const filter = await startFilter({ rules: targetRules(pages.host), connectionBytesMax: 1e9 })
 const workers = await startPodWorkers({ cluster })
 t.teardown(async () => {
   await workers[Symbol.asyncDispose]()

@@ -13,7 +13,7 @@ const least = 0.98
 const tolerance = 3
 const viewport = { width: 800, height: 600 }
 
-const pathOf = ({ name }: ReferencePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
+const pagePath = ({ name }: ReferencePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
 
 const documentOf =
   ({ body, headers }: ReferencePage): Route =>
@@ -58,8 +58,8 @@ const faultsIn = async (picture: Uint8Array, { places, size, context }: Referenc
  * match and have the colours that the page defines, and both checks must fail once the page is broken.
  */
 export const testReferencePages = async (t: Test, family: ReferenceFamily): Promise<void> => {
-  const documents = Object.fromEntries(family.pages.map((page) => [pathOf(page), documentOf(page)]))
-  const { pages, shotOf } = await startCaptureEnvironment(t, { ...family.routes, ...documents })
+  const documents = Object.fromEntries(family.pages.map((page) => [pagePath(page), documentOf(page)]))
+  const { pages, shoot } = await startCaptureEnvironment(t, { ...family.routes, ...documents })
   // The engine's setting: rotated out-of-process frames are smoothed differently.
   const browser = await startBareBrowser(['--site-per-process'])
   t.teardown(() => browser.close())
@@ -68,17 +68,17 @@ export const testReferencePages = async (t: Test, family: ReferenceFamily): Prom
   for (const page of family.pages) {
     const { todo = false } = page
     t.test(`${family.name}: ${page.name}: matches a bare browser, and a defect is caught`, { todo }, async (t) => {
-      const url = pages.url + pathOf(page)
+      const url = pages.url + pagePath(page)
       const parameters = { url, ...viewport, ...page.parameters }
       const reference = await takeReference(browser, url, page)
-      const { bytes } = await shotOf(parameters)
+      const { bytes } = await shoot(parameters)
       const likeness = await similarity(bytes, reference)
       const faults = await faultsIn(bytes, page)
       if (likeness < least || faults.length > 0) {
-        const folder = await keepPictures(pathOf(page), { ours: bytes, reference })
+        const folder = await keepPictures(pagePath(page), { ours: bytes, reference })
         t.fail(`similarity ${likeness.toFixed(4)}, at least ${least}; ${faults.join('; ')}; pictures in ${folder}`)
       }
-      const broken = await shotOf({ ...parameters, css: page.defect })
+      const broken = await shoot({ ...parameters, css: page.defect })
       const isUnlike = (await similarity(broken.bytes, reference)) < least
       if (isUnlike) unlike += 1
       t.ok(isUnlike || (await faultsIn(broken.bytes, page)).length > 0, `${page.defect} is seen`)

@@ -50,7 +50,7 @@ const lapse = async (database: Database) => {
 }
 
 /** The rows, the subjects of each stream, the number of objects, and how many meters are wrong. */
-const stateOf = async (
+const readState = async (
   { database, queue, objects }: Stores,
   rows: (database: Database) => Promise<Readonly<Record<string, unknown>>>,
 ): Promise<Readonly<Record<string, unknown>>> => {
@@ -118,7 +118,7 @@ export const openPair = async <Process, World>(
     await purgeStreams(queue)
     await objects.delete(await Array.fromAsync(objects.list('')))
     await arrange(world)
-    const before = await stateOf(stores, rows)
+    const before = await readState(stores, rows)
     const pass = async () => {
       await lapse(database)
       await meanwhile(world)
@@ -130,7 +130,7 @@ export const openPair = async <Process, World>(
     const calls = await runWithFault(planted && { ...planted, overtake }, () => act(disturbed, world))
     for (let again = 0; again < 2; again += 1) await overtake()
     await pass()
-    return { before, after: await stateOf(stores, rows), calls }
+    return { before, after: await readState(stores, rows), calls }
   }
 
   return async (useCase: UseCase<Process, World>) => {

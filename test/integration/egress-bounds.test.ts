@@ -3,13 +3,13 @@ import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { type Filter, listening, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { type Filter, listening, targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { checkEgress } from '#shared/net/check-egress.ts'
 import { watchEgress } from '#shared/net/watch-egress.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 
-const rules = rulesOf('127.0.0.1')
+const rules = targetRules('127.0.0.1')
 
 /** How the next connection ended; it is recorded shortly after the client sees its end. */
 const nextEnd = async ({ events }: Filter): Promise<unknown> => {

@@ -5,12 +5,12 @@ import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helper
 const go = '@keyframes go { to { background: rgb(0,0,255) } }'
 const framed = `<style>${go} body { margin: 0; height: 100vh; animation: go 100s forwards }</style><body>`
 
-const { pages, shotOf } = await startCaptureEnvironment(t, { '/framed': content('text/html', framed) })
+const { pages, shoot } = await startCaptureEnvironment(t, { '/framed': content('text/html', framed) })
 const otherSite = `http://localhost:${pages.host.split(':')[1]}`
 
 const box = 'width:100px;height:100px'
 const shownAt = async (body: string, parameters: object = {}) =>
-  await pixel(await shotOf({ html: redPage(`<style>${go}</style>${body}`), ...parameters }), 50, 50)
+  await pixel(await shoot({ html: redPage(`<style>${go}</style>${body}`), ...parameters }), 50, 50)
 
 t.test('worker animations: an animation is shown at its end, unless it is allowed to run', async (t) => {
   const body = `<div style="${box};animation:go 100s 10s both"></div>`
@@ -79,6 +79,6 @@ t.test('worker animations: the same page gives the same bytes', async (t) => {
     <div style="${box};background:conic-gradient(lime,blue);animation:turn .7s infinite linear"></div><p style="font:20px serif">text</p>`,
   )
   const hashes = new Set<string>()
-  for (let shot = 0; shot < 10; shot += 1) hashes.add((await shotOf({ html })).sha256)
+  for (let shot = 0; shot < 10; shot += 1) hashes.add((await shoot({ html })).sha256)
   t.equal(hashes.size, 1)
 })

@@ -2,10 +2,10 @@ import t from 'tap'
 import { genuineOverlays, popups } from '#test/fixtures/popups.ts'
 import { blue, pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptureEnvironment(t)
+const { shoot } = await startCaptureEnvironment(t)
 
 const isThere = async (html: string, block: boolean) => {
-  const colour = await pixel(await shotOf({ html, block_popups: block }), 640, 500)
+  const colour = await pixel(await shoot({ html, block_popups: block }), 640, 500)
   return colour.join() === blue.join()
 }
 
@@ -17,7 +17,7 @@ t.test(
     t.comment(`${missed.length} of ${popups.length} are missed`)
     t.strictSame(missed, [])
     const [first] = popups
-    const shot = await shotOf({ html: first?.html ?? '', block_popups: true })
+    const shot = await shoot({ html: first?.html ?? '', block_popups: true })
     t.strictSame(await pixel(shot, 1275, 795), [255, 0, 0], 'no backdrop')
     t.ok(await isThere(first?.html ?? '', false), 'not without the parameter')
   },

@@ -4,7 +4,7 @@ import { type NamedTest, namedTests } from '#test/helpers/contract-points.ts'
 import { root } from '#test/tidy/source.ts'
 import { parse } from '#test/tidy/syntax.ts'
 import { findEdit, targetOf } from './find-edit.ts'
-import { fileOf, guardOf, type Mutation } from './mutation.ts'
+import { mutatedFile, guardOf, type Mutation } from './mutation.ts'
 import { mutations } from './mutations.ts'
 import { inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
 import { applyEdit } from './seeded/change.ts'
@@ -51,9 +51,9 @@ const guardsOf = (mutation: Mutation, tests: readonly NamedTest[]): [string, str
 
 /** Applies a mutation and returns the title of the test that fails, or what is wrong. */
 const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly NamedTest[]) => {
-  const path = join(sandbox.folder, fileOf(mutation))
+  const path = join(sandbox.folder, mutatedFile(mutation))
   const text = await readFile(path, 'utf8')
-  const mutated = applyEdit(text, findEdit({ path: fileOf(mutation), text }, mutation))
+  const mutated = applyEdit(text, findEdit({ path: mutatedFile(mutation), text }, mutation))
   if (path.endsWith('.ts')) parse({ path, text: mutated })
   for (const [file, titles] of guardsOf(mutation, tests)) {
     await writeFile(path, mutated)

@@ -6,7 +6,7 @@ import { inPod, processes } from '#test/helpers/nodes/worker-pods.ts'
 
 const addressOf = (pod: string) =>
   cluster.kubectl(['get', 'pod', pod, `-n=${release.workersNamespace}`, '-o=jsonpath={.status.podIP}'])
-const podOf = async (component: string) =>
+const findPod = async (component: string) =>
   (
     await cluster.kubectl([
       ...['get', 'pods', `-n=${release.namespace}`, `-l=app.kubernetes.io/component=${component}`],
@@ -57,8 +57,8 @@ t.test('worker: processes in a cluster are confined by the security context of t
 t.test('NetworkPolicies: block all connections of workers and services except required ones', async (t) => {
   const [first, second] = await untilTwoReady()
   const { address, webAddress, nodeAddress } = cluster.network
-  const [gateway, gatewayAddress] = await podOf('gateway')
-  const [egress, egressAddress] = await podOf('egress')
+  const [gateway, gatewayAddress] = await findPod('gateway')
+  const [egress, egressAddress] = await findPod('egress')
   const { port: apiPort } = new URL(cluster.server)
   const denied = {
     'API server': 'kubernetes.default.svc.cluster.local:443',

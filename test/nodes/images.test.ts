@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { egressToken, startClusterQueue } from '#test/helpers/cluster-queue.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
 import { idlePod, inPod, processes, workerManifest } from '#test/helpers/nodes/worker-pods.ts'
@@ -47,7 +47,12 @@ const pages = await startPages({
     held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end(green))
   },
 })
-const filter = await startFilter({ host, rules: rulesOf(pages.host), connectionBytesMax: 1e9, tokens: [egressToken] })
+const filter = await startFilter({
+  host,
+  rules: targetRules(pages.host),
+  connectionBytesMax: 1e9,
+  tokens: [egressToken],
+})
 t.teardown(() => Promise.all([queue, pages, filter].map((each) => each[Symbol.asyncDispose]())))
 const egress = { host, port: filter.port }
 

@@ -1,5 +1,5 @@
 import { families } from '#test/fixtures/gallery/families.ts'
-import { assertInstalled, pathOf } from '#test/helpers/gallery.ts'
+import { assertInstalled, pagePath } from '#test/helpers/gallery.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
@@ -51,7 +51,7 @@ const workerParts = ['worker', 'browser host', 'Chromium']
 /** The pages of the gallery. */
 export const galleryPages = families.flatMap(({ pages }) => pages)
 
-const pageOf = ({ httpHost }: WarmSite['site']) => `http://${httpHost}/15`
+const plainPage = ({ httpHost }: WarmSite['site']) => `http://${httpHost}/15`
 
 const timingsOf = async ({ take, system }: WarmSystem, shot: Shot): Promise<Record<string, number>> => {
   const { id = '' } = await take(shot)
@@ -136,7 +136,7 @@ const measureKilled = async (service: WarmSystem, url: string, kills: number): P
 
 /** Two callers, so that the next capture always waits: what replacing costs the slot is what it then waits for a page. */
 export const measureRecycling = async ({ site, service }: WarmSite, recyclings: number): Promise<Recycling> => {
-  const url = pageOf(site)
+  const url = plainPage(site)
   const shots: Promise<string>[] = []
   let left = recyclings * recycleCaptures
   const call = async () => {
@@ -161,7 +161,7 @@ export const measurePages = async (
   assertInstalled()
   const shared = { format: 'jpeg', timeout: 30 } as const
   const shots = galleryPages.map((page) => {
-    const shot = { ...page.parameters, ...shared, url: `http://${site.httpHost}${pathOf(page)}` }
+    const shot = { ...page.parameters, ...shared, url: `http://${site.httpHost}${pagePath(page)}` }
     return shot
   })
   return await measureMemory(service, shots, { ...workload, atOnce: 2 })
@@ -169,11 +169,11 @@ export const measurePages = async (
 
 /** Measures the memory of one worker over many captures, and nothing else. */
 export const measureMemoryAlone = ({ site, service }: WarmSite, workload: MemoryWorkload): Promise<Lasting['memory']> =>
-  measureMemory(service, [{ url: pageOf(site), format: workload.format }], workload)
+  measureMemory(service, [{ url: plainPage(site), format: workload.format }], workload)
 
 /** Measures one worker over many captures: its memory, very tall pages, the blockers, and what a killed browser costs. */
 export const measureLasting = async ({ site, service }: WarmSite, workload: LastingWorkload): Promise<Lasting> => {
-  const page = pageOf(site)
+  const page = plainPage(site)
   const memory = await measureMemory(service, [{ url: page, format: workload.format }], workload)
   const tall = await measureTall(service, `http://${site.httpHost}${workload.tall}`, workload.tallShots)
   const blockers = await measureBlockers(service, page, workload.blocked)

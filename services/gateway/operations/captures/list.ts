@@ -51,8 +51,8 @@ export type ListQuery = {
 /** Whether a page starts within the first `countedMax` captures, so that it may be requested by number. */
 const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
 
-const moment = (text: string | undefined, side: 'first' | 'last') =>
-  text === undefined ? undefined : readMoment(text, side)
+const moment = (date: string | undefined, side: 'first' | 'last') =>
+  date === undefined ? undefined : readMoment(date, side)
 
 type ListParameters = Static<typeof listParameters>
 

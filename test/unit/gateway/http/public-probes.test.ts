@@ -6,9 +6,13 @@ t.test('public probes: respond without key and details, and are not ready once t
   let isStopping = false
   const app = createApp({ ...createTestContext(), isStopping: () => isStopping })
   t.teardown(() => app.close())
-  const statusOf = async (url: string, method: 'GET' | 'HEAD' = 'GET') => (await app.inject({ method, url })).statusCode
+  const requestStatus = async (url: string, method: 'GET' | 'HEAD' = 'GET') =>
+    (await app.inject({ method, url })).statusCode
   t.equal((await app.inject('/readyz')).body, 'ok\n')
-  t.same([await statusOf('/healthz'), await statusOf('/readyz'), await statusOf('/readyz', 'HEAD')], [200, 200, 200])
+  t.same(
+    [await requestStatus('/healthz'), await requestStatus('/readyz'), await requestStatus('/readyz', 'HEAD')],
+    [200, 200, 200],
+  )
   isStopping = true
-  t.same([await statusOf('/healthz'), await statusOf('/readyz')], [200, 503])
+  t.same([await requestStatus('/healthz'), await requestStatus('/readyz')], [200, 503])
 })

@@ -88,9 +88,9 @@ t.test('read image: an image and the files behind it are read by their ranges of
   t.strictSame(await rangeOf(alone, { first: 0, last: 9 }), { first: 0, last: 9 })
   const first = storedImage({ ...completedCapture, fileSize: 100, files }, new Date())
   t.strictSame(await rangeOf(first), { first: 0, last: 99 })
-  const fileOf = (name: string) => first && storedFile(first, files, name)?.stored
-  t.strictSame(await rangeOf(fileOf('html')), { first: 100, last: 109 })
-  t.strictSame(await rangeOf(fileOf('rendition-1')), { first: 110, last: 129 })
-  t.strictSame(await rangeOf(fileOf('rendition-1'), { first: 5, last: 6 }), { first: 115, last: 116 })
-  t.equal(fileOf('text'), undefined)
+  const findFile = (name: string) => first && storedFile(first, files, name)?.stored
+  t.strictSame(await rangeOf(findFile('html')), { first: 100, last: 109 })
+  t.strictSame(await rangeOf(findFile('rendition-1')), { first: 110, last: 129 })
+  t.strictSame(await rangeOf(findFile('rendition-1'), { first: 5, last: 6 }), { first: 115, last: 116 })
+  t.equal(findFile('text'), undefined)
 })

@@ -12,7 +12,7 @@ const store = await startObjectSink()
 t.teardown(() => store[Symbol.asyncDispose]())
 
 const id = '00000000-0000-4000-8000-000000000000'
-const keyOf = (attempt: number) => `captures/2026-11-20T07/${id}/${String(attempt).repeat(32)}`
+const objectKey = (attempt: number) => `captures/2026-11-20T07/${id}/${String(attempt).repeat(32)}`
 const completed: Extract<Outcome, { outcome: 'completed' }> = {
   outcome: 'completed',
   shot: {
@@ -75,10 +75,10 @@ const run = async (
     },
     [Symbol.dispose]: () => {},
   }
-  const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
+  const puts = [1, 2, 3].map((number) => ({ key: objectKey(number), url: `${store.url}/${objectKey(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + budgetMs
-  const fresh = keyOf(9)
+  const fresh = objectKey(9)
   const images = createImageStore(async () => (isOpen ? { key: fresh, url: `${store.url}/${fresh}` } : undefined))
   const left = await runAttempt(
     host,
@@ -98,16 +98,16 @@ t.test("deadline: the host gets the end of the attempt's budget, and subtracts i
 t.test('image: is stored under the key of its attempt', async (t) => {
   const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
   t.equal(storedBefore, 0, 'not before the browser is free')
-  t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
-  t.same(stored, [keyOf(2)])
+  t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: objectKey(2), token: 'token' } })
+  t.same(stored, [objectKey(2)])
 })
 
 t.test(
   'image: the repeat of a handed-back attempt gets a new address if the first run has used the sealed one',
   async (t) => {
-    const { end, stored } = await run(completed, { attempt: 2, isRepeat: true, used: [keyOf(2)] })
-    t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(9) } })
-    t.same(stored, [keyOf(2), keyOf(9)])
+    const { end, stored } = await run(completed, { attempt: 2, isRepeat: true, used: [objectKey(2)] })
+    t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: objectKey(9) } })
+    t.same(stored, [objectKey(2), objectKey(9)])
   },
 )
 
@@ -117,12 +117,12 @@ t.test('image: if the store does not take it in time, the attempt is handed back
   const fate = { kind: 'handed-back', handBacks: 2 } as const
   t.match(notStored.interruption, { by: 'store', detail: 'no time was left', fate })
   t.same([left.stored, [...left.holds.keys()]], [[], ['store']])
-  t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 1, objectKey: keyOf(1) } })
-  t.same([[...store.objects.keys()], left.holds.size], [[keyOf(1)], 0])
+  t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 1, objectKey: objectKey(1) } })
+  t.same([[...store.objects.keys()], left.holds.size], [[objectKey(1)], 0])
 })
 
 t.test('image: if the capture is no longer open, the attempt is closed, not handed back', async (t) => {
-  const { end, holds } = await run(completed, { isRepeat: true, used: [keyOf(1)], isOpen: false })
+  const { end, holds } = await run(completed, { isRepeat: true, used: [objectKey(1)], isOpen: false })
   t.same([end, holds.size], [{ closed: true }, 0])
 })
 

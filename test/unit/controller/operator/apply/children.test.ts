@@ -39,7 +39,7 @@ const createServer = () => {
     applied: [] as object[],
     version: 1,
   }
-  const hashOf = (kind: Kind) => {
+  const appliedHash = (kind: Kind) => {
     const fields =
       kind === 'deployments'
         ? deploymentFields(world.pool, podSettings)
@@ -49,7 +49,7 @@ const createServer = () => {
   const answer = (kind: Kind, parts: Parameters<typeof deploymentObject>[1]) => {
     world.version += 1
     const version = String(world.version)
-    const object = deploymentObject('web', { replicas: 3, version, applied: hashOf(kind), ...parts })
+    const object = deploymentObject('web', { replicas: 3, version, applied: appliedHash(kind), ...parts })
     Object.assign(object.metadata!, { generation: world.version })
     world.server.set(kind, object)
     return object

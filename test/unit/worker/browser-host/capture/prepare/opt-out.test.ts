@@ -9,7 +9,7 @@ const tree = { frame: { id: 'main', url: url('main') }, childFrames: [{ frame: {
 const script: ConsentScript = { scriptFor: () => 'script', snippet: () => '() => true' }
 
 /** A page with one frame; `next` is the result of the consent script in a frame. */
-const pageOf = (next: (frame: string) => Promise<object[]>) => {
+const createPage = (next: (frame: string) => Promise<object[]>) => {
   const asked: string[] = []
   const send = async (method: string, parameters: Readonly<Record<string, unknown>>) => {
     const { frameId, contextId, expression } = parameters as Readonly<Record<string, string | undefined>>
@@ -26,7 +26,7 @@ const pageOf = (next: (frame: string) => Promise<object[]>) => {
 
 t.test('opt out: once one frame has opted out, the script stops in the others', async (t) => {
   const late = Promise.withResolvers<object[]>()
-  const { open, asked } = pageOf(async (frame) => (frame === 'below' ? [{ end: 'opted-out' }] : late.promise))
+  const { open, asked } = createPage(async (frame) => (frame === 'below' ? [{ end: 'opted-out' }] : late.promise))
   await optOut(open, script, 60_000)
   late.resolve([{ id: 'a', snippet: 'EVAL_0' }])
   for (let turns = 0; turns < 10; turns += 1) await setImmediate()
@@ -36,7 +36,7 @@ t.test('opt out: once one frame has opted out, the script stops in the others', 
 t.test('opt out: a banner of the main frame is handled even if another frame opted out first', async (t) => {
   const found = Promise.withResolvers<void>()
   const ofMain = [[{ found: true }], [{ id: 'a', snippet: 'EVAL_0' }], [{ end: 'opted-out' }]]
-  const { open, asked } = pageOf(async (frame) => {
+  const { open, asked } = createPage(async (frame) => {
     if (frame === 'below') {
       await found.promise
       return [{ end: 'opted-out' }]
@@ -54,7 +54,7 @@ t.test('opt out: a banner of the main frame is handled even if another frame opt
 
 t.test('opt out: runs no script after the timeout', async (t) => {
   const late = Promise.withResolvers<object[]>()
-  const { open, asked } = pageOf(() => late.promise)
+  const { open, asked } = createPage(() => late.promise)
   await optOut(open, script, 1)
   late.resolve([])
   for (let turns = 0; turns < 10; turns += 1) await setImmediate()
