@@ -21,7 +21,7 @@ export type OperatorWorkload = {
 /** How many Jobs of the burst may run at one time beside the live ones. */
 const moreJobs = 50
 /** On two cores with a whole control plane beside it. */
-const patienceMs = 900_000
+const timeoutMs = 900_000
 const ticksPerSecond = 100
 
 /** What an operator with many pools and Jobs costs when nothing changes. */
@@ -69,7 +69,7 @@ const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, work
   await eventually(
     async () => (await cluster.get<{ items: BrowserPool[] }>('bp')).items.filter(isReady).length === pools,
     {
-      withinMs: patienceMs,
+      withinMs: timeoutMs,
       what: 'all pools are ready',
     },
   )
@@ -99,7 +99,7 @@ export const measureOperator = async (
   workload: OperatorWorkload,
 ): Promise<{ idle: IdleCost; burst: Burst }> => {
   const { liveJobs, burst, nodes, leaseSeconds } = workload
-  let serviceMs = patienceMs
+  let serviceMs = timeoutMs
   const world = await startOperatorCluster(t, {
     nodes,
     serviceMs: () => serviceMs,
@@ -110,17 +110,17 @@ export const measureOperator = async (
   await applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs, ttlSecondsAfterFinished: 5 } })
   const record = recordJobs(world, () => 0)
   await queue.send(liveJobs, { pool: 'proxied' })
-  await eventually(() => record.claims.size === liveJobs, { withinMs: patienceMs, what: 'all Jobs have claimed' })
+  await eventually(() => record.claims.size === liveJobs, { withinMs: timeoutMs, what: 'all Jobs have claimed' })
   const idle = await measureIdleCost(world, workload)
 
   serviceMs = 500
   const startedMs = performance.now()
   const before = await writes(world)
-  // The captures of the first Jobs last for ever: their places are taken.
+  // The captures of the first Jobs never end during the measurement, so these Jobs count towards the maximum.
   await world.applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs + moreJobs, ttlSecondsAfterFinished: 5 } })
   const ids = await queue.send(burst, { pool: 'proxied' })
   await eventually(() => ids.every((id) => (queue.rows.get(id)?.results.length ?? 0) > 0), {
-    withinMs: patienceMs,
+    withinMs: timeoutMs,
     what: 'all captures have ended',
   })
   const result: Burst = {

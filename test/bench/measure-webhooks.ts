@@ -111,7 +111,7 @@ const measureIdleTake = async (
   { waitingAccounts, idleTakes }: DeliveriesWorkload,
 ): Promise<number> => {
   await database.query('truncate webhook_delivery, webhook_queue, webhook_arrival cascade')
-  for (let part = 0; part < waitingParts; part += 1) {
+  for (let fraction = 0; fraction < waitingParts; fraction += 1) {
     await database.query(
       `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
        select gen_random_uuid(), gen_random_uuid(), '', 'host' || n, 'webhook.test', now() + interval '1 day', now()

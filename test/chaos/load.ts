@@ -60,7 +60,7 @@ const begin = async (
   const insistBoth = async (...calls: readonly Call[]) => [
     ...new Set((await Promise.all(calls.map((call) => plain.insist(call, untilMs)))).flatMap(listIds)),
   ]
-  switch (step.what) {
+  switch (step.operation) {
     case 'create':
       return [plain, await insistBoth(create())]
     case 'webhook': {

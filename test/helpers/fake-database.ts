@@ -129,7 +129,7 @@ export const createFakeDatabase = (calls: DatabaseCalls, answers: DatabaseAnswer
   }
   const list = (_statement: string, values: readonly unknown[]) => {
     const captures = answers.list(values)
-    return [{ captures, beside: false, counted: captures.length, estimate: captures.length }]
+    return [{ captures, hasOpposite: false, counted: captures.length, estimate: captures.length }]
   }
   const present = <T>(found: T | undefined) => (found === undefined ? [] : [found])
   const firstId = (values: readonly unknown[]) => values[0] as string

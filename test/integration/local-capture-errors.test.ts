@@ -11,9 +11,9 @@ import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.t
 
 // Produces each error code by a real fault in a whole system, and compares every place that reports it.
 
-type Told = { readonly code: string; readonly message: string }
-type Envelope = { readonly error: Told & { readonly status: number; readonly screenshot_id: string } }
-type Event = { readonly event: string; readonly data: { readonly id: string; readonly error: Told } }
+type ReportedError = { readonly code: string; readonly message: string }
+type Envelope = { readonly error: ReportedError & { readonly status: number; readonly screenshot_id: string } }
+type Event = { readonly event: string; readonly data: { readonly id: string; readonly error: ReportedError } }
 
 const certificate = await makeCertificate(['localhost'])
 const receiver = await startReceiver(certificate, () => 200)

@@ -77,7 +77,7 @@ const createHeld = async (target: System): Promise<string> => {
   return id
 }
 
-const isUnavailable = async (t: Test, target: System, id: string) => {
+const assertUnavailable = async (t: Test, target: System, id: string) => {
   const answer = await requestImage(target, id)
   t.match([answer.status, await answer.json()], [503, { error: { code: 'SERVICE_UNAVAILABLE' } }])
 }
@@ -123,7 +123,7 @@ t.test('s3 captures: uploads and deletions are retried while the store is down',
   }).listen(Number(new URL(server.url).port), '127.0.0.1')
   await once(away, 'listening')
   t.equal((await system.request(`/v1/screenshots/${deleted}`, { method: 'DELETE' })).status, 204)
-  await isUnavailable(t, system, shown)
+  await assertUnavailable(t, system, shown)
   const before = attempts
   const waits = await system.create(newPage())
   await eventually(() => attempts > before + 3, { what: 'three more upload attempts' })
@@ -144,7 +144,7 @@ t.test('s3 captures: with credentials that the store rejects captures wait and i
   await server.stop()
   await server.start('another-secret')
   const waits = await createHeld(system)
-  await isUnavailable(t, system, shown)
+  await assertUnavailable(t, system, shown)
   await server.stop()
   await server.start()
   t.equal((await requestImage(system, shown)).status, 200)

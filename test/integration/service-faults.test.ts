@@ -62,8 +62,8 @@ const captureAcross = async (t: Test, kill: () => Promise<number> | number) => {
   const before = await usage()
   const ids = await Promise.all(Array.from({ length: captures }, () => system.create({ url, timeout: 60 })))
   for (let kind = 0; kind < kills; kind += 1) {
-    const wanted = Math.floor((captures * kind) / (kills + 1))
-    await eventually(async () => (await endedOf(ids)) >= wanted, { withinMs: 60_000 + captures * 1000 })
+    const killAt = Math.floor((captures * kind) / (kills + 1))
+    await eventually(async () => (await endedOf(ids)) >= killAt, { withinMs: 60_000 + captures * 1000 })
     await eventually(async () => (await kill()) > 0, { what: 'something to kill' })
   }
   const isOver = async () => {

@@ -36,7 +36,7 @@ t.test(
   },
 )
 
-t.test('worker animations: those of an SVG are shown at their end, endless ones at their start', async (t) => {
+t.test('worker animations: animations of an SVG are shown at their end, endless ones at their start', async (t) => {
   const drawn = (animation: string) =>
     `<svg style="display:block" width="100" height="100"><rect width="100" height="100" fill="rgb(0,0,255)">${animation}</rect></svg>`
   const fill = (more: string) => `<animate attributeName="fill" from="lime" to="rgb(0,0,255)" dur="100s" ${more}/>`
@@ -49,7 +49,7 @@ t.test('worker animations: those of an SVG are shown at their end, endless ones 
   t.not((await shownAt(drawn(fill('fill="freeze"')), { animations: 'allow' })).join(), blue.join())
 })
 
-t.test('worker animations: those of shadow roots and frames are finished too', async (t) => {
+t.test('worker animations: animations in shadow roots and frames are finished too', async (t) => {
   const inside = `<style>${go} p { margin: 0; ${box}; animation: go 100s forwards }</style><p></p>`
   for (const mode of ['open', 'closed']) {
     t.strictSame(await shownAt(`<x-box><template shadowrootmode="${mode}">${inside}</template></x-box>`), blue, mode)
@@ -59,7 +59,7 @@ t.test('worker animations: those of shadow roots and frames are finished too', a
   }
 })
 
-t.test('worker animations: what a script draws on a canvas is awaited', async (t) => {
+t.test('worker animations: drawing on a canvas is awaited', async (t) => {
   const body = `<canvas width="100" height="100"></canvas><script>
     const context = document.querySelector('canvas').getContext('2d')
     let steps = 0

@@ -25,7 +25,7 @@ t.test('worker conditions: a page is waited for until something is hidden, or a 
 })
 
 t.test(
-  'worker conditions: what does not come in time is TIMEOUT, what is no expression RENDER_ERROR, and both name it',
+  'worker conditions: an unmet condition is TIMEOUT, an invalid expression RENDER_ERROR, and both messages quote it',
   async (t) => {
     const html = redPage('<div class="spinner" style="width:10px;height:10px"></div>')
     for (const [parameters, code, message] of [

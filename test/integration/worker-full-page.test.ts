@@ -73,7 +73,7 @@ t.test(
   },
 )
 
-t.test('worker full page: what follows the scroll position of its part is shown as if it were in view', async (t) => {
+t.test('worker full page: elements that follow the scroll position are shown as if in view', async (t) => {
   const appear = `<style>@keyframes appear { from { opacity: 0 } } div { animation: appear both; animation-timeline: view(); animation-range: entry }</style>`
   t.strictSame(await pixel(await whole(appear + below(800) + below(2000)), 50, 2700), lime)
   const progress = `<style>@keyframes fill { from { scale: 0 1 } } header { position: fixed; top: 0; width: 100%; height: 50px; background: rgb(0,0,255); animation: fill both linear; animation-timeline: scroll() }</style><header></header>`

@@ -39,7 +39,7 @@ t.test('worker scrolling: the page is told of every part of a full page or an el
   }
 })
 
-t.test('worker scrolling: what shows only while it is in view is in the picture of a full page', async (t) => {
+t.test('worker scrolling: elements that appear only while in view are part of a full page', async (t) => {
   t.same(await unseenIn(await shoot({ html: observed(false), full_page: true })), [])
 })
 
@@ -66,7 +66,7 @@ const app = (address: string, then: string) =>
       ${then}
     }</script>`)
 
-t.test('worker scrolling: what the page fetches and then shows is awaited', async (t) => {
+t.test('worker scrolling: content that the page fetches is awaited', async (t) => {
   const html = app(
     '/late.json',
     `const image = new Image()

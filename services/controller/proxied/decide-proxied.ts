@@ -1,10 +1,11 @@
 import type { Decide, Depth } from '#controller/decide/pool.ts'
 import { recordRetry, followStarts, shouldGiveUp } from './follow-starts.ts'
-import type { ProxiedDecision, ProxiedMemory, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
+import type { ProxiedDecision, ProxiedMemory, ProxiedObservation, ProxiedPolicy, JobObservation } from './proxied.ts'
 
 /** Counts Jobs by their state. */
-const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
-  const count = (...states: readonly SeenJob['state'][]) => jobs.filter(({ state }) => states.includes(state)).length
+const classifyJobs = (jobs: readonly JobObservation[], policy: ProxiedPolicy) => {
+  const count = (...states: readonly JobObservation['state'][]) =>
+    jobs.filter(({ state }) => states.includes(state)).length
   return {
     unfinished: jobs.length,
     coming: count('coming'),

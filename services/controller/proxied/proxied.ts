@@ -10,7 +10,7 @@ type JobState = 'coming' | 'stuck' | 'idle' | 'leaving' | 'serving' | 'spent' | 
 export type JobTrouble = { readonly reason: Trouble; readonly message: string }
 
 /** One Job at the time of an observation. */
-export type SeenJob = {
+export type JobObservation = {
   readonly name: string
   readonly state: JobState
   /** Only set for a `stuck` Job; `forMs`: milliseconds for which it has been stuck. */
@@ -27,7 +27,7 @@ export type ProxiedObservation = {
   /** Monotonic time of the observation in milliseconds. */
   readonly nowMs: number
   /** Jobs that have not ended. Read before the depth, because Jobs can only reduce the depth in between. */
-  readonly jobs: readonly SeenJob[] | 'unknown'
+  readonly jobs: readonly JobObservation[] | 'unknown'
   readonly depth: Depth | 'unknown'
   /** The ledger's count, for the status only. */
   readonly backlog: Backlog | 'unknown'

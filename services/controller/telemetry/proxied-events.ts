@@ -4,7 +4,7 @@ import { forgetPool, type PoolLabels, poolLabels, type PoolMetrics, stateLabels 
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
-import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from '#controller/proxied/proxied.ts'
+import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, JobObservation } from '#controller/proxied/proxied.ts'
 
 /** Counts of a pool of Jobs for status and logs; `'unknown'` if they could not be read. */
 export const countJobs = ({ jobs, depth }: ProxiedObservation) => {
@@ -24,7 +24,7 @@ const jobMetricTable = {
 type JobMetrics = DeclaredMetrics<typeof jobMetricTable>
 
 /** Maps the state of a Job to that of a worker. */
-const workerState: Readonly<Record<SeenJob['state'], (typeof stateLabels)[number]>> = {
+const workerState: Readonly<Record<JobObservation['state'], (typeof stateLabels)[number]>> = {
   coming: 'starting',
   stuck: 'stuck',
   idle: 'ready',
@@ -40,7 +40,12 @@ const decisionKind = ({ state, create, giveUp }: ProxiedDecision): Decision['kin
   return giveUp.length > 0 ? 'stop' : 'hold'
 }
 
-const measureJobs = (metric: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
+const measureJobs = (
+  metric: PoolMetrics,
+  pool: PoolLabels,
+  jobs: readonly JobObservation[],
+  decision: ProxiedDecision,
+) => {
   metric.pool_slots_busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
   metric.pool_slots.set(
     pool,

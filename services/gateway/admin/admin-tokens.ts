@@ -22,7 +22,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
  * Creates the check of tokens. Each token is compared with all known ones, so that valid and wrong ones take the same time. A
- * valid one is always accepted, so that wrong ones lock nobody out who shares their address; after too many a client's further
+ * valid one is always accepted, so that wrong ones do not lock out others with the same address; after too many a client's further
  * wrong tokens are answered with the time until its bucket is refilled, six seconds for one.
  */
 export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {

@@ -31,7 +31,7 @@ const urlsOf = (urls: unknown, { report }: ErrorCollector): readonly unknown[] =
 
 const checkCommon = ({ url, html, markdown, response_type: response }: Input, { report }: ErrorCollector) => {
   for (const [name, value] of Object.entries({ url, html, markdown })) {
-    if (value !== undefined) report(name, 'must not be given beside urls')
+    if (value !== undefined) report(name, 'must not be combined with urls')
   }
   if (response === 'image') report('response_type', 'must be json for a batch')
 }

@@ -173,7 +173,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
 /** Maximum between two reads of the row, because an event may be lost. */
 const pollMs = 1000
 
-/** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture goes on. */
+/** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture is still running. */
 export type WaitResult = { readonly capture: FoundCapture } | 'accepted'
 
 const readCapture = async (find: () => Promise<FoundCapture | undefined>) => {

@@ -59,7 +59,7 @@ const reportResult = async (
   }
 }
 
-/** Delay of a redelivery after a nak, and pause of the slot, since the next capture would probably fail alike. */
+/** Delay of a redelivery after a nak, and pause of the slot, since the next capture would probably fail too. */
 const redeliveryMs = 1000
 
 /** The dependencies of `serveDelivery`. */

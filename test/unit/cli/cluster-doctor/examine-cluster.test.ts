@@ -34,8 +34,8 @@ const found = async (t: Tap, name: string, answer: (path: string) => Answer | un
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   })
   const stop = new AbortController().signal
-  const wanted = { namespace: undefined, release: undefined }
-  const findings = await examineCluster({ env: { KUBECONFIG: kubeconfig }, root, selection: wanted, stop })
+  const options = { namespace: undefined, release: undefined }
+  const findings = await examineCluster({ env: { KUBECONFIG: kubeconfig }, root, selection: options, stop })
   return findings.filter((each) => each.name === name)
 }
 
@@ -103,9 +103,9 @@ t.test(
 )
 
 t.test('doctor: without a cluster no other check runs', async (t) => {
-  const wanted = { namespace: undefined, release: undefined }
+  const options = { namespace: undefined, release: undefined }
   const env = { SHUTTERFLEET_KUBECONFIG: '/nowhere' }
-  const findings = await examineCluster({ env, root, selection: wanted, stop: new AbortController().signal })
+  const findings = await examineCluster({ env, root, selection: options, stop: new AbortController().signal })
   const [first, ...others] = findings
   t.match(first, { name: 'cluster', ok: false, advice: /KUBECONFIG/ })
   t.ok(others.length > 8)

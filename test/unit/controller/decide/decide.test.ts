@@ -364,12 +364,12 @@ t.test('decide: keeps its invariants for random pools', (t) => {
       workers.filter(({ state }) => states.includes(state)).map(({ pod }) => pod)
     const areIn = (pods: readonly string[], ...states: ObservedWorker['state'][]) =>
       new Set(pods).size === pods.length && pods.every((pod) => inState(...states).includes(pod))
-    const asked = workers.length - inState('stopping').length + (now.refused?.count ?? 0)
+    const requested = workers.length - inState('stopping').length + (now.refused?.count ?? 0)
     const isKept = {
       'scale-up': (of: Decision) =>
         of.kind === 'scale-up' &&
-        of.to >= asked &&
-        of.to <= Math.max(asked, of.desired) &&
+        of.to >= requested &&
+        of.to <= Math.max(requested, of.desired) &&
         areIn(of.undrain, 'draining', 'drained'),
       drain: (of: Decision) =>
         of.kind === 'drain' &&

@@ -7,7 +7,7 @@ import {
   type ProxiedMemory,
   type ProxiedObservation,
   type ProxiedPolicy,
-  type SeenJob,
+  type JobObservation,
 } from '#controller/proxied/proxied.ts'
 
 const nowMs = 1_000_000
@@ -16,9 +16,9 @@ const pull: JobTrouble = { reason: 'image-pull', message: 'Back-off pulling imag
 const calm: ProxiedMemory = { ...blankProxiedMemory, revision: 'new', readyAtMs: nowMs - 60_000, sinceMs: nowMs - 5000 }
 const troubled: ProxiedMemory = { ...calm, trouble: pull, sinceMs: nowMs - 9000, tries: 2, retryAtMs: nowMs }
 
-const jobs = (state: SeenJob['state'], count: number, given: Partial<SeenJob> = {}): SeenJob[] =>
+const jobs = (state: JobObservation['state'], count: number, given: Partial<JobObservation> = {}): JobObservation[] =>
   Array.from({ length: count }, (_, index) => ({ name: `${state}-${index}`, state, revision: 'new', ...given }))
-const stuck = (count: number, forMs: number, given: Partial<SeenJob & JobTrouble> = {}) => {
+const stuck = (count: number, forMs: number, given: Partial<JobObservation & JobTrouble> = {}) => {
   const { reason = pull.reason, message = pull.message, ...job } = given
   return jobs('stuck', count, { trouble: { reason, message, forMs }, ...job })
 }

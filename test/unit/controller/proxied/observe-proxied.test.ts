@@ -155,18 +155,18 @@ t.test('observe proxied: a failed read is unknown', async (t) => {
 
 t.test('observe proxied: a read that times out is unknown, and its late result is discarded', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ waiting: number; inFlight: number }>()
-  let asked = 0
+  let reads = 0
   const readDepth = () => {
-    asked += 1
+    reads += 1
     return promise
   }
   const { observe } = begin({ readDepth })
   t.equal((await observe()).depth, 'unknown')
   t.equal((await observe()).depth, 'unknown')
-  t.equal(asked, 1)
+  t.equal(reads, 1)
   resolve({ waiting: 9, inFlight: 9 })
   await promise
   await new Promise((wake) => setImmediate(wake))
   t.strictSame((await observe()).depth, { waiting: 9, inFlight: 9 })
-  t.equal(asked, 2, 'a depth read before the Jobs is never used')
+  t.equal(reads, 2, 'a depth read before the Jobs is never used')
 })

@@ -77,11 +77,11 @@ t.test('read image: an image and the files behind it are read by their ranges of
     { name: 'html', bytes: 10, sha256: digest },
     { name: 'rendition-1', bytes: 20, sha256: digest, format: 'webp', width: 1, height: 1 },
   ]
-  const asked: (ByteRange | undefined)[] = []
-  const objects = { get: async (_key: string, range?: ByteRange) => void asked.push(range) }
+  const ranges: (ByteRange | undefined)[] = []
+  const objects = { get: async (_key: string, range?: ByteRange) => void ranges.push(range) }
   const rangeOf = async (stored: StoredImage | undefined, range?: ByteRange) => {
     if (stored) await openStored({ objects }, stored, range)
-    return asked.pop()
+    return ranges.pop()
   }
   const alone = storedImage({ ...completedCapture, fileSize: 100 }, new Date())
   t.equal(await rangeOf(alone), undefined, 'the whole object')

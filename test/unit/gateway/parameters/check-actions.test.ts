@@ -55,9 +55,9 @@ t.test('check actions: the waits and the delay are at most ten seconds in all', 
   const wait = (milliseconds: number) => ({ type: 'wait', milliseconds })
   t.same(actionErrors([wait(4000), wait(4000)], { delay: 2 }), {})
   t.same(actionErrors([wait(4000), wait(4001)], { delay: 2 }), {
-    actions: ['must wait at most 8000 milliseconds in all, beside a delay of 2000'],
+    actions: ['must wait at most 8000 milliseconds in total, in addition to a delay of 2000'],
   })
   t.same(actionErrors([wait(9651)], { delay: 10, delay_ms: 350 }), {
-    actions: ['must wait at most 9650 milliseconds in all, beside a delay of 350'],
+    actions: ['must wait at most 9650 milliseconds in total, in addition to a delay of 350'],
   })
 })

@@ -60,17 +60,17 @@ const run = async (
   const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000, isOpen = true } = of
   store.objects.clear()
   for (const key of of.used ?? []) store.objects.set(key, Buffer.from('another'))
-  const asked: { deadline?: number; judged?: [number, boolean] } = {}
+  const calls: { deadline?: number; judged?: [number, boolean] } = {}
   const host: Pick<Host, 'capture'> = {
     capture: async (_order, endsAt) => {
-      asked.deadline = endsAt
+      calls.deadline = endsAt
       return outcome
     },
   }
   const egress: EgressLink = {
     outages: () => 7,
     isUpSince: async (outages, isUnanswered) => {
-      asked.judged = [outages, isUnanswered]
+      calls.judged = [outages, isUnanswered]
       return stood
     },
     [Symbol.dispose]: () => {},
@@ -87,12 +87,12 @@ const run = async (
   )
   const storedBefore = store.objects.size
   const end = 'finish' in left ? await left.finish() : left
-  return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()], holds: images.holds.holds() }
+  return { end, calls, endsAt, storedBefore, stored: [...store.objects.keys()], holds: images.holds.holds() }
 }
 
 t.test("deadline: the host gets the end of the attempt's budget, and subtracts its own margins", async (t) => {
-  const { asked, endsAt } = await run(completed)
-  t.equal(asked.deadline, endsAt)
+  const { calls, endsAt } = await run(completed)
+  t.equal(calls.deadline, endsAt)
 })
 
 t.test('image: is stored under the key of its attempt', async (t) => {
@@ -146,10 +146,10 @@ t.test('metadata: is reported, and absent if none was read', async (t) => {
 
 t.test('egress outage: hands the capture back with any outcome, without an upload, however often', async (t) => {
   for (const outcome of [completed, failed, interrupted('egress'), interrupted('browser', true)]) {
-    const { end, asked, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
+    const { end, calls, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
     t.match(end, { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 3 } } })
     t.same(stored, [])
-    t.same(asked.judged, [7, outcome.outcome === 'interrupted' && outcome.by === 'egress'])
+    t.same(calls.judged, [7, outcome.outcome === 'interrupted' && outcome.by === 'egress'])
   }
 })
 

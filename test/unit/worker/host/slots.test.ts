@@ -99,10 +99,10 @@ t.test('slots: aborts a start in progress when stopped, without a failure', asyn
     ...noEvents,
     hostFailed: ({ message }) => failures.push(message),
   })
-  const asked = slot.host(stop.signal)
+  const pending = slot.host(stop.signal)
   await begun.promise
   stop.abort()
-  t.equal(await asked, undefined)
+  t.equal(await pending, undefined)
   t.strictSame(failures, [])
 })
 

@@ -36,7 +36,7 @@ t.test('Jobs: a created one counts until the informer shows it, at most half a m
   t.strictSame(created(), ['new-1', 'new-2'])
 })
 
-t.test('Jobs: one that the informer never showed is looked up on the server before it is dropped', async (t) => {
+t.test('Jobs: a Job that the informer never showed is looked up on the server before it is dropped', async (t) => {
   const listed: ObservedJob[] = []
   const { runner, state, names } = begin({ listed })
   await runner.create(2)
@@ -237,7 +237,7 @@ t.test('Jobs: one without a pod is no trouble while earlier ones get theirs', as
   t.strictSame(await troubled(19_002), ['second pods-refused'], 'a later Job has got its pod first')
 })
 
-t.test('Jobs: one that ended before its pod was observed counts as having had a pod', async (t) => {
+t.test('Jobs: a Job that ended before its pod was observed counts as having had a pod', async (t) => {
   const { runner, state, show } = begin({ present: [jobObject('first'), jobObject('second'), jobObject('third')] })
   await runner.list()
   state.nowMs = 9000
@@ -329,7 +329,7 @@ t.test('Jobs: a failed claim is retried, and none is written to a deleted Job', 
   ])
 })
 
-t.test('Jobs: those that succeeded without a claim are listed', async (t) => {
+t.test('Jobs: Jobs that succeeded without a claim are listed', async (t) => {
   const present = [
     jobObject('a', { end: 'Complete' }),
     jobObject('b', { end: 'Complete', captureId: 'c' }),

@@ -2,7 +2,7 @@ import t from 'tap'
 import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 import { statusChange } from '#controller/operator/status/status-change.ts'
 import { type Trouble, troubles } from '#controller/decide/pool.ts'
-import type { ProxiedDecision, ProxiedObservation, SeenJob } from '#controller/proxied/proxied.ts'
+import type { ProxiedDecision, ProxiedObservation, JobObservation } from '#controller/proxied/proxied.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
@@ -14,7 +14,7 @@ const poolWith = (given: { paused?: boolean; status?: BrowserPoolStatus } = {}):
     { metadata: { generation: 3 }, ...(given.status && { status: given.status }) },
   )
 
-const jobs = (...states: SeenJob['state'][]): SeenJob[] =>
+const jobs = (...states: JobObservation['state'][]): JobObservation[] =>
   states.map((state, index) => ({ name: `${index}`, state, revision: '' }))
 const observation = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
   nowMs: 0,

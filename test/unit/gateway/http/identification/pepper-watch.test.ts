@@ -28,7 +28,7 @@ t.test('pepper watch: starts while the database is unreachable, and rejects the 
   t.equal(checks(), 3)
 })
 
-t.test('pepper watch: checks a correct pepper once, and ends when the service stops', async (t) => {
+t.test('pepper watch: checks a matching pepper only once, and ends when the service stops', async (t) => {
   const stopping = new AbortController()
   const { confirm, checks } = answering(undefined)
   const { mismatch } = await watchPepper(confirm, { everyMs: 1, stop: stopping.signal })
@@ -37,7 +37,7 @@ t.test('pepper watch: checks a correct pepper once, and ends when the service st
   t.equal(checks(), 1)
 })
 
-t.test('pepper watch: ends at the stop while the database is unreachable', async (t) => {
+t.test('pepper watch: ends on stop even if the database is unreachable', async (t) => {
   const stopping = new AbortController()
   const { mismatch } = await watchPepper(answering(away).confirm, { everyMs: 1, stop: stopping.signal })
   stopping.abort()

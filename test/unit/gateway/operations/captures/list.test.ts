@@ -16,11 +16,11 @@ import type { AppError } from '#shared/errors/app-error.ts'
 const context = createTestContext()
 const app = createApp(context)
 t.teardown(() => app.close())
-const asked: (readonly unknown[])[] = []
+const queries: (readonly unknown[])[] = []
 /** More than a page. */
 const rows = [completedCapture, ...Array.from({ length: 100 }, () => pendingCapture)]
 context.answers.list = (parameters) => {
-  asked.push(parameters)
+  queries.push(parameters)
   return rows
 }
 const get = (path: string) => app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
@@ -31,7 +31,7 @@ t.test('list: returns full records, equal to those of the status', async (t) => 
   const status = (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: Record<string, unknown> }>()
   t.same(data[0], status.data)
   t.match(data[1], { id: pendingCapture.id, status: 'pending' })
-  const [first] = asked
+  const [first] = queries
   t.same(first?.slice(0, 2), [testCaller.accountId, 21], 'one more than the page')
 })
 
@@ -46,18 +46,18 @@ t.test("list: links have the public address, not the caller's Host", async (t) =
 
 t.test('list: a page number skips, a cursor continues after its capture', async (t) => {
   const { meta } = (await get('/v1/screenshots?page=3&per_page=7')).json<{ meta: { next_cursor: string } }>()
-  t.same(asked.at(-1)?.slice(0, 3), [testCaller.accountId, 8, 14])
+  t.same(queries.at(-1)?.slice(0, 3), [testCaller.accountId, 8, 14])
   await get(`/v1/screenshots?cursor=${meta.next_cursor}&status=failed`)
   const { id, createdAt } = pendingCapture
-  t.same(asked.at(-1)?.slice(0, 5), [testCaller.accountId, 'failed', 21, createdAt, id])
+  t.same(queries.at(-1)?.slice(0, 5), [testCaller.accountId, 'failed', 21, createdAt, id])
 })
 
 t.test('list: an invalid parameter is a 422 with rate headers, without a query of the list', async (t) => {
-  const before = asked.length
+  const before = queries.length
   const answer = await get('/v1/screenshots?page=0&pgae=1')
   t.match([answer.statusCode, answer.json()], [422, { error: { details: { page: [/whole/], pgae: [/parameter/] } } }])
   t.match(answer.headers, { 'x-ratelimit-limit': '40' })
-  t.equal(asked.length, before)
+  t.equal(queries.length, before)
 })
 
 const idAt = (place: number) => `22222222-2222-4222-8222-${String(place).padStart(12, '0')}`
@@ -106,12 +106,12 @@ t.test('list: a numbered page links its neighbours by number, and has a cursor',
     createPage(2, { hasOlder: true, total: 5 }),
   )
   t.same([data.length, data[0]?.id], [2, idAt(0)])
-  const kept = 'per_page=2&status=pending'
+  const filters = 'per_page=2&status=pending'
   t.same(links, {
-    first: `${path}?${kept}&page=1`,
-    last: `${path}?${kept}&page=3`,
-    prev: `${path}?${kept}&page=1`,
-    next: `${path}?${kept}&page=3`,
+    first: `${path}?${filters}&page=1`,
+    last: `${path}?${filters}&page=3`,
+    prev: `${path}?${filters}&page=1`,
+    next: `${path}?${filters}&page=3`,
   })
   t.match(meta, { current_page: 2, from: 3, last_page: 3, per_page: 2, to: 4, total: 5 })
   t.same(readCursor(String(meta['next_cursor'])), from('older', 1))
