@@ -64,7 +64,7 @@ ${table(
 )}
 `
 
-/** What memory a gateway takes. */
+/** Memory use of a gateway. */
 export const memoryText = (
   { tenths, before, during, after }: GatewayMemory,
   workload: MemoryWorkload,

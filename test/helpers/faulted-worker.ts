@@ -24,7 +24,7 @@ export type FaultedWorker = {
   readonly hits: readonly string[]
   /** Number of responses held at this moment. */
   readonly held: () => number
-  readonly letGo: () => void
+  readonly releasePages: () => void
   readonly egressPort: number
   readonly startEgress: (more?: Readonly<Record<string, string>>) => Promise<void>
   readonly endEgress: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>
@@ -159,7 +159,7 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     pagesUrl: pages.url,
     hits: pages.hits,
     held: () => held.size,
-    letGo: () => void [...held].map((response) => response.end('<h1>at last</h1>')),
+    releasePages: () => void [...held].map((response) => response.end('<h1>at last</h1>')),
     egressPort: egress.port,
     startEgress: egress.start,
     endEgress: egress.end,

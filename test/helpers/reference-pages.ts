@@ -8,7 +8,7 @@ import { keepPictures } from '#test/helpers/keep-pictures.ts'
 import { pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
-const least = 0.98
+const similarityMin = 0.98
 /** Tolerance per colour channel between two ways of blending the same colour. */
 const tolerance = 3
 const viewport = { width: 800, height: 600 }
@@ -38,19 +38,19 @@ const takeReference = async (browser: Browser, url: string, page: ReferencePage)
 const hex = (channels: readonly number[]) => Buffer.from(channels).toString('hex')
 
 /** Differences from the page's hand-written expectations. */
-const faultsIn = async (picture: Uint8Array, { places, size, context }: ReferencePage): Promise<string[]> => {
+const findProblems = async (picture: Uint8Array, { places, size, context }: ReferencePage): Promise<string[]> => {
   const { width, height } = await sharp(picture).metadata()
   const { width: ownWidth, height: ownHeight } = context?.viewport ?? viewport
   const expected = (size ?? [ownWidth, ownHeight]).join(' x ')
-  const faults = expected === `${width} x ${height}` ? [] : [`${width} x ${height} px, not ${expected}`]
+  const problems = expected === `${width} x ${height}` ? [] : [`${width} x ${height} px, not ${expected}`]
   for (const [x, y, colour] of places) {
     const actual = x < width && y < height ? await pixel({ bytes: picture }, x, y) : []
     const isNear = [...Buffer.from(colour, 'hex')].every(
       (value, at) => Math.abs(value - (actual[at] ?? 999)) <= tolerance,
     )
-    if (!isNear) faults.push(`${hex(actual)} at ${x}, ${y}, not ${colour}`)
+    if (!isNear) problems.push(`${hex(actual)} at ${x}, ${y}, not ${colour}`)
   }
-  return faults
+  return problems
 }
 
 /**
@@ -64,7 +64,7 @@ export const testReferencePages = async (t: Test, family: ReferenceFamily): Prom
   const browser = await startBareBrowser(['--site-per-process'])
   t.teardown(() => browser.close())
 
-  let unlike = 0
+  let caughtByComparison = 0
   for (const page of family.pages) {
     const { todo = false } = page
     t.test(`${family.name}: ${page.name}: matches a bare browser, and a defect is caught`, { todo }, async (t) => {
@@ -73,19 +73,21 @@ export const testReferencePages = async (t: Test, family: ReferenceFamily): Prom
       const reference = await takeReference(browser, url, page)
       const { bytes } = await shoot(parameters)
       const likeness = await similarity(bytes, reference)
-      const faults = await faultsIn(bytes, page)
-      if (likeness < least || faults.length > 0) {
+      const faults = await findProblems(bytes, page)
+      if (likeness < similarityMin || faults.length > 0) {
         const folder = await keepPictures(pagePath(page), { ours: bytes, reference })
-        t.fail(`similarity ${likeness.toFixed(4)}, at least ${least}; ${faults.join('; ')}; pictures in ${folder}`)
+        t.fail(
+          `similarity ${likeness.toFixed(4)}, at least ${similarityMin}; ${faults.join('; ')}; pictures in ${folder}`,
+        )
       }
       const broken = await shoot({ ...parameters, css: page.defect })
-      const isUnlike = (await similarity(broken.bytes, reference)) < least
-      if (isUnlike) unlike += 1
-      t.ok(isUnlike || (await faultsIn(broken.bytes, page)).length > 0, `${page.defect} is seen`)
+      const differs = (await similarity(broken.bytes, reference)) < similarityMin
+      if (differs) caughtByComparison += 1
+      t.ok(differs || (await findProblems(broken.bytes, page)).length > 0, `${page.defect} is seen`)
       t.comment(`similarity ${likeness.toFixed(5)}`)
     })
   }
   t.test(`${family.name}: the comparison catches defects by itself`, async (t) => {
-    t.ok(unlike >= family.pages.length / 2, `${unlike} of ${family.pages.length}`)
+    t.ok(caughtByComparison >= family.pages.length / 2, `${caughtByComparison} of ${family.pages.length}`)
   })
 }

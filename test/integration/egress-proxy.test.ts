@@ -132,7 +132,7 @@ for (const [what, kind, ...replies] of badProxies) {
 }
 
 /** An HTTP proxy that refuses tunnels with `status`, responds to plain requests, and records what it receives. */
-const startTunnelless = async (status: number, page = 'page') => {
+const startRefusingProxy = async (status: number, page = 'page') => {
   const requests: { line: string; headers: readonly string[]; body: string }[] = []
   const server = createServer(async (request, response) => {
     requests.push({ line: `${request.method} ${request.url}`, headers: request.rawHeaders, body: await text(request) })
@@ -149,7 +149,7 @@ const startTunnelless = async (status: number, page = 'page') => {
 // Contract: `proxy`
 t.test('egress proxy: plain requests pass a proxy without tunnels, always to the requested host', async (t) => {
   for (const status of [400, 403, 405, 501]) {
-    await using proxy = await startTunnelless(status)
+    await using proxy = await startRefusingProxy(status)
     await using filter = await startFilter({ rules, resolver: unusedResolver })
     const { status: answered, socket } = await askProxy({
       port: filter.port,
@@ -186,7 +186,7 @@ t.test('egress proxy: plain requests pass a proxy without tunnels, always to the
 })
 
 t.test('egress proxy: behind a proxy without tunnels, anything but a plain request for a path is cut', async (t) => {
-  await using proxy = await startTunnelless(403)
+  await using proxy = await startRefusingProxy(403)
   await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   for (const bytes of [
@@ -205,7 +205,7 @@ t.test('egress proxy: behind a proxy without tunnels, anything but a plain reque
 })
 
 t.test('egress proxy: an idle client behind a proxy without tunnels is cut', async (t) => {
-  await using proxy = await startTunnelless(403)
+  await using proxy = await startRefusingProxy(403)
   await using filter = await startFilter({ rules, resolver: unusedResolver, idleMs: 200 })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const { socket } = await askProxy({ port: filter.port, line: 'CONNECT page.test:80', headers })
@@ -213,7 +213,7 @@ t.test('egress proxy: an idle client behind a proxy without tunnels is cut', asy
 })
 
 t.test('egress proxy: a proxy that refuses a tunnel to port 443 is a failed connection', async (t) => {
-  await using proxy = await startTunnelless(403)
+  await using proxy = await startRefusingProxy(403)
   await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const answer = await askProxy({ port: filter.port, line: 'CONNECT page.test:443', headers })
