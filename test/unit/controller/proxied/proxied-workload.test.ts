@@ -74,7 +74,7 @@ t.test(
 )
 
 t.test('proxied workload: gives up stuck Jobs of an old revision, and continues after a failed claim', async (t) => {
-  const trouble = { why: 'image-pull', message: '', forMs: 1000 } as const
+  const trouble = { reason: 'image-pull', message: '', forMs: 1000 } as const
   const { calls, failures } = await run([
     {
       jobs: [{ name: 'stuck', state: 'stuck', revision: 'old', trouble }],
@@ -88,7 +88,7 @@ t.test('proxied workload: gives up stuck Jobs of an old revision, and continues 
 t.test(
   'proxied workload: publishes each second whether Jobs can start, changes at once, and nothing while unknown',
   async (t) => {
-    const failed = { starts: { ready: 0, failed: 1, last: { why: 'quota', message: '' } } } as const
+    const failed = { starts: { ready: 0, failed: 1, last: { reason: 'quota', message: '' } } } as const
     const { states } = await run([
       { nowMs: 0 },
       { nowMs: 500 },

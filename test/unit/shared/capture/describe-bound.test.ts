@@ -3,7 +3,12 @@ import { type Bound, describeFault } from '#shared/capture/describe-bound.ts'
 
 const rows: readonly (readonly [name: string, bound: Bound, value: unknown, message: string])[] = [
   ['a number', { type: 'integer', minimum: 1, maximum: 9 }, 10, 'must be a whole number from 1 to 9, not 10'],
-  ['text for a number', { type: 'integer', minimum: 1, maximum: 9 }, '3', 'must be a whole number from 1 to 9, not "3"'],
+  [
+    'text for a number',
+    { type: 'integer', minimum: 1, maximum: 9 },
+    '3',
+    'must be a whole number from 1 to 9, not "3"',
+  ],
   ['null', { type: 'boolean' }, null, 'must be true or false, not null'],
   ['another word', { type: 'string', enum: ['a', 'b'] }, 'c', 'must be one of a, b, not "c"'],
   ['a long word', { enum: ['a'] }, 'c'.repeat(50), `must be one of a, not "${'c'.repeat(40)}"…`],
