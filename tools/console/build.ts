@@ -1,5 +1,5 @@
 // Builds the console into .tools/console, or the folder that is given: node tools/console/build.ts [FOLDER]
-// Does nothing if the folder was built from the same sources.
+// Does nothing if the folder was built from the same sources. Beside each file lie its .br and .gz; manifest.json lists all files.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
@@ -44,6 +44,8 @@ const bundle = async (folder: string): Promise<ReadonlyMap<string, string>> => {
     format: 'esm',
     platform: 'browser',
     target: 'es2023',
+    // Its base is not in an image.
+    tsconfigRaw: '{}',
     jsx: 'automatic',
     jsxImportSource: 'preact',
     loader: { '.svg': 'copy' },
@@ -77,6 +79,16 @@ const compress = (folder: string, path: string) => {
   return { path: relative(folder, path), bytes: bytes.length, brotliBytes: brotli.length, sha256: sha256(bytes) }
 }
 
+/** Another build at the same time may have made the same. */
+const replaceOutput = (folder: string, from: string) => {
+  rmSync(output, { recursive: true, force: true })
+  try {
+    renameSync(folder, output)
+  } catch (error) {
+    if (builtFrom(output) !== from) throw error
+  }
+}
+
 const buildConsole = async (from: string) => {
   const folder = `${output}.${process.pid}`
   rmSync(folder, { recursive: true, force: true })
@@ -86,8 +98,7 @@ const buildConsole = async (from: string) => {
     const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     const files = names.map((entry) => compress(folder, join(entry.parentPath, entry.name)))
     writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify({ sources: from, files }, undefined, 2)}\n`)
-    rmSync(output, { recursive: true, force: true })
-    renameSync(folder, output)
+    replaceOutput(folder, from)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

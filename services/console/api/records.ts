@@ -22,7 +22,7 @@ export type CreatedKey = Key & { readonly key: string }
 /** A session of the account, in the list of sessions. */
 export type ListedSession = {
   readonly id: string
-  readonly role: string
+  readonly role: 'owner' | 'member' | 'viewer'
   readonly created_at: string
   readonly last_seen_at: string
   readonly expires_at: string

@@ -43,7 +43,9 @@ export const CaptureTable = ({ captures }: { captures: readonly Screenshot[] }) 
           <td class="main-cell">
             <Link href={`/captures/${capture.id}`} class="capture-link">
               <Thumbnail capture={capture} />
-              <span class="ellipsis">{captureName(capture)}</span>
+              <span class="ellipsis" title={captureName(capture)}>
+                {captureName(capture).replace(/^https:\/\//, '')}
+              </span>
             </Link>
           </td>
           <td>

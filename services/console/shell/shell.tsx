@@ -11,8 +11,13 @@ const isWithin = (path: string, page: string) => path === page || (page !== '/' 
 
 const Navigation = () => {
   const [path] = useLocation()
+  const list = useRef<HTMLElement>(null)
+  useEffect(() => {
+    // On narrow screens the links scroll.
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [path])
   return (
-    <nav class="nav" aria-label={texts.shell.navigation}>
+    <nav class="nav" aria-label={texts.shell.navigation} ref={list}>
       <ul>
         {pages.map((page) => (
           <li key={page.path}>

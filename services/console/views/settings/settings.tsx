@@ -8,7 +8,7 @@ import { Page, Section } from '#console/components/page.tsx'
 import { ErrorNotice, Loaded } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
-import { formatCount, formatName } from '#console/text/format.ts'
+import { formatCount } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 
 const sessionsPath = '/console/api/sessions'
@@ -27,7 +27,7 @@ const AccountFacts = ({ account: { name, email, plan } }: { account: Account }) 
         [texts.settings.quota, bound(plan.screenshots_per_month)],
         [texts.settings.rate, bound(plan.rate_limit_per_minute)],
         [texts.settings.retention, texts.settings.hours(plan.retention_hours)],
-        [texts.settings.features, plan.features.map(formatName).join(', ')],
+        [texts.settings.features, plan.features.join(', ')],
       ]}
     />
   )
@@ -43,7 +43,7 @@ const SessionRow = ({ session, onEnd }: { session: ListedSession; onEnd: () => v
         </span>
         <span class="below ellipsis muted">{user_agent}</span>
       </td>
-      <td class="wide">{formatName(role)}</td>
+      <td class="wide">{texts.shell.roles[role]}</td>
       <td class="wide number">
         <Time at={created_at} />
       </td>
