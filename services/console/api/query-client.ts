@@ -24,6 +24,7 @@ export const createQueryClient = (): QueryClient => {
         retry: (count, error) => count < retries && isTransient(error),
         // A request without a connection fails and says so; `retry` repeats it.
         networkMode: 'always',
+        refetchOnReconnect: true,
       },
       mutations: { networkMode: 'always' },
     },

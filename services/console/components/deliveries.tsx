@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { sendRequest } from '#console/api/request.ts'
 import { useApi, useSession } from '#console/api/session.tsx'
-import { formatDuration, formatName } from '#console/text/format.ts'
+import { formatDuration } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 import { ErrorNotice, Loaded } from './state.tsx'
 import { StatusBadge } from './status-badge.tsx'
@@ -19,7 +19,7 @@ const Attempt = ({ attempt: { number, at, status, ms, error } }: { attempt: Deli
   <li>
     <span>{texts.webhooks.attempt(number)}</span>
     <span>{status === null ? texts.webhooks.noAnswer : `HTTP ${status}`}</span>
-    {error !== null && <span class="code-word">{formatName(error)}</span>}
+    {error !== null && <span class="code-word">{texts.webhooks.errors[error]}</span>}
     <span class="number">{formatDuration(ms)}</span>
     <Time at={at} />
   </li>

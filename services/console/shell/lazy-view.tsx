@@ -1,10 +1,11 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '#console/api/request.ts'
+import { Page } from '#console/components/page.tsx'
 import { ErrorNotice, Loading } from '#console/components/state.tsx'
 
-/** A view whose code is loaded when it is opened. */
-export const lazyView = (load: () => Promise<ComponentType>): ComponentType => {
+/** A view whose code is loaded when it is opened, under its title. Without a connection, as soon as there is one. */
+export const lazyView = (title: string, load: () => Promise<ComponentType>): ComponentType => {
   let loaded: ComponentType | undefined
   return function LazyView() {
     const [View, setView] = useState<ComponentType | undefined>(() => loaded)
@@ -21,7 +22,11 @@ export const lazyView = (load: () => Promise<ComponentType>): ComponentType => {
     useEffect(() => {
       if (!loaded) void open()
     }, [])
+    useEffect(() => {
+      if (error) addEventListener('online', open)
+      return () => removeEventListener('online', open)
+    }, [error])
     if (View) return <View />
-    return error ? <ErrorNotice error={error} onRetry={open} /> : <Loading />
+    return <Page title={title}>{error ? <ErrorNotice error={error} onRetry={open} /> : <Loading />}</Page>
   }
 }

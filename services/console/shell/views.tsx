@@ -14,18 +14,36 @@ export const pages = [
   { path: '/settings', title: texts.pages.settings },
 ] as const
 
+const { overview, playground, captures, batches, webhooks, keys, activity, settings } = texts.pages
+const Overview = lazyView(overview, async () => (await import('#console/views/overview/overview.tsx')).Overview)
+
 /** The view at each path. */
 export const views: readonly (readonly [path: string, view: ComponentType])[] = [
-  ['/', lazyView(async () => (await import('#console/views/overview/overview.tsx')).Overview)],
-  ['/sign-in', lazyView(async () => (await import('#console/views/overview/overview.tsx')).Overview)],
-  ['/playground', lazyView(async () => (await import('#console/views/playground/playground.tsx')).Playground)],
-  ['/captures', lazyView(async () => (await import('#console/views/captures/captures.tsx')).Captures)],
-  ['/captures/:id', lazyView(async () => (await import('#console/views/captures/capture-record.tsx')).CaptureRecord)],
-  ['/batches', lazyView(async () => (await import('#console/views/batches/batches.tsx')).Batches)],
-  ['/batches/:id', lazyView(async () => (await import('#console/views/batches/batch-progress.tsx')).BatchProgress)],
-  ['/webhooks', lazyView(async () => (await import('#console/views/webhooks/webhooks.tsx')).Webhooks)],
-  ['/webhooks/:id', lazyView(async () => (await import('#console/views/webhooks/webhook.tsx')).WebhookPage)],
-  ['/keys', lazyView(async () => (await import('#console/views/keys/keys.tsx')).Keys)],
-  ['/activity', lazyView(async () => (await import('#console/views/settings/activity.tsx')).Activity)],
-  ['/settings', lazyView(async () => (await import('#console/views/settings/settings.tsx')).Settings)],
+  ['/', Overview],
+  ['/sign-in', Overview],
+  [
+    '/playground',
+    lazyView(playground, async () => (await import('#console/views/playground/playground.tsx')).Playground),
+  ],
+  ['/captures', lazyView(captures, async () => (await import('#console/views/captures/captures.tsx')).Captures)],
+  [
+    '/captures/:id',
+    lazyView(
+      texts.record.title,
+      async () => (await import('#console/views/captures/capture-record.tsx')).CaptureRecord,
+    ),
+  ],
+  ['/batches', lazyView(batches, async () => (await import('#console/views/batches/batches.tsx')).Batches)],
+  [
+    '/batches/:id',
+    lazyView(
+      texts.batches.title,
+      async () => (await import('#console/views/batches/batch-progress.tsx')).BatchProgress,
+    ),
+  ],
+  ['/webhooks', lazyView(webhooks, async () => (await import('#console/views/webhooks/webhooks.tsx')).Webhooks)],
+  ['/webhooks/:id', lazyView(webhooks, async () => (await import('#console/views/webhooks/webhook.tsx')).WebhookPage)],
+  ['/keys', lazyView(keys, async () => (await import('#console/views/keys/keys.tsx')).Keys)],
+  ['/activity', lazyView(activity, async () => (await import('#console/views/settings/activity.tsx')).Activity)],
+  ['/settings', lazyView(settings, async () => (await import('#console/views/settings/settings.tsx')).Settings)],
 ]

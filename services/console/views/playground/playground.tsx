@@ -45,7 +45,14 @@ const SourceBox = ({ source, entry, error, onEntry }: SourceBoxProps) => {
     onInput: (event: { readonly currentTarget: { readonly value: string } }) => onEntry(event.currentTarget.value),
   }
   return source === 'url' ? (
-    <input {...shared} class="url" type="text" inputMode="url" autoComplete="url" placeholder="https://example.com" />
+    <input
+      {...shared}
+      class="url"
+      type="text"
+      inputMode="url"
+      autoComplete="url"
+      placeholder={texts.playground.exampleUrl}
+    />
   ) : (
     <textarea {...shared} class="mono" rows={8} />
   )

@@ -5,10 +5,13 @@ import { texts } from '#console/text/texts.ts'
 import type { Parameters } from './form.ts'
 import { type Language, languages, sampleOf } from './samples.ts'
 
+const hasSource = (parameters: Parameters) => ['url', 'html', 'markdown'].some((name) => name in parameters)
+
 /** The same request as a program, by language. */
 export const RequestSamples = ({ parameters }: { parameters: Parameters }) => {
   const [language, setLanguage] = useState<Language>('curl')
-  const sample = sampleOf(language, { baseUrl: location.origin, parameters })
+  const shown = hasSource(parameters) ? parameters : { url: texts.playground.exampleUrl, ...parameters }
+  const sample = sampleOf(language, { baseUrl: location.origin, parameters: shown })
   return (
     <Section title={texts.playground.samples} actions={<CopyButton text={sample} />}>
       <fieldset class="segments">

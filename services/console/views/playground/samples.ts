@@ -11,7 +11,7 @@ type Request = { readonly baseUrl: string; readonly parameters: Parameters }
 const keyName = 'SHUTTERFLEET_API_KEY'
 const path = '/v1/screenshots/capture'
 
-const fileOf = ({ format }: Parameters) => `capture.${typeof format === 'string' ? format : 'png'}`
+const fileOf = ({ format }: Parameters) => `page.${typeof format === 'string' ? format : 'png'}`
 
 const json = (value: unknown) => JSON.stringify(value, undefined, 2)
 

@@ -71,8 +71,8 @@ for (const language of ['curl', 'python', 'typescript'] as const)
     // The client's method names the kind of response itself.
     t.same(body, language === 'typescript' ? { ...parameters, response_type: 'image' } : parameters)
     t.same(rest, { authorization: `Bearer ${key}`, path: '/v1/screenshots/capture' })
-    t.equal(await readFile(join(folder, 'capture.webp'), 'utf8'), 'picture')
-    await rm(join(folder, 'capture.webp'))
+    t.equal(await readFile(join(folder, 'page.webp'), 'utf8'), 'picture')
+    await rm(join(folder, 'page.webp'))
   })
 
 t.test('samples: Go has the parameters as one text, whatever they contain', async (t) => {
