@@ -7,8 +7,6 @@ import { ErrorNotice, Loading } from './components/state.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SignIn } from './views/sign-in/sign-in.tsx'
 
-const keepAliveMs = 300_000
-
 /** The console: the sign-in page without a session, else its views. */
 export const App = () => {
   const [path] = useLocation()
@@ -16,7 +14,6 @@ export const App = () => {
   const [isLink] = useState(path === '/sign-in' && location.hash !== '')
   const query = useQuery<Session>({
     queryKey: [sessionPath],
-    refetchInterval: keepAliveMs,
     enabled: ({ state }) => !isLink || state.data !== undefined,
   })
   const isSignedOut = query.error instanceof ApiError && query.error.status === 401

@@ -31,7 +31,7 @@ const importedBy = async (path: string, found = new Set<string>()): Promise<Set<
 
 t.test('console: its first view is below 150 KiB compressed', async (t) => {
   const named = [...page.matchAll(/(?:href|src)="\/console\/([^"]+)"/g)].map(([, path = '']) => path)
-  const main = named.find((path) => path.endsWith('.js')) ?? ''
+  const main = named.find((path) => path.startsWith('assets/main-')) ?? ''
   const overview = manifest.files.find(({ path }) => path.startsWith('assets/overview-'))?.path ?? ''
   const first = new Set([...named, ...(await importedBy(main)), ...(await importedBy(overview))])
   const files = manifest.files.filter(({ path }) => first.has(path))

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import axe from 'axe-core'
 import type { Page } from 'playwright'
 import t from 'tap'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
@@ -9,7 +8,6 @@ import { startConsoleStandIn } from '#test/helpers/console-stand-in.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const pages = ['Overview', 'Playground', 'Captures', 'Batches', 'Webhooks', 'Keys', 'Activity', 'Settings']
 const markup = '<img src=x onerror=alert(1)><b>bold</b>'
 const captureMs = 60_000
@@ -58,7 +56,7 @@ type Violation = { readonly id: string; readonly nodes: readonly { readonly html
 
 /** What axe finds on the page as it is. */
 const violationsOn = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axeSource)
+  await page.evaluate(axe.source)
   const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run(document)')
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import type { Metafile } from 'esbuild'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -27,8 +28,10 @@ const builtFrom = (folder: string): string | undefined => {
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly sources: string }).sources
 }
 
-/** Bundles scripts and styles under names with a hash of their content. Returns these by the names in index.html. */
-const bundle = async (folder: string): Promise<ReadonlyMap<string, string>> => {
+type Outputs = Metafile['outputs']
+
+/** Bundles scripts and styles under names with a hash of their content. */
+const bundle = async (folder: string): Promise<Outputs> => {
   const { build } = await import('esbuild')
   const { metafile } = await build({
     entryPoints: ['main.tsx', 'style/console.css', 'icon.svg'].map((name) => join(sources, name)),
@@ -53,21 +56,36 @@ const bundle = async (folder: string): Promise<ReadonlyMap<string, string>> => {
     legalComments: 'none',
     metafile: true,
   })
-  return new Map(
-    Object.keys(metafile.outputs)
-      .map((path) => basename(path))
-      .map((name) => [name.replace(/-[A-Z0-9]{8}(?=\.\w+$)/, ''), `${basePath}assets/${name}`]),
-  )
+  return metafile.outputs
 }
 
-const writePage = (folder: string, names: ReadonlyMap<string, string>) => {
+const addressOf = (path: string) => `${basePath}assets/${basename(path)}`
+
+/** Scripts that the first view needs besides `main.js`, which is followed to find them one after the other. */
+const firstScripts = (outputs: Outputs): readonly string[] => {
+  const first = new Set<string>()
+  const follow = (path: string) => {
+    if (first.has(path)) return
+    first.add(path)
+    for (const each of outputs[path]?.imports ?? []) if (each.kind === 'import-statement') follow(each.path)
+  }
+  for (const [path, { entryPoint = '' }] of Object.entries(outputs))
+    if (/\/(main|views\/overview\/overview)\.tsx$/.test(entryPoint)) follow(path)
+  return [...first].filter((path) => !basename(path).startsWith('main-')).map(addressOf)
+}
+
+const writePage = (folder: string, outputs: Outputs) => {
+  const names = new Map(
+    Object.keys(outputs).map((path) => [basename(path).replace(/-[A-Z0-9]{8}(?=\.\w+$)/, ''), addressOf(path)]),
+  )
   const template = readFileSync(join(sources, 'index.html'), 'utf8')
   const page = template.replaceAll(/(?<=(?:href|src)=")[^"]+/g, (name) => {
     const built = names.get(name)
     if (built === undefined) throw new Error(`services/console/index.html names ${name}, which is not built`)
     return built
   })
-  writeFileSync(join(folder, 'index.html'), page)
+  const preloads = firstScripts(outputs).map((address) => `    <link rel="modulepreload" href="${address}">\n`)
+  writeFileSync(join(folder, 'index.html'), page.replace(/ *<script/, `${preloads.join('')}$&`))
 }
 
 /** Writes `.br` and `.gz` beside a file. Returns its entry in the manifest. */

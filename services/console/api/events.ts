@@ -1,23 +1,51 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Handlers of server-sent events by name. */
+/** Handlers of server-sent events by name, and `lost` for a stream that cannot be opened again. */
 type Handlers = Readonly<Record<string, (content: unknown) => void>>
 
-/**
- * Subscribes to a stream of server-sent events while `path` is defined. The browser reconnects by itself; the server ends a
- * finished stream with 204, after which it does not.
- */
+/** Between two attempts to open a stream that the server refused; others the browser reopens by itself. */
+const retryMs = 5000
+const attemptsMax = 12
+const last = new Set(['result', 'deleted', 'unauthorized'])
+
+type Stream = { readonly path: string; readonly names: readonly string[]; readonly receive: Receive }
+type Receive = (name: string, content?: unknown) => void
+
+/** Opens a stream, and returns a function that closes it. */
+const openStream = ({ path, names, receive }: Stream): (() => void) => {
+  let source: EventSource | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let attempts = 0
+  const open = () => {
+    attempts += 1
+    const opened = new EventSource(path)
+    source = opened
+    for (const name of names)
+      opened.addEventListener(name, ({ data }: MessageEvent<string>) => {
+        attempts = 0
+        if (last.has(name)) opened.close()
+        receive(name, JSON.parse(data))
+      })
+    opened.addEventListener('error', () => {
+      if (opened.readyState !== EventSource.CLOSED) return
+      if (attempts < attemptsMax) timer = setTimeout(open, retryMs)
+      else receive('lost')
+    })
+  }
+  open()
+  return () => {
+    clearTimeout(timer)
+    source?.close()
+  }
+}
+
+/** Subscribes to a stream of server-sent events while `path` is defined. */
 export const useEvents = (path: string | undefined, handlers: Handlers): void => {
   const current = useRef(handlers)
   current.current = handlers
   useEffect(() => {
     if (path === undefined) return undefined
-    const source = new EventSource(path)
-    for (const name of Object.keys(current.current))
-      source.addEventListener(name, ({ data }: MessageEvent<string>) => {
-        if (name === 'result' || name === 'deleted' || name === 'unauthorized') source.close()
-        current.current[name]?.(JSON.parse(data))
-      })
-    return () => source.close()
+    const names = Object.keys(current.current).filter((name) => name !== 'lost')
+    return openStream({ path, names, receive: (name, content) => current.current[name]?.(content) })
   }, [path])
 }

@@ -33,6 +33,10 @@ type Envelope = {
   }
 }
 
+/** The error of a server that cannot be reached. */
+export const offlineError = (): ApiError =>
+  new ApiError({ code: 'OFFLINE', message: 'The server cannot be reached.', status: 0 })
+
 /** A request of the console to its own origin. */
 export type ApiRequest = {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -72,7 +76,7 @@ const fetchOnline = async (path: string, { method = 'GET', body, csrfToken, sign
     })
   } catch (error) {
     if (signal?.aborted === true) throw error
-    throw new ApiError({ code: 'OFFLINE', message: 'The server cannot be reached.', status: 0 })
+    throw offlineError()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError } from '#console/api/request.ts'
+import { offlineError } from '#console/api/request.ts'
 import { Page } from '#console/components/page.tsx'
 import { ErrorNotice, Loading } from '#console/components/state.tsx'
 
@@ -16,7 +16,7 @@ export const lazyView = (title: string, load: () => Promise<ComponentType>): Com
         loaded = await load()
         setView(() => loaded)
       } catch {
-        setError(new ApiError({ code: 'OFFLINE', message: '', status: 0 }))
+        setError(offlineError())
       }
     }
     useEffect(() => {

@@ -2,6 +2,7 @@ import type { Screenshot } from '#client/responses.js'
 import { useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { useEvents } from '#console/api/events.ts'
+import { offlineError } from '#console/api/request.ts'
 import { useApi } from '#console/api/session.tsx'
 import type { Parameters } from './form.ts'
 
@@ -26,6 +27,7 @@ export const useCaptureRun = () => {
       void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('/v1/') })
     },
     deleted: () => setRun({ phase: 'none' }),
+    lost: () => setRun({ phase: 'refused', error: offlineError() }),
   })
   const start = async (parameters: Parameters) => {
     setRun({ phase: 'sending' })
