@@ -254,6 +254,8 @@ export const texts = {
     test: 'Send test',
     testQueued: 'A test event was queued.',
     rotate: 'Rotate secret',
+    rotatedText:
+      'Copy the new secret now. It is shown only once. For 24 hours deliveries are also signed with the previous one.',
     removeTitle: 'Delete this webhook?',
     removeText: 'No further events are sent to it, and its signing secret is removed. This cannot be undone.',
     deliveries: 'Deliveries',

@@ -51,7 +51,7 @@ const Actions = ({ webhook, path }: { webhook: Webhook; path: string }) => {
     navigate('/webhooks')
     await client.invalidateQueries({ queryKey: ['/v1/webhooks'] })
   }
-  const { createdTitle, createdText, secret: label } = texts.webhooks
+  const { createdTitle, rotatedText, secret: label } = texts.webhooks
   return (
     <>
       <button type="button" class="button primary" onClick={test}>
@@ -70,7 +70,7 @@ const Actions = ({ webhook, path }: { webhook: Webhook; path: string }) => {
       {secret !== undefined && (
         <ShownOnce
           title={createdTitle}
-          text={createdText}
+          text={rotatedText}
           label={label}
           secret={secret}
           onClose={() => setSecret(undefined)}
