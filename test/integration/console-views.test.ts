@@ -187,6 +187,15 @@ t.test('states: a page without a connection says so, and loads again when it is 
   await page.getByText('No webhooks yet').waitFor()
 })
 
+t.test('session: a page whose session has ended says so', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await page.context().clearCookies()
+  await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Your session has ended' }).waitFor()
+  t.same(await violationsOn(page), [])
+})
+
 t.test('account menu: after signing out the old cookie is refused', async (t) => {
   const page = await openContext()
   await signIn(page)

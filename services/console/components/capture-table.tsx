@@ -4,13 +4,15 @@ import { imagePath } from '#console/api/records.ts'
 import { formatBytes, formatDuration } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 import { CaptureStatus } from './capture-status.tsx'
+import { fileFormat } from './file-result.tsx'
 import { Time } from './time.tsx'
 
 /** Larger pictures are not loaded for a list. */
 const thumbnailBytes = 1_500_000
 
-const Thumbnail = ({ capture: { id, status, mime_type, file_size = 0 } }: { capture: Screenshot }) => {
-  const isPicture = status === 'completed' && mime_type !== 'application/pdf' && mime_type !== 'image/tiff'
+const Thumbnail = ({ capture }: { capture: Screenshot }) => {
+  const { id, status, file_size = 0 } = capture
+  const isPicture = status === 'completed' && fileFormat(capture) === undefined
   if (!isPicture || file_size > thumbnailBytes) return <span class="thumbnail" aria-hidden="true" />
   return <img class="thumbnail" src={imagePath(id)} alt="" loading="lazy" decoding="async" />
 }

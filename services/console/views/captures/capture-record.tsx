@@ -9,6 +9,7 @@ import { CaptureFailure, CaptureWarnings } from '#console/components/capture-out
 import { captureName } from '#console/components/capture-table.tsx'
 import { CopyField } from '#console/components/copy-field.tsx'
 import { ConfirmDialog, Dialog } from '#console/components/dialog.tsx'
+import { FileResult, fileFormat } from '#console/components/file-result.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { StageBar } from '#console/components/stage-bar.tsx'
 import { Deliveries } from '#console/components/deliveries.tsx'
@@ -21,18 +22,9 @@ const linkSeconds = 3600
 
 const Picture = ({ capture }: { capture: Screenshot }) => {
   const [isActual, setIsActual] = useState(false)
+  const format = fileFormat(capture)
+  if (format !== undefined) return <FileResult id={capture.id} format={format} />
   const path = imagePath(capture.id)
-  if (capture.mime_type === 'application/pdf')
-    return (
-      <Notice
-        title={texts.playground.pdf}
-        actions={
-          <a class="button" href={path} target="_blank" rel="noreferrer">
-            {texts.playground.openPdf}
-          </a>
-        }
-      />
-    )
   return (
     <div class="stack">
       <div class="row end">

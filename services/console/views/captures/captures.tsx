@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { useEvents } from '#console/api/events.ts'
 import { type CapturePage, isOpen } from '#console/api/records.ts'
 import { sendRequest } from '#console/api/request.ts'
+import { useAttended } from '#console/api/use-attended.ts'
 import { CaptureTable } from '#console/components/capture-table.tsx'
 import { Field } from '#console/components/field.tsx'
 import { Page } from '#console/components/page.tsx'
@@ -86,6 +87,7 @@ const Empty = ({ filters }: { filters: Filters }) =>
 
 /** The captures of the account, newest first. */
 export const Captures = () => {
+  const isAttended = useAttended()
   const [filters, setFilters] = useState(noFilters)
   const queryKey = ['/v1/screenshots', filters]
   const query = useInfiniteQuery({
@@ -94,7 +96,7 @@ export const Captures = () => {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
     // Further pages are loaded once; loading all of them again would cost as many requests.
-    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? listedEveryMs : false),
+    refetchInterval: ({ state }) => (isAttended && state.data?.pages.length === 1 ? listedEveryMs : false),
   })
   return (
     <Page title={texts.pages.captures}>

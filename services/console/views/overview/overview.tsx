@@ -2,6 +2,7 @@ import type { Usage } from '#client/responses.js'
 import { useQuery } from '@tanstack/preact-query'
 import { Link } from 'wouter-preact'
 import type { CapturePage } from '#console/api/records.ts'
+import { useAttended } from '#console/api/use-attended.ts'
 import { CaptureTable } from '#console/components/capture-table.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
@@ -108,8 +109,9 @@ const Latest = ({ page: { data } }: { page: CapturePage }) => {
 
 /** Usage against the quota, how the latest captures went, and what failed. */
 export const Overview = () => {
-  const usage = useQuery<{ data: Usage }>({ queryKey: ['/v1/account/usage'], refetchInterval: listedEveryMs })
-  const latest = useQuery<CapturePage>({ queryKey: ['/v1/screenshots?per_page=100'], refetchInterval: listedEveryMs })
+  const refetchInterval = useAttended() && listedEveryMs
+  const usage = useQuery<{ data: Usage }>({ queryKey: ['/v1/account/usage'], refetchInterval })
+  const latest = useQuery<CapturePage>({ queryKey: ['/v1/screenshots?per_page=100'], refetchInterval })
   return (
     <Page title={texts.pages.overview}>
       <Section title={texts.overview.usage}>

@@ -2,6 +2,7 @@ import type { Screenshot } from '#client/responses.js'
 import { Link } from 'wouter-preact'
 import { imagePath } from '#console/api/records.ts'
 import { CaptureFailure, CaptureWarnings } from '#console/components/capture-outcome.tsx'
+import { FileResult, fileFormat } from '#console/components/file-result.tsx'
 import { StageBar } from '#console/components/stage-bar.tsx'
 import { ErrorNotice, Notice } from '#console/components/state.tsx'
 import { formatBytes, formatDuration } from '#console/text/format.ts'
@@ -9,18 +10,9 @@ import { texts } from '#console/text/texts.ts'
 import type { Run } from './use-capture-run.ts'
 
 const Picture = ({ record }: { record: Screenshot }) => {
+  const format = fileFormat(record)
+  if (format !== undefined) return <FileResult id={record.id} format={format} />
   const path = imagePath(record.id)
-  if (record.mime_type === 'application/pdf')
-    return (
-      <Notice
-        title={texts.playground.pdf}
-        actions={
-          <a class="button" href={path} target="_blank" rel="noreferrer">
-            {texts.playground.openPdf}
-          </a>
-        }
-      />
-    )
   return (
     <a class="picture" href={path} target="_blank" rel="noreferrer">
       <img src={path} alt={texts.playground.picture} width={record.width} height={record.height} />
