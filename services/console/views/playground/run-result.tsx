@@ -1,4 +1,5 @@
 import type { Screenshot } from '#client/responses.js'
+import { useEffect, useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { imagePath } from '#console/api/records.ts'
 import { CaptureFailure, CaptureWarnings } from '#console/components/capture-outcome.tsx'
@@ -38,8 +39,20 @@ const waitingTitle = ({ status, position }: Extract<Run, { phase: 'waiting' }>) 
   return position === undefined ? texts.playground.waiting : texts.playground.position(position)
 }
 
-/** What became of the request: how it waits, its picture, or why there is none. */
+/** What became of the request: how it waits, its picture, or why there is none. Scrolled to where the form fills the screen. */
 export const RunResult = ({ run }: { run: Run }) => {
+  const element = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (run.phase !== 'none') element.current?.scrollIntoView({ block: 'nearest' })
+  }, [run.phase])
+  return (
+    <div ref={element}>
+      <Outcome run={run} />
+    </div>
+  )
+}
+
+const Outcome = ({ run }: { run: Run }) => {
   if (run.phase === 'none') return <Notice title={texts.playground.before}>{texts.playground.beforeText}</Notice>
   if (run.phase === 'refused') return <ErrorNotice title={texts.playground.refused} error={run.error} />
   if (run.phase !== 'ended')
