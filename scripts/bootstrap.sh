@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the pinned Node and npm into .tools, the locked packages into node_modules and the compiled block lists into
-# .tools/block-lists; with the argument `node` only Node and npm. Prints nothing if everything is up to date.
+# .tools/block-lists, and the console into .tools/console; with the argument `node` only Node and npm. Prints nothing if everything
+# is up to date.
 # Needs tar, coreutils, and either npm (any version) or Python's pip to download the first npm.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
@@ -31,7 +32,18 @@ lists_ready() {
   [ "$(lists_sources)" = "$(cat "$lists/stamp" 2>/dev/null)" ]
 }
 
-if node_ready && packages_ready && lists_ready; then exit 0; fi
+# Does nothing if its sources have not changed.
+build_console() {
+  "$node_dir/bin/node" tools/console/build.ts || {
+    echo "$0: the console could not be built (see above)." >&2
+    exit 1
+  }
+}
+
+if node_ready && packages_ready && lists_ready; then
+  build_console
+  exit 0
+fi
 
 . "$root/scripts/fetch.sh"
 require tar sha512sum cmp mktemp
@@ -129,3 +141,4 @@ node_ready || install_node
 if [ "${1:-}" = node ]; then exit 0; fi
 packages_ready || install_packages
 lists_ready || compile_lists
+build_console

@@ -127,7 +127,7 @@ const accounts: readonly Mutation[] = [
     by: 'where u.account_id = c.account_id order by u.period desc limit 1;',
   },
   { point: 'Plans', at: 'services/shared/db/keys.ts > createKey', replace: '$count >= $max', by: '$count > $max' },
-  { point: 'Plans', at: 'services/shared/capture/features.ts > byParameter', drop: "cookies: 'cookies'" },
+  { point: 'Plans', at: 'services/shared/capture/features.ts > featureOfParameter', drop: "cookies: 'cookies'" },
   {
     point: 'Plan changes',
     at: `${sql}/change-captures.sql`,
@@ -172,7 +172,7 @@ const images: readonly Mutation[] = [
 const limits: readonly Mutation[] = [
   {
     point: 'Parameters outside the feature matrix',
-    at: 'services/shared/capture/features.ts > byParameter',
+    at: 'services/shared/capture/features.ts > featureOfParameter',
     replace: "scale: 'retina'",
     by: "scale: 'retina', user_agent: 'device_presets'",
   },

@@ -5,6 +5,7 @@ import { chartFiles } from './chart/chart-files.ts'
 import { clientTypes } from './client-types.ts'
 import { compiledClient } from './compiled-client.ts'
 import { configurationPage } from './configuration-page.ts'
+import { consoleControls } from './console-controls.ts'
 import { crdPage } from './crd-page.ts'
 import { dashboardFiles } from './dashboards/render.ts'
 import { openapiText } from './openapi-text.ts'
@@ -30,6 +31,7 @@ const pages: Record<string, string> = {
   'docs/openapi.json': openapiText(),
   'docs/operator.md': operatorPage(),
   'docs/parameters.md': parametersPage(),
+  'services/console/views/playground/controls.json': consoleControls(),
   ...chartFiles(root, crdPage()),
 }
 const checkOnly = process.argv.includes('--check')

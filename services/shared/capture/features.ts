@@ -29,7 +29,7 @@ export const featureNames = [
 export type Feature = (typeof featureNames)[number]
 
 /** Features that are used by requesting one parameter. `format` is not included: only its value `pdf` needs a feature. */
-const byParameter: Partial<Record<ParameterName, Feature>> = {
+export const featureOfParameter: Partial<Record<ParameterName, Feature>> = {
   device: 'device_presets',
   retina: 'retina',
   scale: 'retina',
@@ -58,7 +58,7 @@ const byParameter: Partial<Record<ParameterName, Feature>> = {
 /** The plan features that a request uses, in the order of `featureNames`. A flag at `false` or its default is not a use. */
 export const usedFeatures = (supplied: CaptureParameters): Feature[] => {
   const used = new Set<Feature>()
-  for (const [name, feature] of Object.entries(byParameter) as [ParameterName, Feature][]) {
+  for (const [name, feature] of Object.entries(featureOfParameter) as [ParameterName, Feature][]) {
     if (isRequested(name, supplied[name])) used.add(feature)
   }
   if (supplied.format === 'pdf') used.add('pdf')

@@ -1,0 +1,39 @@
+import type { Screenshot } from '#client/responses.js'
+
+/** A page of captures. */
+export type CapturePage = {
+  readonly data: readonly Screenshot[]
+  readonly meta: { readonly total: number; readonly total_estimated?: true; readonly next_cursor: string | null }
+}
+
+/** An API key, without its secret. */
+export type Key = {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly allowed_domains?: readonly string[]
+  readonly created_at: string
+  readonly last_used_at?: string | null
+}
+
+/** An API key with its secret, which is returned only once. */
+export type CreatedKey = Key & { readonly key: string }
+
+/** A session of the account, in the list of sessions. */
+export type ListedSession = {
+  readonly id: string
+  readonly role: 'owner' | 'member' | 'viewer'
+  readonly created_at: string
+  readonly last_seen_at: string
+  readonly expires_at: string
+  readonly address: string
+  readonly user_agent: string
+  readonly is_current: boolean
+}
+
+/** Whether the capture has not ended. */
+export const isOpen = ({ status }: Pick<Screenshot, 'status'>): boolean =>
+  status === 'pending' || status === 'processing'
+
+/** Path of the image on this origin: `image_url` names the public one, to which the cookie does not belong. */
+export const imagePath = (id: string): string => `/v1/screenshots/${encodeURIComponent(id)}/image`

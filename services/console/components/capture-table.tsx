@@ -1,0 +1,70 @@
+import type { Screenshot } from '#client/responses.js'
+import { Link } from 'wouter-preact'
+import { imagePath } from '#console/api/records.ts'
+import { formatBytes, formatDuration } from '#console/text/format.ts'
+import { texts } from '#console/text/texts.ts'
+import { CaptureStatus } from './capture-status.tsx'
+import { fileFormat } from './file-result.tsx'
+import { Time } from './time.tsx'
+
+/** Larger pictures are not loaded for a list. */
+const thumbnailBytes = 1_500_000
+
+const Thumbnail = ({ capture }: { capture: Screenshot }) => {
+  const { id, status, file_size = 0 } = capture
+  const isPicture = status === 'completed' && fileFormat(capture) === undefined
+  if (!isPicture || file_size > thumbnailBytes) return <span class="thumbnail" aria-hidden="true" />
+  return <img class="thumbnail" src={imagePath(id)} alt="" loading="lazy" decoding="async" />
+}
+
+/** What a capture shows: its URL, or kind and size of its source. */
+export const captureName = ({ url, options }: Pick<Screenshot, 'url' | 'options'>): string =>
+  url ?? texts.captures.sourceOf(options.source ?? 'html', formatBytes(options.source_bytes ?? 0))
+
+/** Captures in rows. */
+export const CaptureTable = ({ captures }: { captures: readonly Screenshot[] }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">{texts.captures.page}</th>
+        <th scope="col">{texts.captures.status}</th>
+        <th scope="col" class="wide number">
+          {texts.captures.size}
+        </th>
+        <th scope="col" class="wide number">
+          {texts.captures.time}
+        </th>
+        <th scope="col" class="number">
+          {texts.captures.created}
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {captures.map((capture) => (
+        <tr key={capture.id}>
+          <td class="main-cell">
+            <Link href={`/captures/${capture.id}`} class="capture-link">
+              <Thumbnail capture={capture} />
+              <span class="ellipsis" title={captureName(capture)}>
+                {captureName(capture).replace(/^https:\/\//, '')}
+              </span>
+            </Link>
+          </td>
+          <td>
+            <CaptureStatus status={capture.status} />
+            {capture.error && <span class="code-word"> {capture.error.code}</span>}
+          </td>
+          <td class="wide number">
+            {capture.file_size === undefined ? texts.common.none : formatBytes(capture.file_size)}
+          </td>
+          <td class="wide number">
+            {capture.processing_time_ms === undefined ? texts.common.none : formatDuration(capture.processing_time_ms)}
+          </td>
+          <td class="number nowrap">
+            <Time at={capture.created_at} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

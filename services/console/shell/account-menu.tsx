@@ -1,0 +1,84 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { sessionPath, useApi } from '#console/api/session.tsx'
+import { texts } from '#console/text/texts.ts'
+import { chooseTheme, storedTheme, type Theme } from './theme.ts'
+
+const themes: readonly Theme[] = ['system', 'light', 'dark']
+const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
+
+/** Ends the session on the server. Leaving the page forgets what it has shown. */
+const useSignOut = () => {
+  const api = useApi()
+  return async () => {
+    await api(sessionPath, { method: 'DELETE' })
+    location.assign('/console/sign-in?signed-out')
+  }
+}
+
+/** Moves focus among the items by arrow keys, as menus do. */
+const moveFocus = (event: KeyboardEvent) => {
+  const items = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('button')]
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const step = steps[event.key]
+  if (step === undefined) return
+  event.preventDefault()
+  items.at((at + step) % items.length)?.focus()
+}
+
+const ThemeItems = () => {
+  const [theme, setTheme] = useState(storedTheme)
+  const choose = (each: Theme) => {
+    chooseTheme(each)
+    setTheme(each)
+  }
+  return (
+    <div role="group" aria-label={texts.shell.theme}>
+      {themes.map((each) => (
+        <button
+          key={each}
+          type="button"
+          role="menuitemradio"
+          aria-checked={each === theme}
+          onClick={() => choose(each)}
+        >
+          {texts.shell.themes[each]}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** The menu of the account: colours, and signing out. */
+export const AccountMenu = ({ account, detail }: { account: string; detail: string }) => {
+  const id = useId()
+  const menu = useRef<HTMLDivElement>(null)
+  const [isOpen, setIsOpen] = useState(false)
+  const signOut = useSignOut()
+  useEffect(() => {
+    if (isOpen) menu.current?.querySelector('button')?.focus()
+  }, [isOpen])
+  return (
+    <div class="account">
+      <button type="button" class="account-button" popovertarget={id} aria-haspopup="menu" aria-expanded={isOpen}>
+        <span class="account-name">{account}</span>
+        <span class="account-detail">{detail}</span>
+        <span class="hidden">{texts.shell.accountMenu}</span>
+      </button>
+      <div
+        ref={menu}
+        id={id}
+        class="menu"
+        popover="auto"
+        role="menu"
+        aria-label={texts.shell.accountMenu}
+        onKeyDown={moveFocus}
+        onToggle={({ newState }) => setIsOpen(newState === 'open')}
+      >
+        <ThemeItems />
+        <button type="button" role="menuitem" class="separated" onClick={signOut}>
+          {texts.shell.signOut}
+        </button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,83 @@
+import type { Batch, BatchMember } from '#client/responses.js'
+import { useQuery, useQueryClient } from '@tanstack/preact-query'
+import { Link, useParams } from 'wouter-preact'
+import { useEvents } from '#console/api/events.ts'
+import { captureName } from '#console/components/capture-table.tsx'
+import { CaptureStatus } from '#console/components/capture-status.tsx'
+import { Page, Section } from '#console/components/page.tsx'
+import { Loaded } from '#console/components/state.tsx'
+import { Time } from '#console/components/time.tsx'
+import { texts } from '#console/text/texts.ts'
+
+const Members = ({ batch: { screenshots } }: { batch: Batch }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">{texts.captures.page}</th>
+        <th scope="col">{texts.captures.status}</th>
+      </tr>
+    </thead>
+    <tbody>
+      {screenshots.map((member) => (
+        <tr key={member.id}>
+          <td class="main-cell">
+            <Link class="ellipsis" href={`/captures/${member.id}`}>
+              {captureName(member)}
+            </Link>
+          </td>
+          <td>
+            <CaptureStatus status={member.status} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const Progress = ({ batch: { total, completed, failed, created_at } }: { batch: Batch }) => (
+  <div class="card usage">
+    <p class="figure">{texts.batches.progress(completed + failed, total)}</p>
+    <progress class="quota" aria-label={texts.batches.title} max={total} value={completed + failed} />
+    <p class="muted">
+      {failed > 0 && <>{texts.batches.failed(failed)} · </>}
+      <Time at={created_at} />
+    </p>
+  </div>
+)
+
+/** A batch while it runs and afterwards. */
+export const BatchProgress = () => {
+  const { id = '' } = useParams()
+  const client = useQueryClient()
+  const path = `/v1/screenshots/batch/${encodeURIComponent(id)}`
+  const query = useQuery<{ data: Batch }>({ queryKey: [path] })
+  const batch = query.data?.data
+  const patch = (change: (batch: Batch) => Batch) =>
+    client.setQueryData<{ data: Batch }>([path], (old) => old && { data: change(old.data) })
+  useEvents(batch && batch.status !== 'completed' ? `${path}/events` : undefined, {
+    status: (content) => patch((old) => ({ ...old, ...(content as Partial<Batch>) })),
+    screenshot: (content) => {
+      const { index, status } = content as BatchMember
+      patch((old) => ({
+        ...old,
+        screenshots: old.screenshots.map((each) => (each.index === index ? { ...each, status } : each)),
+      }))
+    },
+    result: () => void query.refetch(),
+    deleted: () => void query.refetch(),
+  })
+  return (
+    <Page title={texts.batches.title}>
+      <Loaded query={query} missing={texts.batches.missing}>
+        {({ data }) => (
+          <>
+            <Progress batch={data} />
+            <Section title={texts.batches.members}>
+              <Members batch={data} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,120 @@
+import { useQuery, useQueryClient } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
+import type { Key } from '#console/api/records.ts'
+import { useApi, useSession } from '#console/api/session.tsx'
+import { ConfirmDialog } from '#console/components/dialog.tsx'
+import { Page } from '#console/components/page.tsx'
+import { Loaded, Notice } from '#console/components/state.tsx'
+import { Time } from '#console/components/time.tsx'
+import { texts } from '#console/text/texts.ts'
+import { CreateKey } from './create-key.tsx'
+
+const path = '/v1/keys'
+
+const KeyRow = ({ apiKey, onRevoke }: { apiKey: Key; onRevoke: (() => void) | undefined }) => {
+  const { name, prefix, allowed_domains: domains = [], created_at, last_used_at } = apiKey
+  return (
+    <tr>
+      <td class="main-cell">
+        {name === '' ? texts.keys.unnamed : name}
+        <code class="below narrow">{prefix}…</code>
+      </td>
+      <td class="wide">
+        <code>{prefix}…</code>
+      </td>
+      <td class="wide">{domains.length === 0 ? texts.keys.anyDomain : domains.join(', ')}</td>
+      <td class="wide number">
+        <Time at={created_at} />
+      </td>
+      <td class="number">
+        <Time at={last_used_at} />
+      </td>
+      <td class="number">
+        {onRevoke && (
+          <button type="button" class="button small" aria-label={`${texts.keys.revoke} ${name}`} onClick={onRevoke}>
+            {texts.keys.revoke}
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const KeyTable = ({ keys, onRevoke }: { keys: readonly Key[]; onRevoke: ((key: Key) => void) | undefined }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">{texts.keys.name}</th>
+        <th scope="col" class="wide">
+          {texts.keys.prefix}
+        </th>
+        <th scope="col" class="wide">
+          {texts.keys.domains}
+        </th>
+        <th scope="col" class="wide number">
+          {texts.keys.created}
+        </th>
+        <th scope="col" class="number">
+          {texts.keys.lastUsed}
+        </th>
+        <th scope="col" class="number">
+          <span class="hidden">{texts.common.actions}</span>
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {keys.map((key) => (
+        <KeyRow key={key.id} apiKey={key} onRevoke={onRevoke && (() => onRevoke(key))} />
+      ))}
+    </tbody>
+  </table>
+)
+
+/** The API keys of the account: create, and revoke. */
+export const Keys = () => {
+  const api = useApi()
+  const client = useQueryClient()
+  const { role } = useSession()
+  const query = useQuery<{ data: readonly Key[] }>({ queryKey: [path] })
+  const [isCreating, setIsCreating] = useState(false)
+  const [revoked, setRevoked] = useState<Key>()
+  const reload = () => client.invalidateQueries({ queryKey: [path] })
+  const revoke = async () => {
+    await api(`${path}/${revoked?.id}`, { method: 'DELETE' })
+    setRevoked(undefined)
+    await reload()
+  }
+  const mayChange = role !== 'viewer'
+  return (
+    <Page
+      title={texts.pages.keys}
+      actions={
+        mayChange && (
+          <button type="button" class="button primary" onClick={() => setIsCreating(true)}>
+            {texts.keys.create}
+          </button>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Notice title={texts.keys.empty}>{texts.keys.emptyText}</Notice>
+          ) : (
+            <KeyTable keys={data} onRevoke={mayChange ? setRevoked : undefined} />
+          )
+        }
+      </Loaded>
+      {isCreating && <CreateKey path={path} onCreated={reload} onClose={() => setIsCreating(false)} />}
+      {revoked && (
+        <ConfirmDialog
+          title={texts.keys.revokeTitle(revoked.name === '' ? texts.keys.unnamed : revoked.name)}
+          text={texts.keys.revokeText}
+          submit={texts.keys.revoke}
+          onSubmit={revoke}
+          onClose={() => setRevoked(undefined)}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Screenshot } from '#client/responses.js'
+import { useQueryClient } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
+import { useEvents } from '#console/api/events.ts'
+import { offlineError } from '#console/api/request.ts'
+import { useApi } from '#console/api/session.tsx'
+import type { Parameters } from './form.ts'
+
+/** A capture of the playground, from its request to its end. */
+export type Run =
+  | { readonly phase: 'none' | 'sending' }
+  | { readonly phase: 'waiting'; readonly id: string; readonly status: string; readonly position?: number }
+  | { readonly phase: 'ended'; readonly record: Screenshot }
+  | { readonly phase: 'refused'; readonly error: Error }
+
+/** Requests captures and follows them live until their end. */
+export const useCaptureRun = () => {
+  const api = useApi()
+  const client = useQueryClient()
+  const [run, setRun] = useState<Run>({ phase: 'none' })
+  useEvents(run.phase === 'waiting' ? `/v1/screenshots/${run.id}/events` : undefined, {
+    status: (content) => {
+      if (run.phase === 'waiting') setRun({ phase: 'waiting', id: run.id, ...(content as { status: string }) })
+    },
+    result: (content) => {
+      setRun({ phase: 'ended', record: content as Screenshot })
+      void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('/v1/') })
+    },
+    deleted: () => setRun({ phase: 'none' }),
+    lost: () => setRun({ phase: 'refused', error: offlineError() }),
+  })
+  const start = async (parameters: Parameters) => {
+    setRun({ phase: 'sending' })
+    try {
+      const { data } = await api<{ data: Screenshot }>('/v1/screenshots', { method: 'POST', body: parameters })
+      setRun({ phase: 'waiting', id: data.id, status: data.status })
+    } catch (error) {
+      setRun({ phase: 'refused', error: error as Error })
+    }
+  }
+  return { run, start, stop: () => setRun({ phase: 'none' }) }
+}

@@ -1,0 +1,125 @@
+import type { Account } from '#client/responses.js'
+import { useQuery, useQueryClient } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
+import type { ListedSession } from '#console/api/records.ts'
+import { useApi, useSession } from '#console/api/session.tsx'
+import { FactList } from '#console/components/fact-list.tsx'
+import { Page, Section } from '#console/components/page.tsx'
+import { ErrorNotice, Loaded } from '#console/components/state.tsx'
+import { StatusBadge } from '#console/components/status-badge.tsx'
+import { Time } from '#console/components/time.tsx'
+import { formatCount } from '#console/text/format.ts'
+import { texts } from '#console/text/texts.ts'
+
+const sessionsPath = '/console/api/sessions'
+
+const bound = (value: number | null) => (value === null ? texts.settings.unlimited : formatCount(value))
+
+const AccountFacts = ({ account: { name, email, plan } }: { account: Account }) => {
+  const { role } = useSession()
+  return (
+    <FactList
+      facts={[
+        [texts.settings.name, name],
+        [texts.settings.email, email],
+        [texts.settings.role, texts.shell.roles[role]],
+        [texts.settings.plan, plan.name],
+        [texts.settings.quota, bound(plan.screenshots_per_month)],
+        [texts.settings.rate, bound(plan.rate_limit_per_minute)],
+        [texts.settings.retention, texts.settings.hours(plan.retention_hours)],
+        [texts.settings.features, plan.features.join(', ')],
+      ]}
+    />
+  )
+}
+
+const SessionRow = ({ session, onEnd }: { session: ListedSession; onEnd: () => void }) => {
+  const { role, created_at, last_seen_at, address, user_agent, is_current } = session
+  return (
+    <tr>
+      <td class="main-cell">
+        <span class="ellipsis" title={user_agent}>
+          {address} {is_current && <StatusBadge tone="good" label={texts.settings.current} />}
+        </span>
+        <span class="below ellipsis muted">{user_agent}</span>
+      </td>
+      <td class="wide">{texts.shell.roles[role]}</td>
+      <td class="wide number">
+        <Time at={created_at} />
+      </td>
+      <td class="number">
+        <Time at={last_seen_at} />
+      </td>
+      <td class="number">
+        {!is_current && (
+          <button type="button" class="button small" aria-label={`${texts.settings.end} ${address}`} onClick={onEnd}>
+            {texts.settings.end}
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
+  const api = useApi()
+  const client = useQueryClient()
+  const [error, setError] = useState<Error>()
+  const end = async (id: string) => {
+    setError(undefined)
+    try {
+      await api(`${sessionsPath}/${id}`, { method: 'DELETE' })
+      await client.invalidateQueries({ queryKey: [sessionsPath] })
+    } catch (caught) {
+      setError(caught as Error)
+    }
+  }
+  return (
+    <>
+      {error && <ErrorNotice error={error} />}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{texts.settings.from}</th>
+            <th scope="col" class="wide">
+              {texts.settings.role}
+            </th>
+            <th scope="col" class="wide number">
+              {texts.settings.signedIn}
+            </th>
+            <th scope="col" class="number">
+              {texts.settings.lastSeen}
+            </th>
+            <th scope="col" class="number">
+              <span class="hidden">{texts.common.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sessions.map((session) => (
+            <SessionRow key={session.id} session={session} onEnd={() => void end(session.id)} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  )
+}
+
+/** The account, its sessions, and what cannot be changed here yet. */
+export const Settings = () => {
+  const account = useQuery<{ data: Account }>({ queryKey: ['/v1/account'] })
+  const sessions = useQuery<{ data: readonly ListedSession[] }>({ queryKey: [sessionsPath] })
+  return (
+    <Page title={texts.pages.settings}>
+      <Section title={texts.settings.account}>
+        <Loaded query={account}>{({ data }) => <AccountFacts account={data} />}</Loaded>
+      </Section>
+      <Section title={texts.settings.sessions}>
+        <Loaded query={sessions}>{({ data }) => <SessionTable sessions={data} />}</Loaded>
+      </Section>
+      <Section title={texts.settings.members}>
+        <p class="muted">{texts.settings.membersText}</p>
+      </Section>
+    </Page>
+  )
+}

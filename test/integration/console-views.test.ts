@@ -1,0 +1,213 @@
+import { execFileSync } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import axe from 'axe-core'
+import type { Page } from 'playwright'
+import t from 'tap'
+import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { startConsoleStandIn } from '#test/helpers/console-stand-in.ts'
+import { startSystem } from '#test/helpers/system.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const pages = ['Overview', 'Playground', 'Captures', 'Batches', 'Webhooks', 'Keys', 'Activity', 'Settings']
+const markup = '<img src=x onerror=alert(1)><b>bold</b>'
+const captureMs = 60_000
+
+const system = await startSystem(['--workers-max', '1'])
+const { base_url: baseUrl, api_key: apiKey } = await system.readLocal()
+execFileSync(process.execPath, ['tools/console/build.ts'], { cwd: root })
+const webConsole = await startConsoleStandIn(join(root, '.tools/console'), { baseUrl, apiKey })
+const browser = await startBareBrowser()
+t.teardown(async () => {
+  await browser.close()
+  webConsole.close()
+  await system.stop()
+})
+
+/** Violations of the content security policy, errors of scripts, dialogs, and requests to elsewhere. */
+const complaints: string[] = []
+
+const openContext = async (options: { readonly width?: number; readonly colorScheme?: 'light' | 'dark' } = {}) => {
+  const { width = 1280, colorScheme = 'light' } = options
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+  const page = await context.newPage()
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) complaints.push(message.text())
+  })
+  page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(webConsole.url)) complaints.push(request.url())
+  })
+  return page
+}
+
+const signIn = async (page: Page) => {
+  await page.goto(webConsole.signInLink())
+  await page.getByRole('navigation').waitFor()
+}
+
+const openPage = async (page: Page, name: string) => {
+  await page.getByRole('navigation').getByRole('link', { name }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+  await page.locator('.loading').first().waitFor({ state: 'detached' })
+}
+
+type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] }
+
+/** What axe finds on the page as it is. */
+const violationsOn = async (page: Page): Promise<string[]> => {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run(document)')
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+t.test('sign-in: a link works once, and its token leaves the address', async (t) => {
+  const [page, other] = [await openContext(), await openContext()]
+  const link = webConsole.signInLink()
+  await page.goto(link)
+  await page.getByRole('navigation').waitFor()
+  t.equal(page.url(), `${webConsole.url}/console/`)
+  await other.goto(link)
+  await other.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  t.same(await violationsOn(other), [])
+  t.equal(other.url(), `${webConsole.url}/console/sign-in`)
+})
+
+t.test('sign-in: without a session every page says how to get one', async (t) => {
+  const page = await openContext()
+  await page.goto(`${webConsole.url}/console/keys`)
+  await page.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
+  t.equal(await page.getByRole('navigation').count(), 0)
+})
+
+for (const [width, colorScheme] of [
+  [360, 'dark'],
+  [1280, 'light'],
+  [1920, 'dark'],
+] as const)
+  t.test(`pages: each has one h1, fits ${width} px, and axe finds nothing in ${colorScheme} colours`, async (t) => {
+    const page = await openContext({ width, colorScheme })
+    await signIn(page)
+    for (const name of pages) {
+      await openPage(page, name)
+      t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
+      t.same(await violationsOn(page), [], name)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)
+    }
+  })
+
+t.test('keys: a created key is shown once, and its name is text', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await openPage(page, 'Keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(markup)
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  const key = page.getByRole('textbox', { name: 'API key' })
+  t.match(await key.inputValue(), /^sk_live_/)
+  t.same(await violationsOn(page), [])
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('cell', { name: markup }).first().waitFor()
+  t.equal(await key.count(), 0)
+})
+
+t.test('playground: a capture appears live, with its record in the list', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await openPage(page, 'Playground')
+  t.ok(await page.getByRole('textbox', { name: 'URL' }).isVisible())
+  await page.getByRole('radio', { name: 'HTML' }).check()
+  await page.getByRole('textbox', { name: 'HTML' }).fill(`<title>${markup}</title><h1>Hello</h1>`)
+  await page.getByRole('button', { name: 'Capture' }).click()
+  const picture = page.getByRole('img', { name: 'Capture result' })
+  await picture.waitFor({ timeout: captureMs })
+  await page.waitForLoadState('networkidle')
+  t.equal(await page.evaluate('document.querySelector("[alt=\'Capture result\']").naturalWidth'), 1280)
+  t.same(await violationsOn(page), [])
+  await openPage(page, 'Captures')
+  await page
+    .getByRole('link', { name: /^HTML, / })
+    .first()
+    .click()
+  await page.getByRole('img', { name: 'Captured picture' }).waitFor()
+  t.same(await violationsOn(page), [])
+})
+
+t.test('playground: messages of the API stand at their controls, as text', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await openPage(page, 'Playground')
+  await page.getByRole('textbox', { name: 'URL' }).fill(markup)
+  await page.getByRole('button', { name: 'Capture' }).click()
+  t.match(await page.getByRole('alert').textContent(), 'url must be an absolute http or https address')
+  t.same(await violationsOn(page), [])
+})
+
+t.test('playground: a link to the form fills it', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await page.goto(`${webConsole.url}/console/playground?url=https%3A%2F%2Fexample.com&width=700&block_cookies=false`)
+  t.equal(await page.getByRole('textbox', { name: 'URL' }).inputValue(), 'https://example.com')
+  const sample = page.getByRole('region', { name: 'curl' })
+  for (const part of ['"width": 700', '"block_cookies": false']) t.match(await sample.textContent(), part)
+  await page.getByRole('radio', { name: 'Python' }).check()
+  t.match(await page.getByRole('region', { name: 'Python' }).textContent(), '"block_cookies": False')
+})
+
+t.test('keyboard: the skip link, any page by its name, and a dialog that returns focus', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await openPage(page, 'Keys')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox').fill('captures')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Captures' }).waitFor()
+  t.equal(await page.evaluate('document.activeElement.id'), 'content', 'focus is on the content of the new page')
+  await page.reload()
+  await page.getByRole('navigation').waitFor()
+  await page.keyboard.press('Tab')
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to content')
+  await openPage(page, 'Keys')
+  await page.getByRole('button', { name: 'Create key' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Create key')
+})
+
+t.test('states: a page without a connection says so, and loads again when it is back', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await page.context().setOffline(true)
+  await page.getByRole('navigation').getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByRole('alert').getByText('No connection').waitFor()
+  t.same(await violationsOn(page), [])
+  await page.context().setOffline(false)
+  await page.getByText('No webhooks yet').waitFor()
+})
+
+t.test('session: a page whose session has ended says so', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await page.context().clearCookies()
+  await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Your session has ended' }).waitFor()
+  t.same(await violationsOn(page), [])
+})
+
+t.test('account menu: after signing out the old cookie is refused', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  const cookies = await page.context().cookies()
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+  await page.context().addCookies(cookies)
+  for (const path of ['/console/api/session', '/v1/account', '/v1/keys'])
+    t.equal((await page.context().request.get(webConsole.url + path)).status(), 401, path)
+})
+
+t.test('console: breaks no content security policy, runs no stored markup, and asks nobody else', async (t) => {
+  t.same(complaints, [])
+})

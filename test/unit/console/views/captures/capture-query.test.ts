@@ -1,0 +1,22 @@
+import t from 'tap'
+import { capturesPath, isFiltered, noFilters } from '#console/views/captures/capture-query.ts'
+
+const queryOf = (path: string) => Object.fromEntries(new URL(path, 'http://localhost').searchParams)
+
+t.test('capture list: without filters asks for the first page only', async (t) => {
+  t.equal(capturesPath(noFilters), '/v1/screenshots?per_page=25')
+  t.notOk(isFiltered(noFilters))
+})
+
+t.test('capture list: days begin and end in the viewer’s zone', async (t) => {
+  const { from = '', to = '' } = queryOf(capturesPath({ status: '', from: '2026-03-01', to: '2026-03-02' }))
+  const [first, last] = [new Date(from), new Date(to)]
+  t.same([first.getDate(), first.getHours(), first.getMinutes()], [1, 0, 0])
+  t.same([last.getDate(), last.getHours(), last.getMinutes(), last.getSeconds()], [2, 23, 59, 59])
+})
+
+t.test('capture list: a further page keeps the filters', async (t) => {
+  const filters = { ...noFilters, status: 'failed' }
+  t.same(queryOf(capturesPath(filters, 'next')), { per_page: '25', status: 'failed', cursor: 'next' })
+  t.ok(isFiltered(filters))
+})
