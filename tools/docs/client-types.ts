@@ -16,7 +16,7 @@ type Field = { readonly name: string; readonly optional: boolean; readonly schem
 
 const intro = '// Generated from docs/openapi.json by `make docs`.\n'
 
-const bodies = ['CaptureParameters', 'BatchParameters', 'NewWebhook', 'WebhookChange']
+const bodies = ['CaptureParameters', 'BatchParameters', 'NewWebhook', 'WebhookChange', 'NewApiKey']
 
 const nameIn = ({ $ref = '' }: Schema) => $ref.slice($ref.lastIndexOf('/') + 1)
 
