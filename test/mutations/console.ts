@@ -101,9 +101,9 @@ const keysAndFiles: readonly Mutation[] = [
   },
   {
     point: 'Keys of the account',
-    at: 'services/shared/db/keys.ts > revokeKey',
-    replace: 'findKey($entities, $id, $account)',
-    by: 'findKey($entities, $id)',
+    at: `${gateway}/db/account-keys.ts > accountKeysIn > revoke`,
+    replaceText: 'where id = $1 and account_id = $2',
+    by: 'where id = $1 and $2::uuid is not null',
   },
   {
     point: 'Keys of the account',

@@ -44,5 +44,9 @@ export const accountKeysIn = (database: Database, pepper: string) => ({
     return { ...onlyRow(rows), key }
   },
   /** Revokes a key of an account. Throws `NOT_FOUND` if the account has no such key. */
-  revoke: (accountId: string, id: string, actor: Actor): Promise<void> => revokeKey(database, id, actor, accountId),
+  revoke: async (accountId: string, id: string, actor: Actor): Promise<void> => {
+    const found = await database.query('select from api_key where id = $1 and account_id = $2', [id, accountId])
+    if (found.length === 0) throw new AppError('NOT_FOUND')
+    await revokeKey(database, id, actor)
+  },
 })

@@ -114,9 +114,8 @@ export const listKeys = (database: Database, accountId: string) =>
     }))
   })
 
-const findKey = async (entities: SqlEntityManager, id: string, accountId?: string) => {
-  const of = { id, ...(accountId !== undefined && { account: accountId }) }
-  const key = isId(id) ? await entities.findOne(ApiKey, of, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null
+const findKey = async (entities: SqlEntityManager, id: string) => {
+  const key = isId(id) ? await entities.findOne(ApiKey, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null
   if (!key) throw new AppError('NOT_FOUND', { publicMessage: `there is no key ${id}` })
   return key
 }
@@ -151,18 +150,10 @@ export const changeKey = (
     }
   })
 
-/**
- * Revokes a key, with `accountId` only one of this account; every replica rejects requests that arrive after this returns.
- * Idempotent. Throws `NOT_FOUND`.
- */
-export const revokeKey = (
-  database: Database,
-  keyId: string,
-  actor: Actor = 'system',
-  accountId?: string,
-): Promise<void> =>
+/** Revokes a key; every replica rejects requests that arrive after this returns. Idempotent. Throws `NOT_FOUND`. */
+export const revokeKey = (database: Database, keyId: string, actor: Actor = 'system'): Promise<void> =>
   database.entities(async (entities) => {
-    const key = await findKey(entities, keyId, accountId)
+    const key = await findKey(entities, keyId)
     if (key.revokedAt != null) return
     key.revokedAt = new Date()
     recordChange(entities, { actor, action: 'key.revoke', target: key.id })
