@@ -228,7 +228,8 @@ t.test('session: sees and ends those of its own account alone', async (t) => {
   t.equal((await one.call('GET', `/v1/screenshots/${data.id}`)).status, 200)
   t.same(await codeOf(await other.call('GET', `/v1/screenshots/${data.id}`)), [404, 'NOT_FOUND'])
   await setDisabled(database, one.session.account.id, true)
-  t.equal((await one.call('GET', '/v1/account')).status, 401, 'of a disabled account')
+  for (const path of ['/v1/account', '/console/api/session'])
+    t.same(await codeOf(await one.call('GET', path)), [401, 'UNAUTHORIZED'], 'of a disabled account')
 })
 
 // Contract: Session requests

@@ -89,7 +89,7 @@ const requests: readonly Mutation[] = [
     replace: "$accepts || ($method !== 'GET' && $method !== 'HEAD')",
     by: "$method !== 'GET' && $method !== 'HEAD'",
   },
-  { point: 'Roles', at: `${sessions} > admitSession`, drop: "$session.role === 'viewer'" },
+  { point: 'Roles', at: `${sessions} > admitSession`, replace: "$session.role === 'viewer'", by: 'false' },
 ]
 
 const keysAndFiles: readonly Mutation[] = [

@@ -12,22 +12,21 @@ import { readExchange } from '#gateway/http/exchange.ts'
 const script = 'console.log(1)'
 const folder = await mkdtemp(join(tmpdir(), 'console-'))
 t.teardown(() => rm(folder, { recursive: true }))
-const write = async () => {
-  await mkdir(join(folder, 'assets'))
-  await writeFile(join(folder, 'index.html'), '<!doctype html>')
-  await writeFile(join(folder, 'assets/main-1a2b.js'), script)
-  await writeFile(join(folder, 'assets/main-1a2b.js.br'), brotliCompressSync(script))
-  await writeFile(join(folder, 'assets/main-1a2b.js.gz'), gzipSync(script))
-}
+await mkdir(join(folder, 'assets'))
+await writeFile(join(folder, 'index.html'), '<!doctype html>')
+await writeFile(join(folder, 'assets/main-1a2b.js'), script)
+await writeFile(join(folder, 'assets/main-1a2b.js.br'), brotliCompressSync(script))
+await writeFile(join(folder, 'assets/main-1a2b.js.gz'), gzipSync(script))
 
 const exchangeOf = (path: string) => readExchange(new IncomingMessage(new Socket()), { '*': path })
 
 t.test('console: says how to build it while it is missing, and is served once it is there', async (t) => {
-  const show = createConsole(folder)
+  const empty = t.testdir()
+  const show = createConsole(empty)
   const missing = { code: 'NOT_FOUND', publicMessage: /make setup.*SHUTTERFLEET_CONSOLE_FOLDER/ }
   await t.rejects(show(exchangeOf('')), missing)
-  await t.rejects(createConsole(join(folder, 'nothing'))(exchangeOf('')), missing)
-  await write()
+  await t.rejects(createConsole(join(empty, 'nothing'))(exchangeOf('')), missing)
+  await writeFile(join(empty, 'index.html'), '<!doctype html>')
   t.match(await show(exchangeOf('')), { status: 200 })
   await t.rejects(show(exchangeOf('api/unknown')), { code: 'NOT_FOUND' })
 })
