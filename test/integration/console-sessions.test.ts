@@ -11,6 +11,7 @@ import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { routes } from '#gateway/routes.ts'
 
 const gateway = await startGateway(t, {
+  STREAM_SECONDS: '20',
   SESSION_REQUESTS_PER_MINUTE: '100',
   ADMIN_PORT: '0',
   ADMIN_TOKEN: 'a-token-of-the-operator',
