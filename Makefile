@@ -31,7 +31,7 @@ test: setup ## runs everything that passes without a cluster
 	@scripts/install-gallery.sh
 	@scripts/run-tests.sh $(ARGS)
 
-test-faults: setup ## simulates each fault of a cluster in 50 runs with simulated time, and opens the hostile pages that take long
+test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with simulated time, and opens the hostile pages that take long
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')
 
 test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI

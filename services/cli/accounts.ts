@@ -14,13 +14,13 @@ export const accountCreate: Command = {
     data: dataFlag,
   },
   run: async ({ env, print }, args) => {
-    const wanted = {
+    const newAccount = {
       name: requiredText(args, 'name'),
       email: requiredText(args, 'email'),
       plan: requiredText(args, 'plan'),
     }
     const { id, name, email, plan } = await withDatabase(env, args, (database) =>
-      createAccount(database, wanted, 'command line'),
+      createAccount(database, newAccount, 'command line'),
     )
     print({ json: { id, name, email, plan }, text: `account ${id} (${name}, ${email}) is on plan ${plan}` })
   },

@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { extname, resolve } from 'node:path'
+import { access, constants, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -19,10 +19,16 @@ const sourceKinds = [
 
 const fileEndings = sourceKinds.map(([ending]) => ending).join(' or ')
 
+/** What looks like a URL without its scheme. */
+const hostForm = /^(?:[a-z0-9-]+\.)+[a-z]{2,}(?:[:/]|$)/i
+
 const readSource = async (source: string): Promise<Readonly<Record<string, string>>> => {
   if (/^https?:/i.test(source)) return { url: source }
   const [, kind] = sourceKinds.find(([ending]) => ending === extname(source).toLowerCase()) ?? []
-  if (!kind) throw new UsageError(`SOURCE ${source}: must be an http or https URL, or a file ending in ${fileEndings}`)
+  if (!kind) {
+    const hint = hostForm.test(source) ? `, such as https://${source}` : ''
+    throw new UsageError(`SOURCE ${source}: must be an http or https URL${hint}, or a file ending in ${fileEndings}`)
+  }
   try {
     return { [kind]: await readFile(source, 'utf8') }
   } catch (error) {
@@ -39,14 +45,33 @@ const formatsByEnding: Readonly<Record<string, Format>> = Object.fromEntries(
   ),
 )
 
-/** The format given by the extension of the output file; empty if there is no extension. Throws `UsageError` for other extensions. */
-const readFormat = (output: string | undefined): { readonly format?: Format } => {
+/**
+ * The format by the extension of the output file; empty if it has none, or if the format is supplied. Throws `UsageError` for
+ * an unknown extension, and for one that contradicts the supplied format.
+ */
+const formatFor = (output: string | undefined, supplied: unknown): { readonly format?: Format } => {
   const ending = extname(output ?? '').toLowerCase()
   if (ending === '') return {}
   const format = formatsByEnding[ending]
+  if (typeof supplied === 'string') {
+    if (format === undefined || format === supplied) return {}
+    throw new UsageError(`-o ${output} and -p format=${supplied} contradict each other`)
+  }
   if (format) return { format }
   const known = Object.keys(formatsByEnding).join(', ')
   throw new UsageError(`-o ${output}: the ending must be one of ${known}, or the format given with -p format=NAME`)
+}
+
+const unwritable = (file: string, code: string | undefined) =>
+  new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${file} cannot be written (${code}); choose another with -o` })
+
+/** Fails before the capture is charged if its file cannot be written. */
+const assertWritable = async (file: string): Promise<void> => {
+  const found = await stat(file).catch(() => undefined)
+  if (found?.isDirectory()) throw unwritable(file, 'EISDIR')
+  await access(found ? file : dirname(file), constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+    throw unwritable(file, error.code)
+  })
 }
 
 /** Parses `-p name=value` like the query of a GET capture. */
@@ -89,7 +114,7 @@ export const capture: Command = {
       type: 'string',
       short: 'o',
       value: 'FILE',
-      help: 'where the image goes; its ending decides the format (default capture.png)',
+      help: 'where the image goes; its ending decides the format (default capture.png); - is the standard output',
     },
     parameter: {
       type: 'string',
@@ -100,21 +125,28 @@ export const capture: Command = {
     },
     data: dataFlag,
   },
-  run: async ({ env, stop, print }, args) => {
+  run: async ({ env, stop, print, note, write }, args) => {
     const source = await readSource(args.operands[0] ?? '')
     const output = flagText(args, 'output')
+    const toStandardOutput = output === '-'
+    if (toStandardOutput && args.flags['json'] === true) {
+      throw new UsageError('-o - and --json both need the standard output')
+    }
     const supplied = readParameters(args)
-    const parameters = { ...(supplied['format'] === undefined && readFormat(output)), ...supplied, ...source }
+    const parameters = { ...formatFor(output, supplied['format']), ...supplied, ...source }
+    if (!toStandardOutput) await assertWritable(resolve(output ?? 'capture.png'))
     const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, followMs)
     if (!image) {
       const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
       throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })
     }
+    if (toStandardOutput) {
+      write(image)
+      return note(describe(record, 'standard output'))
+    }
     const file = resolve(output ?? defaultName(record.mime_type))
     await writeFile(file, image).catch((error: NodeJS.ErrnoException) => {
-      throw new AppError('SERVICE_UNAVAILABLE', {
-        publicMessage: `${file} cannot be written (${error.code}); choose another with -o`,
-      })
+      throw unwritable(file, error.code)
     })
     print({ json: { ...record, file }, text: describe(record, file) })
   },

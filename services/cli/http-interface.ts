@@ -58,8 +58,11 @@ const request = async (at: HttpInterface, path: string, body?: object): Promise<
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     })
   } catch (thrown) {
-    const why = String((thrown as Error).cause ?? thrown)
-    throw unavailable(`${at.baseUrl} is unreachable (${why}); 'bin/shutterfleet status' shows whether it is up`, thrown)
+    const reason = String((thrown as Error).cause ?? thrown)
+    throw unavailable(
+      `${at.baseUrl} is unreachable (${reason}); 'bin/shutterfleet status' shows whether it is up`,
+      thrown,
+    )
   }
 }
 

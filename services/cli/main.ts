@@ -29,12 +29,17 @@ const args = [...process.argv.slice(2), ...takeHiddenFlags(process.env)]
 // URLs to capture may contain passwords, and every user of the machine can read the arguments of a process.
 process.title = 'shutterfleet'
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader such as `head` may close the pipe before all is written.
+  if (error.code !== 'EPIPE') throw error
+})
+
 await runMain('cli', async ({ env, stop }) => {
   process.exitCode = await runCommand(commands, args, {
     env,
     stop,
     root: resolve(import.meta.dirname, '../..'),
-    write: (text) => process.stdout.write(text),
+    write: (bytes) => process.stdout.write(bytes),
     note: (line) => process.stderr.write(`${line}\n`),
     terminal: process.stdout.isTTY
       ? {

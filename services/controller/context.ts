@@ -7,7 +7,7 @@ import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { ControllerConfig } from './config.ts'
 import { systemClock } from './kube/clock.ts'
 import { createEvents } from './telemetry/events.ts'
-import { healthOf, type LoopStatus } from './loop/health.ts'
+import { summarizeHealth, type LoopStatus } from './loop/health.ts'
 import { localJobs, type LocalPool, type LocalPoolDeps, localWorkers } from './local-pools.ts'
 import { PoolLoops } from './reconcile/pool-loops.ts'
 import { openPoolSubscriptions } from './reconcile/pool-subscriptions.ts'
@@ -62,7 +62,7 @@ export const openContext = async (config: ControllerConfig, entries: Entries) =>
     report: (pool, status) => statuses.set(pool, status),
   })
   const statusesInOrder = () => pools.map((pool) => statuses.get(pool))
-  const health = () => healthOf(statusesInOrder(), { live: !loops.isStalled(), connected: queue.isConnected() })
+  const health = () => summarizeHealth(statusesInOrder(), { live: !loops.isStalled(), connected: queue.isConnected() })
   const probe = opened.use(await startProbeServer(config, { metrics, health }))
   opened.use(subscriptions.onChange((kind) => loops.wake(({ labels }) => labels.queue === kind)))
   opened.use(loops)

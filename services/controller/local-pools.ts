@@ -23,12 +23,12 @@ export type LocalPool = {
 /** Dependencies of local pools. */
 export type LocalPoolDeps = {
   readonly queue: Queue
-  readonly subscriptions: Pick<PoolSubscriptions, 'of' | 'reports'>
+  readonly subscriptions: Pick<PoolSubscriptions, 'forPool' | 'reports'>
   readonly events: Pick<ControllerEvents, 'jobs'>
   readonly now: () => number
 }
 
-type PoolDetail = ReturnType<typeof countWorkers> & Pick<Decision, 'wanted' | 'reason'>
+type PoolDetail = ReturnType<typeof countWorkers> & Pick<Decision, 'desired' | 'reason'>
 type WorkersOptions = WorkerProcessOptions & {
   readonly pool: Pool
   readonly policy: PoolPolicy
@@ -58,13 +58,13 @@ export const localWorkers = (
         if (notice.kind !== 'started') loop.wakeup.notify()
       },
     })
-    const subscription = subscriptions.of(pool)
+    const subscription = subscriptions.forPool(pool)
     await loop.run({
       ...scaledWorkload({ pool, queue, now, actuator, subscription, policy: () => policy }),
       summarize: (tick) => {
         loop.events.decided(tick, policy)
-        const { wanted, reason, kind } = tick.decision
-        const detail = detailOf({ ...countWorkers(tick.observation), wanted, reason })
+        const { desired, reason, kind } = tick.decision
+        const detail = detailOf({ ...countWorkers(tick.observation), desired, reason })
         return { isCalm: isIdle(tick), status: { ready: kind !== 'freeze', detail } }
       },
     })
@@ -93,7 +93,7 @@ export const localJobs = ({ queue, subscriptions, events, now }: LocalPoolDeps, 
         if (notice.kind === 'ended') loop.wakeup.notify()
       },
     })
-    const subscription = subscriptions.of('proxied')
+    const subscription = subscriptions.forPool('proxied')
     const { reports } = subscriptions
     const policy = { isPaused: false, max, spares, revision: '' }
     await loop.run({
@@ -101,9 +101,9 @@ export const localJobs = ({ queue, subscriptions, events, now }: LocalPoolDeps, 
       summarize: (tick) => {
         jobEvents.decided(tick, policy)
         const { jobs, waiting } = countJobs(tick.observation)
-        const { state, reason, wanted } = tick.decision
+        const { state, reason, desired } = tick.decision
         return {
-          isCalm: reason === 'steady' && wanted === spares,
+          isCalm: reason === 'steady' && desired === spares,
           status: { ready: state !== undefined, detail: { jobs, proxiedWaiting: waiting } },
         }
       },

@@ -31,7 +31,7 @@ const splice = async (
   const joined = joinSockets(client, upstream)
   bounded.count(client)
   bounded.count(upstream)
-  return bounded.passed(!(await joined))
+  return bounded.summarize(!(await joined))
 }
 
 /**

@@ -81,7 +81,7 @@ const send = async (request: IncomingMessage, { route, upstream, byteBound }: Ou
   }
 }
 
-/** Writes the response to the client; resolves to whether it broke off. */
+/** Writes the response to the client; resolves to whether it was interrupted. */
 const respond = async (incoming: IncomingMessage, response: ServerResponse, byteBound: Bounded): Promise<boolean> => {
   response.sendDate = false
   // A client whose body was not read to its end cannot reuse its connection.
@@ -113,8 +113,8 @@ export const forwardRequest = async (
     const byteBound = boundConnection(upstream, egress.bounds.connectionBytesMax)
     egress.events.opened({ ...fields, ...routeFields(route) })
     const incoming = await send(request, { route, upstream, byteBound })
-    const broken = await respond(incoming, response, byteBound)
-    egress.events.ended({ ...fields, ...routeFields(route) }, byteBound.passed(broken))
+    const isInterrupted = await respond(incoming, response, byteBound)
+    egress.events.ended({ ...fields, ...routeFields(route) }, byteBound.summarize(isInterrupted))
   } catch (thrown) {
     const error = toAppError(thrown)
     egress.events.refused({ ...fields, ...routeFields(route) }, error)

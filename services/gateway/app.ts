@@ -6,7 +6,8 @@ import type { Context } from './context/context.ts'
 import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { decodableTarget } from './http/decodable-target.ts'
-import { redirectPaths, routeProbes, redirectToReference } from './http/redirect-to-reference.ts'
+import { routeProbes } from './http/public-probes.ts'
+import { redirectPaths, redirectToReference } from './http/redirect-to-reference.ts'
 import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
@@ -98,11 +99,17 @@ const answerOperation = async (context: Context, operation: Served, exchange: Ex
   return answer
 }
 
+const unknownPath = new AppError('NOT_FOUND', {
+  publicMessage: 'The path does not exist; the reference is at /v1/docs.',
+})
+
 /** Responds to a method that a path does not serve; to `OPTIONS` as a CORS preflight. */
-const answerUnserved = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> =>
-  method === 'OPTIONS'
-    ? { status: 204, headers: preflightHeaders(methods) }
-    : { ...errorAnswer(new AppError('METHOD_NOT_ALLOWED'), requestId), headers: { allow: methods.join(', ') } }
+const answerUnserved = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> => {
+  if (method === 'OPTIONS') return { status: 204, headers: preflightHeaders(methods) }
+  const allow = methods.join(', ')
+  const error = new AppError('METHOD_NOT_ALLOWED', { publicMessage: `The path allows the methods ${allow}.` })
+  return { ...errorAnswer(error, requestId), headers: { allow } }
+}
 
 /** Whether a path parameter is empty: the router matches an empty id too, but no operation has such a path. */
 const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
@@ -116,7 +123,7 @@ const handlePath = (context: Context, operations: readonly Served[]): Handler =>
       handleWith(context, operation.name, (exchange) => answerOperation(context, operation, exchange)),
     ]),
   )
-  const notFound = failWith(context, new AppError('NOT_FOUND'))
+  const notFound = failWith(context, unknownPath)
   const unserved: Handler = (request, reply) =>
     handleWith(context, 'none', (exchange) => answerUnserved(request.method, methods, exchange))(request, reply)
   return (request, reply) => (hasEmptyId(request) ? notFound : (served.get(request.method) ?? unserved))(request, reply)
@@ -145,7 +152,7 @@ const routeAll = (app: FastifyInstance, context: Context) => {
   for (const url of redirectPaths)
     app.route({ method: 'GET', url, handler: handleWith(context, 'none', redirectToReference) })
   routeProbes(app, context.isStopping)
-  app.setNotFoundHandler(failWith(context, new AppError('NOT_FOUND')))
+  app.setNotFoundHandler(failWith(context, unknownPath))
 }
 
 /** Handles errors to which Node or the framework would respond without the contract's envelope and headers. */

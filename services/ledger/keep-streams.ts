@@ -8,7 +8,7 @@ import {
   serverMaxPayload,
   readStreams,
   type StreamState,
-  unreadPart,
+  unreadShare,
   unreadReports,
 } from '#shared/queue/streams.ts'
 import { capturesStream, maxMessageBytes } from '#shared/queue/topology.ts'
@@ -84,7 +84,7 @@ export const setUpStreams = async (ledger: Dependencies): Promise<void> => {
 
 /**
  * A turn recreates streams and consumers if they, or their messages, were lost since the previous turn, requeues captures
- * that no consumer will deliver, and reports the number of unread reports and the part of their stream that is filled with
+ * that no consumer will deliver, and reports the number of unread reports and the share of their stream that is filled with
  * them. A reconnect wakes the loop by `wakeup`, and the next turn that finds the streams in order publishes the captures that
  * have not begun again: NATS may have restarted without what it had not synced.
  */
@@ -111,6 +111,6 @@ export const createStreamKeeper = (ledger: Dependencies, wakeup: Pick<Wakeup, 'n
       await declare(ledger)
     }
     const unread = await unreadReports(ledger.queue)
-    ledger.events.reportsUnread(unread, unread === 0 ? 0 : await unreadPart(ledger.queue, unread))
+    ledger.events.reportsUnread(unread, unread === 0 ? 0 : await unreadShare(ledger.queue, unread))
   }
 }

@@ -86,6 +86,6 @@ export const relay = async (ledger: Dependencies): Promise<void> => {
     if (ids.length < batchCaptures && admitted < batchCaptures) break
     if (outcome.published === 0) break
   }
-  events.relayTurned({ taken, failed: failures.length })
+  events.relayRoundEnded({ taken, failed: failures.length })
   if (failures.length > 0) throw failures[0]
 }

@@ -12,13 +12,13 @@ type Dependencies = Pick<Ledger, 'database' | 'objects' | 'events'>
 
 /** Deletes one batch; resolves to the objects that the store kept. */
 const removeBatch = async ({ database, objects, events }: Dependencies, keys: readonly string[]) => {
-  const kept = await objects.delete(keys)
-  const notDeletedKeys = new Set(kept.map(({ key }) => key))
+  const notDeleted = await objects.delete(keys)
+  const notDeletedKeys = new Set(notDeleted.map(({ key }) => key))
   const gone = keys.filter((key) => !notDeletedKeys.has(key))
   await completeRemovals(database, gone)
   await postponeRemovals(database, [...notDeletedKeys], refusedMs)
   if (gone.length > 0) events.objectsRemoved(gone.length)
-  return kept
+  return notDeleted
 }
 
 /**

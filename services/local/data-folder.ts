@@ -29,8 +29,10 @@ export const dataPaths = (folder: string) => {
 /** The paths of a one-machine installation. */
 export type DataFolder = Readonly<ReturnType<typeof dataPaths>>
 
-const refuse = (path: string, why: string): never => {
-  throw new AppError('CONFIGURATION', { publicMessage: `the data folder ${path} ${why}; choose another with --data` })
+const refuse = (path: string, reason: string): never => {
+  throw new AppError('CONFIGURATION', {
+    publicMessage: `the data folder ${path} ${reason}; choose another with --data`,
+  })
 }
 
 /** Creates a folder and its parents. `mkdir` with `recursive` never returns below `/proc` (Node 24). */

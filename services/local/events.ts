@@ -3,8 +3,8 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 /** Logs the progress of `up`, one human-readable line per event. */
 export const createLocalEvents = (write: (line: string) => void) => ({
   step: (what: string, tookMs: number) => write(`${what} (${seconds(tookMs)})`),
-  down: (name: string, why: string, waitMs: number) =>
-    write(`${name} is down: ${why}; restarting in ${seconds(waitMs)}`),
+  down: (name: string, reason: string, waitMs: number) =>
+    write(`${name} is down: ${reason}; restarting in ${seconds(waitMs)}`),
   back: (name: string, pid: number) => write(`${name} is back as process ${pid}`),
   /** Warns at every start that a setting disables a default protection. */
   unsafe: (setting: string, what: string) => write(`warning: ${setting}: ${what}`),

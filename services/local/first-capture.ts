@@ -24,9 +24,9 @@ export const captureFirst = async (baseUrl: string, apiKey: string, signal: Abor
     throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the first capture failed: ${String(cause)}`, cause })
   })
   if (status === 200) return
-  const why =
+  const reason =
     status === 202
       ? 'it did not end in time; the log of the workers names what they wait for, and `doctor` checks it'
       : body.toString('utf8')
-  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the first capture failed: ${why}` })
+  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the first capture failed: ${reason}` })
 }

@@ -5,10 +5,10 @@ import { postgresUser } from './postgres.ts'
 import { loadOrCreateSecrets } from './secrets.ts'
 import type { Facts } from './service-env.ts'
 
-type Given = Pick<Facts, 'operator' | 'settings' | 'folder' | 'root' | 'programs'>
+type KnownFacts = Pick<Facts, 'operator' | 'settings' | 'folder' | 'root' | 'programs'>
 
 /** Resolves ports, secrets and addresses of all services. Throws `CONFIGURATION` if the requested port is in use. */
-export const gatherFacts = async (known: Given): Promise<Facts> => {
+export const gatherFacts = async (known: KnownFacts): Promise<Facts> => {
   const { settings, folder } = known
   const ports = await choosePorts(folder.ports, settings.gatewayPort)
   const stored = await loadOrCreateSecrets(folder.secrets)

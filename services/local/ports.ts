@@ -39,9 +39,9 @@ const choose = async (previous: number | undefined, taken: ReadonlySet<number>):
 const required = async (port: number): Promise<number> => {
   const probed = await probe(port)
   if (typeof probed === 'number') return probed
-  const why = probed.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${probed.code})`
+  const reason = probed.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${probed.code})`
   throw new AppError('CONFIGURATION', {
-    publicMessage: `port ${port} ${why}; choose another with --port, or --port 0 for a free one`,
+    publicMessage: `port ${port} ${reason}; choose another with --port, or --port 0 for a free one`,
   })
 }
 

@@ -29,7 +29,7 @@ export type Part = Awaited<ReturnType<typeof supervise>>
 /** Callbacks of `supervise`. */
 export type PartWatcher = {
   /** The part is down and will be restarted after `waitMs`. */
-  readonly down: (name: string, why: string, waitMs: number) => void
+  readonly down: (name: string, reason: string, waitMs: number) => void
   /** The part was restarted as process `pid`. */
   readonly back: (name: string, pid: number) => Promise<void>
 }
@@ -55,18 +55,18 @@ export const supervise = async (plan: PartPlan, signal: AbortSignal, watcher: Pa
 
   /** Returns the number of consecutive failures, this end included; throws when the part is being stopped. */
   const restart = async (firstCause: string, failuresBefore: number): Promise<number> => {
-    let why = firstCause
+    let reason = firstCause
     for (let failures = failuresBefore; ; failures += 1) {
       const waitMs = backOffMs(backOff, failures)
       stopping.signal.throwIfAborted()
-      watcher.down(plan.name, why, waitMs)
+      watcher.down(plan.name, reason, waitMs)
       await delay(waitMs, undefined, { signal: stopping.signal })
       try {
         running = await plan.start(stopping.signal)
         if (stopping.signal.aborted) await stopChild(running.child, plan.stopSignal, plan.stopMs)
         return failures + 1
       } catch (error) {
-        why = toAppError(error).message
+        reason = toAppError(error).message
       }
     }
   }

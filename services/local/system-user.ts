@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises'
 export type SystemUser = { readonly uid: number; readonly gid: number }
 
 /** Finds a user by name in /etc/passwd; undefined if there is none. */
-export const findUser = async (user: string): Promise<SystemUser | undefined> => {
+export const findUser = async (name: string): Promise<SystemUser | undefined> => {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'))
-  const [, , uid, gid] = lines.find(([name]) => name === user) ?? []
+  const [, , uid, gid] = lines.find(([userName]) => userName === name) ?? []
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
 }
 

@@ -58,7 +58,7 @@ const classifyFailure = (error: NodeJS.ErrnoException): Failure | 'not_tried' =>
   return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
 }
 
-/** Reads a response to its end, or until `bodyBytesMax` are exceeded. Rejects if it breaks off. */
+/** Reads a response to its end, or until `bodyBytesMax` are exceeded. Rejects if it is interrupted. */
 const readBody = async (response: IncomingMessage): Promise<void> => {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {

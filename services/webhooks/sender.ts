@@ -156,7 +156,7 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
   }
 }
 
-/** Renews leases beside the turns, so that a result that is stored slowly does not cost the leases of others. */
+/** Renews leases in parallel with the rounds, so that a result that is stored slowly does not cost the leases of others. */
 const renewUntil = async (
   deliveries: Pick<ReturnType<typeof createDeliveriesInFlight>, 'renew'>,
   { leaseMs, events }: Sender,
@@ -170,7 +170,7 @@ const renewUntil = async (
       await deliveries.renew()
       isFailing = false
     } catch (error) {
-      events.turnFailed(toAppError(error), !isFailing)
+      events.roundFailed(toAppError(error), !isFailing)
       isFailing = true
     }
   }
@@ -200,18 +200,18 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     const { brokenAfter } = receiverBounds
     const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
     deliveries.start(await prepareDeliveries(sender, deliveries.adopt(taken)))
-    // More may be due than one turn takes, or may have waited behind an account that has its share now.
+    // More may be due than one round takes, or may have waited behind an account that has its share now.
     if (taken.length > 0 || expired === takeMax) wakeup.notify()
   }
 
-  const turn = async (more: boolean) => {
+  const runRound = async (more: boolean) => {
     try {
       await deliveries.flush()
       if (more) await takeMore()
       if (failing) events.recovered()
       failing = false
     } catch (error) {
-      events.turnFailed(toAppError(error), !failing)
+      events.roundFailed(toAppError(error), !failing)
       failing = true
     }
     events.inFlight(deliveries.count())
@@ -227,15 +227,15 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
   const end = new AbortController()
   const renewing = renewUntil(deliveries, sender, end.signal)
   while (!stop.aborted) {
-    await turn(true)
+    await runRound(true)
     await wakeup.wait(await untilNext(), stop)
   }
   events.draining(deliveries.count())
   const tooLate = AbortSignal.timeout(drainMs)
-  await turn(false)
+  await runRound(false)
   while (deliveries.held() > 0 && !tooLate.aborted) {
     await wakeup.wait(pollMs, tooLate)
-    await turn(false)
+    await runRound(false)
   }
   end.abort()
   await renewing

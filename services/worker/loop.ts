@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { accountIdOfCapture, captureIdOf } from '#shared/queue/subjects.ts'
+import { parseCaptureAccountId, parseCaptureId } from '#shared/queue/subjects.ts'
 import { type LanePuller, firstLaneTurn } from './delivery/lane-puller.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
 import type { Slot } from './host/slots.ts'
@@ -16,12 +16,12 @@ export type Running = Worker & {
 }
 
 /** How a slot gets its next capture. */
-export type Turn = {
-  /** Argument of `laneOrder` for this turn. */
+export type ServeOptions = {
+  /** Argument of `laneOrder` for the next capture. */
   readonly laneTurn: () => number
   /** A warm host, with an account one that may serve it; undefined if `signal` aborts before one is warm. */
   readonly host: (accountId?: string) => Promise<Host | undefined>
-  readonly slot: Pick<Slot, 'hasServed'>
+  readonly slot: Pick<Slot, 'isDedicatedTo'>
   /** Ends the wait for a capture; a capture that runs is finished. */
   readonly signal: AbortSignal
   /** Called when a capture has left its browser, while the worker still counts it as running. */
@@ -34,7 +34,7 @@ export type Turn = {
  */
 export const serveNext = async (
   running: Running,
-  { laneTurn, host, slot, signal, onServed }: Turn,
+  { laneTurn, host, slot, signal, onServed }: ServeOptions,
 ): Promise<Served | undefined> => {
   const { lifecycle, puller } = running
   await lifecycle.mayPull(signal)
@@ -43,13 +43,15 @@ export const serveNext = async (
   if (!warm || signal.aborted) return undefined
   lifecycle.warm()
   const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
-  const delivery = await puller.take(laneTurn(), pulling, ({ subject }) => slot.hasServed(accountIdOfCapture(subject)))
+  const delivery = await puller.take(laneTurn(), pulling, ({ subject }) =>
+    slot.isDedicatedTo(parseCaptureAccountId(subject)),
+  )
   if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()
     return undefined
   }
-  const serving = lifecycle.serve(captureIdOf(delivery.subject))
+  const serving = lifecycle.serve(parseCaptureId(delivery.subject))
   const began = performance.now()
   const { ended } = await serveDelivery(running, host, delivery)
   onServed(performance.now() - began)
@@ -66,10 +68,10 @@ export const serveUntil = async (running: Running, stop: AbortSignal): Promise<v
   const laneTurn = () => nextTurn++
   const serveIn = async (slot: Slot) => {
     const host = (accountId?: string) => slot.host(stop, accountId)
-    const turn = { laneTurn, host, slot, signal: stop, onServed: running.service.add }
+    const options = { laneTurn, host, slot, signal: stop, onServed: running.service.add }
     let ending = Promise.resolve()
     while (!stop.aborted) {
-      const next = await serveNext(running, turn)
+      const next = await serveNext(running, options)
       if (!next) continue
       await ending
       ending = next.ended
@@ -119,7 +121,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: Sing
   if (!slot) return
   using spare = startTimeout(bounds.spareMs)
   const signal = AbortSignal.any([stop, spare.signal])
-  const turn = {
+  const options = {
     laneTurn: () => firstLaneTurn(running.pod),
     host: () => warmHost(slot, signal, bounds.warmMs),
     slot,
@@ -130,7 +132,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: Sing
   let isServed = false
   while (!isServed && !signal.aborted) {
     await waitUntilMayPull(running, signal, bounds.warmMs)
-    const taken = await serveNext(running, turn)
+    const taken = await serveNext(running, options)
     isServed = taken !== undefined
     await taken?.ended
   }

@@ -1,4 +1,4 @@
-import type { GatewayMemory, MemoryEffort } from './measure-http-memory.ts'
+import type { GatewayMemory, MemoryWorkload } from './measure-http-memory.ts'
 import type { Rate } from './measure-http-rates.ts'
 import type { AtRows, Removal } from './measure-http-rows.ts'
 import type { Deliveries } from './measure-webhooks.ts'
@@ -64,12 +64,12 @@ ${table(
 )}
 `
 
-/** What memory a gateway takes. */
+/** Memory use of a gateway. */
 export const memoryText = (
   { tenths, before, during, after }: GatewayMemory,
-  effort: MemoryEffort,
-): string => `After each tenth of ${whole(effort.requests)} accepted requests: ${tenths.map(mib).join(', ')} MiB. Before ${effort.downloads} clients each download an image of
-${mib(effort.imageBytes)} MiB slowly: ${mib(before)} MiB; meanwhile at most ${mib(during)} MiB (bound: 64 more); after ten seconds of other requests: ${mib(after)} MiB.
+  workload: MemoryWorkload,
+): string => `After each tenth of ${whole(workload.requests)} accepted requests: ${tenths.map(mib).join(', ')} MiB. Before ${workload.downloads} clients each download an image of
+${mib(workload.imageBytes)} MiB slowly: ${mib(before)} MiB; meanwhile at most ${mib(during)} MiB (bound: 64 more); after ten seconds of other requests: ${mib(after)} MiB.
 `
 
 /** What one sender of webhooks does. */

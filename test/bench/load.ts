@@ -50,7 +50,7 @@ export const openConnection = (port: number) => {
     waiting = undefined
     resolve?.(answer.status)
   })
-  const fail = () => waiting?.reject(new Error('the connection broke off'))
+  const fail = () => waiting?.reject(new Error('disconnected'))
   socket.on('error', fail)
   socket.on('close', fail)
   return {
@@ -70,7 +70,7 @@ const dueAt = ({ perSecond, seconds }: Load, began: number, turn: number): numbe
   return due < end ? due : undefined
 }
 
-/** Sends a load and waits for the last answer. Throws where a connection breaks off. */
+/** Sends a load and waits for the last answer. Throws if a connection is lost. */
 export const sendLoad = async (load: Load): Promise<LoadResult> => {
   const connections = Array.from({ length: load.connections }, () => openConnection(load.port))
   const statuses: Record<string, number> = {}

@@ -1,7 +1,7 @@
 import type { SmallPage } from './small-page.ts'
 
 /** How much is measured; the pool follows each number of callers for `settleMs` before anything is counted. */
-export type CallersEffort = {
+export type CallersWorkload = {
   readonly callers: readonly number[]
   readonly settleMs: number
   readonly countedMs: number
@@ -10,7 +10,7 @@ export type CallersEffort = {
 /** Captures per second of a small page for so many callers at a time, each of whom waits for its image before the next. */
 export const measureCallers = async (
   { capture }: SmallPage,
-  { callers, settleMs, countedMs }: CallersEffort,
+  { callers, settleMs, countedMs }: CallersWorkload,
 ): Promise<{ callers: number; perSecond: number }[]> => {
   const callFor = async (forMs: number) => {
     const untilMs = performance.now() + forMs

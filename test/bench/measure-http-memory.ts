@@ -20,7 +20,7 @@ export type GatewayMemory = {
 }
 
 /** How much is measured. */
-export type MemoryEffort = {
+export type MemoryWorkload = {
   readonly requests: number
   /** Requests are sent for so long, again and again, until they are enough. */
   readonly sendSeconds: number
@@ -36,8 +36,8 @@ const lookMs = 500
 /** A download of about 64 KiB a second. */
 const sipMs = 1000
 
-const sendMany = async ({ gateway, send }: Served, keys: readonly string[], effort: MemoryEffort) => {
-  const { requests, sendSeconds } = effort
+const sendMany = async ({ gateway, send }: Served, keys: readonly string[], workload: MemoryWorkload) => {
+  const { requests, sendSeconds } = workload
   const texts = keys.map((key) => createRequest(key))
   const tenths: number[] = []
   for (let tenth = 0; tenth < 10; tenth += 1) {
@@ -85,7 +85,7 @@ const mostOver = async (pid: number, ms: number): Promise<number> => {
 }
 
 /** Measures the gateway's memory over a number of accepted requests, then with slow downloads of a large image. */
-export const measureGatewayMemory = async (effort: MemoryEffort): Promise<GatewayMemory> => {
+export const measureGatewayMemory = async (workload: MemoryWorkload): Promise<GatewayMemory> => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-images-'))
   try {
     await using served = await startServed({ STORAGE_FOLDER: folder })
@@ -95,22 +95,22 @@ export const measureGatewayMemory = async (effort: MemoryEffort): Promise<Gatewa
     const tenths = await sendMany(
       served,
       clients.map(({ key }) => key),
-      effort,
+      workload,
     )
     const path = await storeImage(served.gateway.database, folder, {
       accountId: first.accountId,
-      imageBytes: effort.imageBytes,
+      imageBytes: workload.imageBytes,
     })
     const { pid, baseUrl } = served.gateway
-    await delay(effort.settleMs)
+    await delay(workload.settleMs)
     const before = pssBytes(pid)
     const port = Number(new URL(baseUrl).port)
-    const sockets = Array.from({ length: effort.downloads }, () => sip(port, getRequest(first.key, path)))
-    const during = await mostOver(pid, effort.watchMs)
+    const sockets = Array.from({ length: workload.downloads }, () => sip(port, getRequest(first.key, path)))
+    const during = await mostOver(pid, workload.watchMs)
     for (const socket of sockets) socket.destroy()
     // What is free is given back as others are served.
     const few = [createRequest(first.key)]
-    await served.send({ requests: few, connections: 1, seconds: effort.settleMs / 1000, perSecond: 100 })
+    await served.send({ requests: few, connections: 1, seconds: workload.settleMs / 1000, perSecond: 100 })
     return { tenths, before, during, after: pssBytes(pid) }
   } finally {
     await rm(folder, { recursive: true })

@@ -41,7 +41,7 @@ const measureRefusals = async ({ gateway, send }: Served, keys: readonly string[
 }
 
 /** For how long each kind of request is sent; accepting longer than the others. */
-export type RatesEffort = { readonly warmSeconds: number; readonly seconds: number; readonly shortSeconds: number }
+export type RatesWorkload = { readonly warmSeconds: number; readonly seconds: number; readonly shortSeconds: number }
 
 /**
  * What a gateway needs to be measured: all captures are admitted, and published, though no worker takes any; and each unknown key
@@ -50,8 +50,8 @@ export type RatesEffort = { readonly warmSeconds: number; readonly seconds: numb
 export const ratesSettings = { WINDOW_CAPTURES: '10000', KEY_FAILURES_PER_MINUTE: '1000000' }
 
 /** Measures what one gateway accepts and refuses a second. */
-export const measureRates = async (served: Served, effort: RatesEffort): Promise<Rate[]> => {
-  const { warmSeconds, seconds, shortSeconds } = effort
+export const measureRates = async (served: Served, workload: RatesWorkload): Promise<Rate[]> => {
+  const { warmSeconds, seconds, shortSeconds } = workload
   const clients = await createClients(served.gateway.database, accounts)
   const keys = clients.map(({ key }) => key)
   const requests = keys.map((key) => createRequest(key))

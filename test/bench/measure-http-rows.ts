@@ -25,13 +25,13 @@ const rowRetentionDays = 90
 type Seconds = { readonly warmSeconds: number; readonly seconds: number }
 
 /** How much is measured: the rows in the table. */
-export type RowsEffort = Seconds & { readonly rows: number }
+export type RowsWorkload = Seconds & { readonly rows: number }
 
 /** How much is measured: the rows of each kind (captures, objects, keys of requests, deliveries) that are removed. */
-export type RemovalEffort = Seconds & { readonly expiredRows: number }
+export type RemovalWorkload = Seconds & { readonly expiredRows: number }
 
-const measureAt = async ({ send }: Served, keys: readonly string[], effort: RowsEffort): Promise<AtRows> => {
-  const { rows, warmSeconds, seconds } = effort
+const measureAt = async ({ send }: Served, keys: readonly string[], workload: RowsWorkload): Promise<AtRows> => {
+  const { rows, warmSeconds, seconds } = workload
   const run = async (requests: readonly string[]) => {
     await send({ requests, connections, seconds: warmSeconds })
     return await send({ requests, connections, seconds })
@@ -51,17 +51,17 @@ const settleTables = async (database: Database) => {
 }
 
 /** Measures accepting and listing with twenty rows an account, and with `rows` in the table. */
-export const measureRows = async (served: Served, effort: RowsEffort): Promise<AtRows[]> => {
+export const measureRows = async (served: Served, workload: RowsWorkload): Promise<AtRows[]> => {
   const { database } = served.gateway
   const atRows: AtRows[] = []
-  for (const rows of [accounts * 20, effort.rows]) {
+  for (const rows of [accounts * 20, workload.rows]) {
     const clients = await createClients(database, accounts)
     const accountIds = clients.map(({ accountId }) => accountId)
     await database.query('truncate capture, capture_count, outbox')
     await fillCaptures(database, { accountIds, rows, newestDays: 0, oldestDays: 80 })
     await settleTables(database)
     const keys = clients.map(({ key }) => key)
-    atRows.push(await measureAt(served, keys, { ...effort, rows }))
+    atRows.push(await measureAt(served, keys, { ...workload, rows }))
   }
   return atRows
 }
@@ -136,7 +136,7 @@ export type Removal = {
 /** Measures accepting at a steady rate alone, and while the ledger's own loops remove what is over. */
 export const measureRemoval = async (
   served: Served,
-  { expiredRows, warmSeconds, seconds }: RemovalEffort,
+  { expiredRows, warmSeconds, seconds }: RemovalWorkload,
 ): Promise<Removal> => {
   const { database } = served.gateway
   const clients = await createClients(database, accounts)

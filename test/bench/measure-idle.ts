@@ -5,14 +5,14 @@ import { partOf } from './part-of.ts'
 import type { SmallPage } from './small-page.ts'
 
 /** How much is measured. */
-export type IdleEffort = { readonly burst: number; readonly settleMs: number; readonly watchedMs: number }
+export type IdleWorkload = { readonly burst: number; readonly settleMs: number; readonly watchedMs: number }
 
 type Part = { name: string; bytes: number; core: number }
 
 /** Memory, and share of a core, of all processes of a system that is idle after a burst of captures. */
 export const measureIdle = async (
   { system, capture }: SmallPage,
-  { burst, settleMs, watchedMs }: IdleEffort,
+  { burst, settleMs, watchedMs }: IdleWorkload,
 ): Promise<{ parts: Part[]; total: Part }> => {
   await Promise.all(Array.from({ length: burst }, capture))
   await delay(settleMs)

@@ -6,7 +6,7 @@ import { recordJobs } from '#test/helpers/job-record.ts'
 import { type OperatorCluster, startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 
 /** How much is measured. */
-export type OperatorEffort = {
+export type OperatorWorkload = {
   readonly pools: number
   readonly workersEach: number
   readonly liveJobs: number
@@ -21,7 +21,7 @@ export type OperatorEffort = {
 /** How many Jobs of the burst may run at one time beside the live ones. */
 const moreJobs = 50
 /** On two cores with a whole control plane beside it. */
-const patienceMs = 900_000
+const timeoutMs = 900_000
 const ticksPerSecond = 100
 
 /** What an operator with many pools and Jobs costs when nothing changes. */
@@ -60,7 +60,7 @@ const writes = async ({ cluster }: OperatorCluster) =>
   (await cluster.requests()).filter(({ verb }) => writing.has(verb)).length
 
 /** Pools of some workers each; one of them is sized by the queue. */
-const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, workersEach }: OperatorEffort) => {
+const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, workersEach }: OperatorWorkload) => {
   for (let index = 0; index < pools; index += 1) {
     const size = { minReplicas: workersEach, maxReplicas: workersEach }
     await applyPool(`pool-${index}`, { replicas: workersEach, autoscaling: { ...size, enabled: index === 0 } })
@@ -69,14 +69,14 @@ const applyPools = async ({ applyPool, cluster }: OperatorCluster, { pools, work
   await eventually(
     async () => (await cluster.get<{ items: BrowserPool[] }>('bp')).items.filter(isReady).length === pools,
     {
-      withinMs: patienceMs,
+      withinMs: timeoutMs,
       what: 'all pools are ready',
     },
   )
 }
 
-const measureIdleCost = async (world: OperatorCluster, effort: OperatorEffort): Promise<IdleCost> => {
-  const { pools, workersEach, liveJobs, idleMs } = effort
+const measureIdleCost = async (world: OperatorCluster, workload: OperatorWorkload): Promise<IdleCost> => {
+  const { pools, workersEach, liveJobs, idleMs } = workload
   const { pid = 0 } = world.operator.child
   // What was in flight is written by now, and the garbage of the start collected.
   await delay(idleMs / 2)
@@ -96,31 +96,31 @@ const measureIdleCost = async (world: OperatorCluster, effort: OperatorEffort): 
 /** Runs a crowd of pools, pods and Jobs, first when nothing changes, then with a burst of proxied captures. */
 export const measureOperator = async (
   t: Parameters<typeof startOperatorCluster>[0],
-  effort: OperatorEffort,
+  workload: OperatorWorkload,
 ): Promise<{ idle: IdleCost; burst: Burst }> => {
-  const { liveJobs, burst, nodes, leaseSeconds } = effort
-  let serviceMs = patienceMs
+  const { liveJobs, burst, nodes, leaseSeconds } = workload
+  let serviceMs = timeoutMs
   const world = await startOperatorCluster(t, {
     nodes,
     serviceMs: () => serviceMs,
     settings: { CONTROLLER_LEASE_SECONDS: String(leaseSeconds) },
   })
   const { queue, applyPool } = world
-  await applyPools(world, effort)
+  await applyPools(world, workload)
   await applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs, ttlSecondsAfterFinished: 5 } })
   const record = recordJobs(world, () => 0)
   await queue.send(liveJobs, { pool: 'proxied' })
-  await eventually(() => record.claims.size === liveJobs, { withinMs: patienceMs, what: 'all Jobs have claimed' })
-  const idle = await measureIdleCost(world, effort)
+  await eventually(() => record.claims.size === liveJobs, { withinMs: timeoutMs, what: 'all Jobs have claimed' })
+  const idle = await measureIdleCost(world, workload)
 
   serviceMs = 500
   const startedMs = performance.now()
   const before = await writes(world)
-  // The captures of the first Jobs last for ever: their places are taken.
+  // The captures of the first Jobs never end during the measurement, so these Jobs count towards the maximum.
   await world.applyPool('proxied', { pool: 'proxied', jobs: { max: liveJobs + moreJobs, ttlSecondsAfterFinished: 5 } })
   const ids = await queue.send(burst, { pool: 'proxied' })
   await eventually(() => ids.every((id) => (queue.rows.get(id)?.results.length ?? 0) > 0), {
-    withinMs: patienceMs,
+    withinMs: timeoutMs,
     what: 'all captures have ended',
   })
   const result: Burst = {

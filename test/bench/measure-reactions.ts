@@ -11,7 +11,7 @@ import { type OperatorCluster, startOperatorCluster } from '#test/helpers/operat
 import type { OperatorProcess } from '#test/helpers/operator-process.ts'
 
 /** How much is measured. */
-export type ReactionsEffort = {
+export type ReactionsWorkload = {
   readonly scaleRounds: number
   readonly jobRounds: number
   readonly handoverRounds: number
@@ -127,9 +127,9 @@ const measureHandover = async (
 /** Takes the times from an event to what the operator does about it. */
 export const measureReactions = async (
   t: Parameters<typeof startOperatorCluster>[0],
-  effort: ReactionsEffort,
+  workload: ReactionsWorkload,
 ): Promise<Reactions> => {
-  const { scaleRounds, jobRounds, handoverRounds: rounds, leaseSeconds } = effort
+  const { scaleRounds, jobRounds, handoverRounds: rounds, leaseSeconds } = workload
   const world = await startOperatorCluster(t, { settings: { CONTROLLER_LEASE_SECONDS: String(leaseSeconds) } })
   await using sizes = watchSizes(world.cluster)
   const scale = await measureScale(world, sizes, scaleRounds)

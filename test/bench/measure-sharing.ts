@@ -11,7 +11,7 @@ import { declareStreams } from '#shared/queue/streams.ts'
 import { countCpuByPart } from '#test/bench/engine/cpu-by-part.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { awaitResult, sendCapture, startObjectSink, startWorker } from '#test/helpers/browser-worker.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
@@ -27,7 +27,7 @@ const nats = await startNats({ teardown: (end) => void teardowns.push(end) })
 const queue = await connectQueue({ url: nats.url, name: 'bench', inboxPrefix: '_INBOX_bench', notice: () => {} })
 await declareStreams(queue)
 const pages = await startPages()
-const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const filter = await startFilter({ rules: targetRules(pages.host), connectionBytesMax: 1e9 })
 const store = await startObjectSink()
 const keys = generateSealingKeys()
 const folder = await mkdtemp(join(tmpdir(), 'sharing-'))

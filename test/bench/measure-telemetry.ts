@@ -49,12 +49,12 @@ const acceptPerSecond = async ({ gateway, send }: Served, seconds: number) => {
 type Pair<T> = { readonly plain: T; readonly traced: T }
 
 /** How much is measured: rounds of each, and how long a load lasts. */
-export type TelemetryEffort = { readonly rounds: number; readonly seconds: number }
+export type TelemetryWorkload = { readonly rounds: number; readonly seconds: number }
 
 /** Captures accepted a second by one gateway. */
 export const measureAcceptCost = async (
   { plain, traced }: Pair<Served>,
-  { rounds, seconds }: TelemetryEffort,
+  { rounds, seconds }: TelemetryWorkload,
 ): Promise<TelemetryCost> => {
   using _scraper = scrape([`${traced.gateway.probeUrl}/metrics`])
   const on = await acceptPerSecond(traced, seconds)
@@ -77,7 +77,7 @@ const capturesPerSecond =
 /** Captures a second of a small page, by a whole system. */
 export const measureCaptureCost = async (
   { plain, traced }: Pair<SmallPage>,
-  { rounds, seconds }: TelemetryEffort,
+  { rounds, seconds }: TelemetryWorkload,
 ): Promise<TelemetryCost> => {
   const { services } = await traced.system.readLocal()
   using _scraper = scrape(services.flatMap(({ metrics_url: url }) => (url ? [url] : [])))

@@ -34,7 +34,7 @@ const withinMs = 120_000
 const waitingParts = 10
 
 /** How much is measured. */
-export type DeliveriesEffort = {
+export type DeliveriesWorkload = {
   readonly deliveries: number
   /** For how long deliveries are queued at a steady rate. */
   readonly steadySeconds: number
@@ -108,10 +108,10 @@ const measureSlow = async (database: Database, accountId: string, slowDeliveries
 /** The median of takes that find nothing, beside what waits for later. To be called without a sender. */
 const measureIdleTake = async (
   database: Database,
-  { waitingAccounts, idleTakes }: DeliveriesEffort,
+  { waitingAccounts, idleTakes }: DeliveriesWorkload,
 ): Promise<number> => {
   await database.query('truncate webhook_delivery, webhook_queue, webhook_arrival cascade')
-  for (let part = 0; part < waitingParts; part += 1) {
+  for (let fraction = 0; fraction < waitingParts; fraction += 1) {
     await database.query(
       `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
        select gen_random_uuid(), gen_random_uuid(), '', 'host' || n, 'webhook.test', now() + interval '1 day', now()
@@ -130,8 +130,8 @@ const measureIdleTake = async (
 }
 
 /** Measures one sender of webhooks; receivers and filter are another process. */
-export const measureDeliveries = async (effort: DeliveriesEffort): Promise<Deliveries> => {
-  const { deliveries, steadySeconds } = effort
+export const measureDeliveries = async (workload: DeliveriesWorkload): Promise<Deliveries> => {
+  const { deliveries, steadySeconds } = workload
   await using opened = new AsyncDisposableStack()
   const teardown = (clean: () => Promise<void>) => {
     opened.defer(clean)
@@ -155,10 +155,10 @@ export const measureDeliveries = async (effort: DeliveriesEffort): Promise<Deliv
   const perSecond = (deliveries * 1000) / (performance.now() - began)
   const costMs = ((cpuSeconds(process.pid) - usedBefore) * 1000) / deliveries
   const p95Ms = await measureDelay(database, steadySeconds)
-  const slowPerSecond = await measureSlow(database, accountIds[1] ?? '', effort.slowDeliveries)
+  const slowPerSecond = await measureSlow(database, accountIds[1] ?? '', workload.slowDeliveries)
   await add(accountIds[0] ?? '', hookUrl('hanging', '/hang'))
   const p95BesideHangingMs = await measureDelay(database, steadySeconds)
   await sender.end()
-  const idleTakeMs = await measureIdleTake(database, effort)
+  const idleTakeMs = await measureIdleTake(database, workload)
   return { perSecond, costMs, p95Ms, p95BesideHangingMs, slowPerSecond, idleTakeMs }
 }

@@ -68,7 +68,7 @@ ${table(
 )}
 `
 
-const operatorEffort = {
+const operatorWorkload = {
   pools: 50,
   workersEach: 20,
   liveJobs: 500,
@@ -90,7 +90,7 @@ const parts = {
   },
   operator: {
     heading: 'What the operator costs with many pools',
-    measure: async () => operatorText(await onCluster((t) => measureOperator(t, operatorEffort))),
+    measure: async () => operatorText(await onCluster((t) => measureOperator(t, operatorWorkload))),
   },
 }
 

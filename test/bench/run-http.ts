@@ -18,16 +18,16 @@ const onServed = async <T>(measure: (served: Served) => Promise<T>, settings = {
   return await measure(served)
 }
 
-const ratesEffort = { warmSeconds: 5, seconds: 60, shortSeconds: 12 }
-const deliveriesEffort = {
+const ratesWorkload = { warmSeconds: 5, seconds: 60, shortSeconds: 12 }
+const deliveriesWorkload = {
   deliveries: 10_000,
   steadySeconds: 15,
   slowDeliveries: 1500,
   waitingAccounts: 100_000,
   idleTakes: 101,
 }
-const removalEffort = { expiredRows: 100_000, warmSeconds: 4, seconds: 15 }
-const memoryEffort = {
+const removalWorkload = { expiredRows: 100_000, warmSeconds: 4, seconds: 15 }
+const memoryWorkload = {
   requests: 100_000,
   sendSeconds: 5,
   downloads: 200,
@@ -40,19 +40,19 @@ const parts = {
   rates: {
     heading: 'Requests to create a capture',
     measure: async () =>
-      ratesText(await onServed((served) => measureRates(served, ratesEffort), ratesSettings), ratesEffort.seconds),
+      ratesText(await onServed((served) => measureRates(served, ratesWorkload), ratesSettings), ratesWorkload.seconds),
   },
   webhooks: {
     heading: 'The sender of webhooks',
-    measure: async () => webhooksText(await measureDeliveries(deliveriesEffort)),
+    measure: async () => webhooksText(await measureDeliveries(deliveriesWorkload)),
   },
   removal: {
     heading: 'While rows are removed',
-    measure: async () => removalText(await onServed((served) => measureRemoval(served, removalEffort))),
+    measure: async () => removalText(await onServed((served) => measureRemoval(served, removalWorkload))),
   },
   memory: {
     heading: 'Memory of the gateway',
-    measure: async () => memoryText(await measureGatewayMemory(memoryEffort), memoryEffort),
+    measure: async () => memoryText(await measureGatewayMemory(memoryWorkload), memoryWorkload),
   },
   rows: {
     heading: 'With many rows',

@@ -29,19 +29,19 @@ const format = formats.find((each) => each === (memory ?? 'jpeg'))
 if (!format) throw new Error(`${memory} is none of ${formats.join(', ')}`)
 const chromium = execFileSync(chromiumPath, ['--version'], { encoding: 'utf8' }).trim()
 
-const engineEffort = isShort
+const engineWorkload = isShort
   ? { warmUps: 4, rounds: 2, captures: 6, pairs: 3 }
   : { warmUps: 4, rounds: 4, captures: 8, pairs: 9 }
 const always = { settleMs: 5000, format, tall: '/tall-16000' } as const
-const lastingEffort = isShort
-  ? { ...always, looks: [20, 40], tallShots: 2, blocked: 3, kills: 1 }
-  : { ...always, looks: [100, 500], tallShots: 9, blocked: 25, kills: 5 }
-const pagesEffort = { settleMs: 5000, looks: isShort ? [20, 40] : [200, 1000] }
+const lastingWorkload = isShort
+  ? { ...always, readAfter: [20, 40], tallShots: 2, blocked: 3, kills: 1 }
+  : { ...always, readAfter: [100, 500], tallShots: 9, blocked: 25, kills: 5 }
+const pagesWorkload = { settleMs: 5000, readAfter: isShort ? [20, 40] : [200, 1000] }
 const recyclings = isShort ? 3 : 12
 
 const measureLasts = async () => {
-  if (memory !== undefined) return memoryTable(await onWarmSite(1, (warm) => measureMemoryAlone(warm, lastingEffort)))
-  const lasting = await onWarmSite(1, (warm) => measureLasting(warm, lastingEffort))
+  if (memory !== undefined) return memoryTable(await onWarmSite(1, (warm) => measureMemoryAlone(warm, lastingWorkload)))
+  const lasting = await onWarmSite(1, (warm) => measureLasting(warm, lastingWorkload))
   return lastingText(lasting, await onWarmSite(1, (warm) => measureRecycling(warm, recyclings), recyclingSettings))
 }
 
@@ -53,12 +53,13 @@ const parts: Readonly<Record<string, Part>> = {
   accept: { heading: 'Accepting', measure: acceptText },
   engine: {
     heading: 'The engine beside a bare loop',
-    measure: async () => engineText(await onWarmSite(2, (warm) => measureEngine(warm, engineEffort, only))),
+    measure: async () => engineText(await onWarmSite(2, (warm) => measureEngine(warm, engineWorkload, only))),
   },
   lasting: { heading: 'One worker over many captures', measure: measureLasts },
   pages: {
     heading: 'Workers over many pages',
-    measure: async () => pagesText(await onWarmSite(2, (warm) => measurePages(warm, pagesEffort)), galleryPages.length),
+    measure: async () =>
+      pagesText(await onWarmSite(2, (warm) => measurePages(warm, pagesWorkload)), galleryPages.length),
   },
   telemetry: {
     heading: 'What metrics and traces cost',

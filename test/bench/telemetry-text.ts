@@ -1,6 +1,11 @@
 import { createServer } from 'node:http'
 import { listening } from '#test/helpers/egress-filter.ts'
-import { measureAcceptCost, measureCaptureCost, type TelemetryCost, type TelemetryEffort } from './measure-telemetry.ts'
+import {
+  measureAcceptCost,
+  measureCaptureCost,
+  type TelemetryCost,
+  type TelemetryWorkload,
+} from './measure-telemetry.ts'
 import { table } from './page.ts'
 import { startServed } from './served.ts'
 import { startSmallPage } from './small-page.ts'
@@ -11,20 +16,20 @@ const startSink = async () => {
   return { ...sink, env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${sink.port}` } }
 }
 
-const acceptCost = async (effort: TelemetryEffort) => {
+const acceptCost = async (workload: TelemetryWorkload) => {
   await using sink = await startSink()
   const settings = { WINDOW_CAPTURES: '10000' }
   await using plain = await startServed(settings)
   await using traced = await startServed({ ...settings, ...sink.env })
-  return await measureAcceptCost({ plain, traced }, effort)
+  return await measureAcceptCost({ plain, traced }, workload)
 }
 
-const captureCost = async (effort: TelemetryEffort) => {
+const captureCost = async (workload: TelemetryWorkload) => {
   await using sink = await startSink()
   const args = ['--workers-max', '2']
   await using plain = await startSmallPage(args)
   await using traced = await startSmallPage(args, sink.env)
-  return await measureCaptureCost({ plain, traced }, effort)
+  return await measureCaptureCost({ plain, traced }, workload)
 }
 
 const row = (name: string, bound: string, { on, off, ratio }: TelemetryCost) => [
@@ -36,10 +41,10 @@ const row = (name: string, bound: string, { on, off, ratio }: TelemetryCost) => 
 ]
 
 /** What metrics and traces cost. */
-export const telemetryText = async (effort: TelemetryEffort): Promise<string> => {
-  const { rounds, seconds } = effort
-  const accept = await acceptCost(effort)
-  const captures = await captureCost(effort)
+export const telemetryText = async (workload: TelemetryWorkload): Promise<string> => {
+  const { rounds, seconds } = workload
+  const accept = await acceptCost(workload)
+  const captures = await captureCost(workload)
   return `Two of everything side by side, loaded in turn for ${seconds} s,
 ${rounds} rounds: one without a scrape and without traces, one whose services are scraped every 15 s and send traces at the default
 sampling to a receiver on the same machine. The cost is that of the median round.

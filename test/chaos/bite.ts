@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findEdit } from '#test/mutations/find-edit.ts'
-import { fileOf } from '#test/mutations/mutation.ts'
+import { mutatedFile } from '#test/mutations/mutation.ts'
 import { createSandbox } from '#test/mutations/sandbox.ts'
 import { applyEdit } from '#test/mutations/seeded/change.ts'
 import { type Guard, guards } from './guards.ts'
@@ -38,9 +38,9 @@ const runsUntilFailure = async (folder: string, { faults }: Guard): Promise<numb
 
 const tryGuard = async (guard: Guard): Promise<boolean> => {
   await using sandbox = await createSandbox()
-  const path = join(sandbox.folder, fileOf(guard))
+  const path = join(sandbox.folder, mutatedFile(guard))
   const text = await readFile(path, 'utf8')
-  await writeFile(path, applyEdit(text, findEdit({ path: fileOf(guard), text }, guard)))
+  await writeFile(path, applyEdit(text, findEdit({ path: mutatedFile(guard), text }, guard)))
   const runs = await runsUntilFailure(sandbox.folder, guard)
   console.log(
     runs === undefined

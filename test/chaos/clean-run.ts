@@ -17,11 +17,11 @@ const webhook = '/hook'
 const isDeleted = (n: number) => n % 4 === 3
 
 /** Id of the nth capture. */
-export const idOf = (n: number): string => `capture-${n}`
+export const captureId = (n: number): string => `capture-${n}`
 /** Key of the nth capture's object. */
-export const keyOf = (n: number): string => `captures/${idOf(n)}/1`
+export const objectKey = (n: number): string => `captures/${captureId(n)}/1`
 /** Digest of the nth capture's image. */
-export const imageOf = (n: number): string => sha256(String(n))
+export const imageHash = (n: number): string => sha256(String(n))
 
 const exchange = (fields: Partial<Exchange> & Pick<Exchange, 'operation' | 'startMs'>): Exchange => ({
   kind: 'exchange',
@@ -32,8 +32,8 @@ const exchange = (fields: Partial<Exchange> & Pick<Exchange, 'operation' | 'star
   ...fields,
 })
 
-const pageOf = (n: number, ms: number): (Exchange | Delivery)[] => {
-  const id = idOf(n)
+const pageExchange = (n: number, ms: number): (Exchange | Delivery)[] => {
+  const id = captureId(n)
   const pending: Sight = { id, status: 'pending' }
   const completed: Sight = { id, status: 'completed', fileSize: 10, expiresMs: ms + 1000 }
   const create = { operation: 'create', status: 202, captures: [pending], budgetMs: 25_000, webhook } as const
@@ -44,7 +44,7 @@ const pageOf = (n: number, ms: number): (Exchange | Delivery)[] => {
     exchange({ ...first, startMs: ms + 2 }),
     exchange({ operation: 'status', startMs: ms + 4, target: id, captures: [{ id, status: 'processing' }] }),
     exchange({ operation: 'list', startMs: ms + 6, captures: [completed] }),
-    exchange({ operation: 'image', startMs: ms + 8, target: id, imageSha256: imageOf(n) }),
+    exchange({ operation: 'image', startMs: ms + 8, target: id, imageSha256: imageHash(n) }),
     { ...delivery, atMs: ms + 9, answered: 500 },
     { ...delivery, atMs: ms + 10, answered: 200 },
   ]
@@ -57,14 +57,14 @@ const pageOf = (n: number, ms: number): (Exchange | Delivery)[] => {
 }
 
 const rowOf = (n: number): CaptureRow => ({
-  id: idOf(n),
+  id: captureId(n),
   account,
   status: 'completed',
   charge: 'settled',
   errorCode: null,
   attempts: 1,
-  objectKey: keyOf(n),
-  sha256: imageOf(n),
+  objectKey: objectKey(n),
+  sha256: imageHash(n),
   fileSize: 10,
   isExpired: false,
 })
@@ -77,7 +77,7 @@ export const cleanRun = (count: number): DoctoredRun => {
   const used = exchange({ operation: 'usage', startMs: count + 100, used: count })
   return {
     history: [
-      ...numbers.flatMap((n) => pageOf(n, n)),
+      ...numbers.flatMap((n) => pageExchange(n, n)),
       { kind: 'fault', name: 'kill ledger', startMs: 2, endMs: 5 },
       used,
     ],
@@ -86,8 +86,8 @@ export const cleanRun = (count: number): DoctoredRun => {
       deleted: gone.map(() => ({ account, staysCharged: true })),
       usage: [{ account, reserved: 0, settled: count }],
       quotas: { [account]: count },
-      deliveries: remaining.map((n) => ({ captureId: idOf(n), path: webhook, state: 'delivered', attempts: 2 })),
-      objects: remaining.map((n) => ({ key: keyOf(n), captureId: idOf(n), sha256: imageOf(n) })),
+      deliveries: remaining.map((n) => ({ captureId: captureId(n), path: webhook, state: 'delivered', attempts: 2 })),
+      objects: remaining.map((n) => ({ key: objectKey(n), captureId: captureId(n), sha256: imageHash(n) })),
       removals: [],
       deletions: [],
       outbox: [],

@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 const everyMs = 1000
 const capturesBefore = 3
 const capturesAfter = 9
-const patienceMs = 120_000
+const timeoutMs = 120_000
 
 /** The captures around a kill: the longest wait for an image, its client's retries included, and how many got none. */
 export type Kill = { readonly name: string; readonly worstMs: number; readonly failed: number }
@@ -32,7 +32,7 @@ const killOnce = async (world: World, client: Client, name: string, round: numbe
     await delay(n * everyMs)
     const beganMs = performance.now()
     const call = captureCall(world, `${name}-${round}-${n}`)
-    const { status } = await client.insist(call, beganMs + patienceMs)
+    const { status } = await client.insist(call, beganMs + timeoutMs)
     return { tookMs: performance.now() - beganMs, isOk: status === 200 }
   }
   const captures = Array.from({ length: capturesBefore + capturesAfter }, (_, n) => captureOne(n))

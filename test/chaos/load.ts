@@ -45,7 +45,7 @@ const createCall = (path: string, operation: Call['operation'], body: object, id
 export const captureCall = (world: World, name: string): Call =>
   createCall('/v1/screenshots/capture', 'capture', source(world, 'site', name), name)
 
-const idsOf = ({ captures }: Called) => captures.map(({ id }) => id)
+const listIds = ({ captures }: Called) => captures.map(({ id }) => id)
 
 type Step = { readonly world: World; readonly clients: Clients; readonly name: string; readonly untilMs: number }
 
@@ -58,9 +58,9 @@ const begin = async (
   const { plain, edge } = clients
   const create = (body: object = {}, key = name) => createCall('/v1/screenshots', 'create', { ...from, ...body }, key)
   const insistBoth = async (...calls: readonly Call[]) => [
-    ...new Set((await Promise.all(calls.map((call) => plain.insist(call, untilMs)))).flatMap(idsOf)),
+    ...new Set((await Promise.all(calls.map((call) => plain.insist(call, untilMs)))).flatMap(listIds)),
   ]
-  switch (step.what) {
+  switch (step.operation) {
     case 'create':
       return [plain, await insistBoth(create())]
     case 'webhook': {
@@ -78,7 +78,7 @@ const begin = async (
     case 'shared':
       return [plain, await insistBoth(create({ cache_ttl: 60 }), create({ cache_ttl: 60 }, `${name}-b`))]
     case 'quota':
-      return [edge, idsOf(await edge.insist(create(), untilMs))]
+      return [edge, listIds(await edge.insist(create(), untilMs))]
   }
 }
 

@@ -5,18 +5,18 @@ import type { WorldKind } from './world.ts'
 /** A fault to inject, `atMs` after the load began, for `forMs`. */
 export type PlannedFault = { readonly name: string; readonly atMs: number; readonly forMs: number }
 
-const whats = ['create', 'create', 'webhook', 'webhook', 'capture', 'batch', 'repeat', 'shared', 'quota'] as const
-const afterwards = ['download', 'link', 'delete', 'delete-early', 'list', 'nothing'] as const
+const operations = ['create', 'create', 'webhook', 'webhook', 'capture', 'batch', 'repeat', 'shared', 'quota'] as const
+const followUps = ['download', 'link', 'delete', 'delete-early', 'list', 'nothing'] as const
 const sources = ['html', 'site'] as const
 const receivers = ['ok', 'twice', 'dead'] as const
 
 /** One step of the load: what is requested, and what the client does with the capture. */
 export type PlannedStep = {
   readonly atMs: number
-  readonly what: (typeof whats)[number]
+  readonly operation: (typeof operations)[number]
   readonly source: (typeof sources)[number]
   readonly receiver: (typeof receivers)[number]
-  readonly followUp: (typeof afterwards)[number]
+  readonly followUp: (typeof followUps)[number]
 }
 
 /** All decisions of a run. */
@@ -55,10 +55,10 @@ export const planRun = (seed: number, { only, world: on, forMs }: PlanOptions = 
   const drawn = Array.from({ length: 1 + below(2) }, () => pick(names))
   const load = Array.from({ length: steps.first + below(steps.more) }, (_, n) => ({
     atMs: n * steps.everyMs + below(steps.everyMs),
-    what: pick(whats),
+    operation: pick(operations),
     source: pick(sources),
     receiver: pick(receivers),
-    followUp: pick(afterwards),
+    followUp: pick(followUps),
   }))
   return {
     seed,

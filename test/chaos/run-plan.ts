@@ -15,7 +15,7 @@ import { edgeQuota, webhookRetries, type World } from './world.ts'
  */
 const recoveryMs = 60_000
 /** Time of a run after its load and faults: two attempts and the recovery. */
-const patienceMs = 2 * budgetMs + recoveryMs
+const timeoutMs = 2 * budgetMs + recoveryMs
 
 /** Longer than a message waits that a worker has not acknowledged (10 s). */
 const leastSettleMs = 40_000
@@ -70,7 +70,7 @@ export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
     ...plan.faults.map(({ atMs, forMs }) => atMs + forMs),
     ...plan.load.map(({ atMs }) => atMs),
   )
-  const untilMs = performance.now() + lastMs + patienceMs
+  const untilMs = performance.now() + lastMs + timeoutMs
   const loaded = runLoad(recording, clients, plan, untilMs)
   const spans = await Promise.all(plan.faults.map((fault) => inject(world, fault)))
   history.push(...spans)

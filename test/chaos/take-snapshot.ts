@@ -1,5 +1,5 @@
 import { manage } from '#shared/queue/stored.ts'
-import { accountIdOfCapture, captureFilter, captureIdOf } from '#shared/queue/subjects.ts'
+import { parseCaptureAccountId, captureFilter, parseCaptureId } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
 import { meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
@@ -39,7 +39,7 @@ export const settle = async (world: World, accounts: readonly string[], withinMs
   const isDone = async () => {
     const [row] = await world.database.query<{ count: string | number }>(openWork, [accounts])
     if (Number(row?.count) > 0) return false
-    return !(await readMessages(world)).some((subject) => accounts.includes(accountIdOfCapture(subject)))
+    return !(await readMessages(world)).some((subject) => accounts.includes(parseCaptureAccountId(subject)))
   }
   await eventually(isDone, { withinMs }).catch(() => {})
 }
@@ -93,7 +93,7 @@ const readAll = async (world: World, scope: Scope): Promise<Snapshot> => {
     quotas: scope.quotas,
     removals: removals.map(({ key }) => key),
     objects: await readObjects(world, ids),
-    messages: (await readMessages(world)).map(captureIdOf).filter((id) => ids.has(id)),
+    messages: (await readMessages(world)).map(parseCaptureId).filter((id) => ids.has(id)),
     meterDifferences: differences.map((difference) => JSON.stringify(difference)),
   }
 }

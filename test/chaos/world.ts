@@ -11,7 +11,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { createS3Store } from '#shared/storage/s3-store.ts'
-import { browsersOf } from '#test/helpers/bare-browser.ts'
+import { findBrowsers } from '#test/helpers/bare-browser.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { keepDeleted } from '#test/helpers/meter-differences.ts'
@@ -174,7 +174,7 @@ const startWebhooks = async (certificate: Certificate) => {
 }
 
 const findProcesses = async (system: System, name: string): Promise<number[]> => {
-  if (name === 'browser') return browsersOf(system.pid).map(({ pid }) => pid)
+  if (name === 'browser') return findBrowsers(system.pid).map(({ pid }) => pid)
   if (name === 'worker') {
     return processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main.') ? pid : []))
   }

@@ -21,8 +21,8 @@ t.test('bench: reactions of the operator are plausible', async (t) => {
 t.test(
   'bench: what the operator costs is plausible, and each capture of the burst has one Job and one result',
   async (t) => {
-    const effort = { pools: 2, workersEach: 2, liveJobs: 3, idleMs: 1000, burst: 5, nodes: 1, leaseSeconds: 3 }
-    const { idle, burst } = await measureOperator(t, effort)
+    const workload = { pools: 2, workersEach: 2, liveJobs: 3, idleMs: 1000, burst: 5, nodes: 1, leaseSeconds: 3 }
+    const { idle, burst } = await measureOperator(t, workload)
     t.strictSame(implausible(idle, /core|writesPerSecond/), [])
     t.strictSame(implausible(burst, /excesses|endedTwice/), [])
     const { captures, jobs, excesses, endedTwice } = burst

@@ -12,7 +12,7 @@ import {
 } from '#test/fixtures/browser-pools.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { boundsOf, pathOf, replaceAt, rulesOf, type Schema, withoutBounds } from '#test/helpers/schema-bounds.ts'
+import { boundsOf, joinKeys, replaceAt, listRules, type Schema, withoutBounds } from '#test/helpers/schema-bounds.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const crd = await readFile(join(root, 'crds', 'browserpools.shutterfleet.dev.yaml'), 'utf8')
@@ -138,7 +138,7 @@ t.test('browser pool: the example of the documentation is accepted', async (t) =
 
 t.test('browser pool: each validation rule is documented', async (t) => {
   const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
-  for (const rule of rulesOf((await schemaOf()).spec, 'spec')) {
+  for (const rule of listRules((await schemaOf()).spec, 'spec')) {
     const [, path, message] = /^(?:spec\.)?(\S+): (.*)$/.exec(rule) ?? []
     t.ok(page.includes(`| \`${path}\` | ${message} |`), rule)
   }
@@ -187,7 +187,7 @@ t.test('browser pool: a violated validation rule is rejected with its field and 
     'spec.pool: pool cannot be changed; make another BrowserPool',
   ]
   t.strictSame(
-    rulesOf((await schemaOf()).spec, 'spec').toSorted(),
+    listRules((await schemaOf()).spec, 'spec').toSorted(),
     [...known, ...transitions].toSorted(),
     'each rule has a test case',
   )
@@ -214,7 +214,7 @@ t.test('browser pool: a spec out of bounds is rejected with the name of the fiel
   const objects = bounds.map(({ keys, bad }, index) => named(numbered(index), replaceAt({ spec: fullSpec }, keys, bad)))
   const refused = await refusals(objects, 'create')
   for (const [index, { keys, keyword }] of bounds.entries())
-    t.match(refused.get(numbered(index)), pathOf(keys), `${pathOf(keys)} ${keyword}`)
+    t.match(refused.get(numbered(index)), joinKeys(keys), `${joinKeys(keys)} ${keyword}`)
   const free = objects.filter((_, index) => bounds[index]?.keyword !== 'required')
   t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
 })
@@ -234,7 +234,7 @@ t.test('browser pool: a status out of bounds is rejected with the name of the fi
   })
   const refused = await refusals(objects, 'replace', '--subresource=status')
   for (const [index, { keys, keyword }] of bounds.entries())
-    t.match(refused.get(numbered(index)), pathOf(keys), `${pathOf(keys)} ${keyword}`)
+    t.match(refused.get(numbered(index)), joinKeys(keys), `${joinKeys(keys)} ${keyword}`)
   const free = objects.filter((_, index) => bounds[index]?.keyword !== 'required')
   t.strictSame(await refusals(asLoose(free), 'create'), new Map(), 'nothing else is wrong with them')
 })

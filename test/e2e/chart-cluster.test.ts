@@ -272,6 +272,6 @@ t.test(
     t.match(await upgrade(text), /^Ready /, 'a column that the release does not define is removed')
     const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
     t.match(await outcomeOf(upgrade(foreign)), { code: 1, output: /ponds\.example\.com/ })
-    t.match((await change(foreign, cluster.kubeconfig)).stdout, /is not there/, 'a missing definition is skipped')
+    t.match((await change(foreign, cluster.kubeconfig)).stdout, /is not installed/, 'a missing definition is skipped')
   },
 )

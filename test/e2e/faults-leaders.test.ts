@@ -54,7 +54,8 @@ t.test('faults leaders: the fence stops the pending writes of a thawed leader', 
 
 /** Freezes a leader with requests in flight until its term is over, and releases its Lease. */
 const freezeInMidWork = async (leader: OperatorProcess, proxy: FaultyProxy) => {
-  proxy.setDelay(300)
+  // Half of the longest renewal of a Lease: the more, the more Jobs are pending when the freeze takes effect.
+  proxy.setDelay(500)
   const before = record.createdNames.size
   await queue.send(24, { pool: 'proxied' })
   // Eight Jobs are created at a time, so most of the 24 are pending; up to two may belong to other captures.

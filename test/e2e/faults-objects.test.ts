@@ -89,26 +89,6 @@ t.test(
   },
 )
 
-t.test('faults objects: quotas that are reached during a burst only limit both pools', async (t) => {
-  const quota = (name: string, hard: object) =>
-    cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name }, spec: { hard } })
-  await endure(t, async () => {
-    const jobs = JSON.parse(await kubectl(['get', 'jobs', '-o', 'json'])) as { items: object[] }
-    await quota('jobs', { 'count/jobs.batch': String(jobs.items.length + 2) })
-    await quota('pods', { pods: '4' })
-    await kubectl(['wait', 'resourcequota', '--all', '--for=jsonpath={.status.hard}', '--timeout=30s'])
-    await queue.send(40)
-    await queue.send(10, { pool: 'proxied' })
-    await holds('proxied', 'ScalingLimited', 'True QuotaExceeded')
-    await holds('standard', 'ScalingLimited', 'True QuotaExceeded')
-    await kubectl(['delete', 'resourcequota', '--all'])
-    await eventually(() => queue.poolStates.get('proxied')?.canStart === true, {
-      withinMs: 60_000,
-      what: 'Jobs can be started again',
-    })
-  })
-})
-
 t.test('faults objects: a running controller tolerates changes of the BrowserPool definition', async (t) => {
   const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
   const real = await readFile(file, 'utf8')

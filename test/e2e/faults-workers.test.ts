@@ -8,7 +8,7 @@ import { captureLabel, poolLabels, labelSelector } from '#shared/kube/names.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { egressToken, startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { grantController } from '#test/helpers/controller-role.ts'
-import { listening, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { listening, targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { leaseMs, startControllers } from '#test/helpers/faulted-cluster.ts'
 import { startOperator } from '#test/helpers/operator-process.ts'
@@ -34,7 +34,7 @@ const squid = skip === false ? await startSquid(login, [secretName]) : undefined
 const socks = skip === false ? await startMicrosocks(login) : undefined
 const ports = [site, squid, socks].flatMap((each) => (each ? [`127.0.0.1:${each.port}`] : []))
 const filter = await startFilter({
-  rules: rulesOf(ports.join(' ')),
+  rules: targetRules(ports.join(' ')),
   connectionBytesMax: 1e9,
   idleMs,
   tokens: [egressToken],

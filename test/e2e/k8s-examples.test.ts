@@ -24,7 +24,7 @@ const dryRun = (objects: readonly object[]): Promise<string> => {
   )
 }
 /** Whether the cluster serves the object's kind: the Prometheus operator is not installed. */
-const isOwn = ({ apiVersion }: ChartObject) => !apiVersion.startsWith('monitoring.coreos.com/')
+const isServed = ({ apiVersion }: ChartObject) => !apiVersion.startsWith('monitoring.coreos.com/')
 const documentsIn = async (path: string): Promise<ChartObject[]> =>
   parseAllDocuments(await readFile(join(root, path), 'utf8')).map((each) => each.toJS() as ChartObject)
 
@@ -45,7 +45,7 @@ t.test('values: Helm 3 and 4 lint each size, and an API server accepts the rende
       const args = ['lint', '--strict', chartFolder, `--values=${path}`, `--kube-version=${kubeVersion}`]
       t.match(await helm(which, args), /0 chart\(s\) failed/, `${which} ${name}`)
     }
-    t.equal(await dryRun(objectsOf(await renderText(path)).filter(isOwn)), 'accepted', name)
+    t.equal(await dryRun(objectsOf(await renderText(path)).filter(isServed)), 'accepted', name)
   }
 })
 
@@ -65,7 +65,7 @@ t.test('GitOps: both examples name the path of the chart, and their values are v
   const file = join(t.testdir(), 'values.yaml')
   for (const chartValues of [source.helm.valuesObject, values]) {
     await writeFile(file, stringify(chartValues))
-    t.equal(await dryRun(objectsOf(await renderText(file)).filter(isOwn)), 'accepted')
+    t.equal(await dryRun(objectsOf(await renderText(file)).filter(isServed)), 'accepted')
     await writeFile(file, stringify({ ...chartValues, gateway: { replica: 2 } }))
     await t.rejects(renderText(file), /additional properties 'replica' not allowed/)
   }

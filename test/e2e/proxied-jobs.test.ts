@@ -6,7 +6,7 @@ import { proxied, startProxiedCluster } from '#test/helpers/proxied-cluster.ts'
 
 const { name } = proxied
 const world = await startProxiedCluster(t)
-const { cluster, queue, fleet, life, record, want, send, state, startsOf, settled, poolOf, holds } = world
+const { cluster, queue, fleet, life, record, configure, send, state, startsOf, assertSettled, poolOf, holds } = world
 
 t.test('proxied jobs: 60 captures get 60 Jobs, ten at a time, each with one claim', async (t) => {
   const ids = await send(60)
@@ -20,7 +20,7 @@ t.test('proxied jobs: 60 captures get 60 Jobs, ten at a time, each with one clai
       startsOf(id).map(({ pod }) => record.claims.get(pod)),
       [id],
     )
-  await settled(t)
+  await assertSettled(t)
 })
 
 t.test('proxied jobs: a capture gets its Job immediately, and kubectl shows the claim', async (t) => {
@@ -35,11 +35,11 @@ t.test('proxied jobs: a capture gets its Job immediately, and kubectl shows the 
   })
   life.serviceMs = 300
   await queue.allEnded()
-  await settled(t)
+  await assertSettled(t)
 })
 
 t.test('proxied jobs: a capture takes a waiting spare, which is replaced', async (t) => {
-  await want({ spares: 2 })
+  await configure({ spares: 2 })
   await eventually(() => fleet.workers().filter(({ state: is }) => is() === 'ready').length === 2)
   const waiting = new Set(record.unfinished().map(({ metadata }) => metadata.name))
   const [id] = await send(1)
@@ -49,16 +49,16 @@ t.test('proxied jobs: a capture takes a waiting spare, which is replaced', async
 })
 
 t.test('proxied jobs: no Job is created while the pool is paused', async (t) => {
-  await want({ spares: 2 }, { paused: true })
+  await configure({ spares: 2 }, { paused: true })
   await holds(name, 'ScalingActive', 'False Paused')
   const before = record.createdNames.size
   const ids = await send(4)
   await eventually(() => ids.filter((id) => startsOf(id).length > 0).length === 2, { what: 'the spares serve' })
   t.equal(record.createdNames.size, before)
-  await want({})
+  await configure({})
   await queue.allEnded()
   t.equal(record.createdNames.size, before + 2)
-  await settled(t)
+  await assertSettled(t)
 })
 
 t.test('proxied jobs: the capture of a Job whose pod is killed is served by another Job, once', async (t) => {
@@ -73,7 +73,7 @@ t.test('proxied jobs: the capture of a Job whose pod is killed is served by anot
   t.equal(startsOf(id!).length, 2)
   t.equal(record.createdNames.size, 2)
   t.equal(state()?.canStart, true)
-  await settled(t)
+  await assertSettled(t)
 })
 
 t.test(
@@ -86,9 +86,9 @@ t.test(
     await queue.allEnded()
     const left = async () => (await cluster.get<{ items: [] }>('jobs,pods')).items.length
     await eventually(async () => (await left()) === 0, { what: 'Jobs and pods are deleted', withinMs: 60_000 })
-    await want({})
+    await configure({})
     t.equal(startsOf(id!).length, 1)
     t.equal(record.createdNames.size, 1)
-    await settled(t)
+    await assertSettled(t)
   },
 )

@@ -6,7 +6,7 @@ import { startPages } from '#test/helpers/browser-host.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { egressToken, startClusterQueue } from '#test/helpers/cluster-queue.ts'
 import { grantController } from '#test/helpers/controller-role.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startOperator } from '#test/helpers/operator-process.ts'
 import { startPodWorkers } from '#test/helpers/worker-from-pod.ts'
@@ -30,7 +30,7 @@ const pages = await startPages({
     held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>at last</h1>'))
   },
 })
-const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9, tokens: [egressToken] })
+const filter = await startFilter({ rules: targetRules(pages.host), connectionBytesMax: 1e9, tokens: [egressToken] })
 const workers = await startPodWorkers({ cluster })
 const settings = { JOBS_NAMESPACE: namespace, POD_SECRET: 'worker', POD_EGRESS: `127.0.0.1:${filter.port}` }
 const operator = await startOperator({ cluster, queue, settings })

@@ -4,12 +4,12 @@ import { proxied, startProxiedCluster } from '#test/helpers/proxied-cluster.ts'
 
 const { name } = proxied
 const world = await startProxiedCluster(t)
-const { cluster, queue, fleet, life, record, want, send, state, settled, holds, eventsOf } = world
+const { cluster, queue, fleet, life, record, configure, send, state, assertSettled, holds, eventsOf } = world
 
 t.test(
   'proxied troubles: an image that cannot be pulled is reported with its duration until it is corrected',
   async (t) => {
-    life.wrong = { kind: 'cannot-start', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' }
+    life.fault = { kind: 'cannot-start', reason: 'ImagePullBackOff', message: 'Back-off pulling image "none"' }
     await send(3)
     await eventually(() => state()?.canStart === false && state()?.reason === 'image-pull')
     await holds(name, 'Degraded', 'True ImagePull')
@@ -18,37 +18,37 @@ t.test(
     await eventually(() => (state()?.forMs ?? 0) > early + 3000)
     t.ok((await eventsOf(name)).some(({ reason, note }) => reason === 'ImagePull' && note.includes('Back-off pulling')))
     t.equal(record.createdNames.size, 3, 'no Jobs besides those that are stuck')
-    life.wrong = undefined
-    await want({}, { template: { image: 'another' } })
+    life.fault = undefined
+    await configure({}, { template: { image: 'another' } })
     await queue.allEnded(60_000)
     await eventually(() => state()?.canStart === true)
     await holds(name, 'Degraded', 'False AsExpected')
-    await settled(t)
+    await assertSettled(t)
   },
 )
 
 t.test('proxied troubles: unschedulable Jobs are reported, and replaced when the template is corrected', async (t) => {
-  await want({}, { template: { nodeSelector: { nowhere: 'here' } } })
+  await configure({}, { template: { nodeSelector: { nowhere: 'here' } } })
   await send(2)
   await eventually(() => state()?.canStart === false && state()?.reason === 'unschedulable')
   await holds(name, 'Degraded', 'True Unschedulable')
-  await want({})
+  await configure({})
   await queue.allEnded(60_000)
   await eventually(() => state()?.canStart === true)
   t.equal(record.createdNames.size, 4)
-  await settled(t)
+  await assertSettled(t)
 })
 
 t.test('proxied troubles: Jobs that exit before they claim a capture are recreated with back-off', async (t) => {
-  life.wrong = { kind: 'ends', exitCode: 1 }
+  life.fault = { kind: 'ends', exitCode: 1 }
   await send(2)
   await eventually(() => state()?.reason === 'crash-looping' && (state()?.forMs ?? 0) > 4000)
   t.ok(record.createdNames.size >= 3 && record.createdNames.size <= 6, `${record.createdNames.size} Jobs`)
   await holds(name, 'Degraded', 'True CrashLooping')
-  life.wrong = undefined
+  life.fault = undefined
   await queue.allEnded(60_000)
   await eventually(() => state()?.canStart === true)
-  await settled(t)
+  await assertSettled(t)
 })
 
 t.test('proxied troubles: a quota is respected and reported, and creation is retried', async (t) => {
@@ -58,7 +58,7 @@ t.test('proxied troubles: a quota is respected and reported, and creation is ret
     metadata: { name: 'jobs', namespace: 'default' },
     spec: { hard: { 'count/jobs.batch': jobs } },
   })
-  await want({ ttlSecondsAfterFinished: 0 })
+  await configure({ ttlSecondsAfterFinished: 0 })
   await cluster.kubectl(['delete', 'jobs', '--all'])
   life.serviceMs = 3000
   await cluster.apply(quota('2'))
@@ -74,7 +74,7 @@ t.test('proxied troubles: a quota is respected and reported, and creation is ret
   await queue.allEnded(90_000)
   await cluster.kubectl(['delete', 'resourcequota', 'jobs'])
   await eventually(() => state()?.canStart === true)
-  await settled(t)
+  await assertSettled(t)
 })
 
 t.test('proxied troubles: rejected pods are reported, and created when the quota is removed', async (t) => {

@@ -5,7 +5,6 @@ import { runUntil } from './world/run.ts'
 import { createWorld } from './world/world.ts'
 
 prepareForWorlds(t)
-t.setTimeout(300_000)
 
 const pool = { pool: 'standard', autoscaling: { minReplicas: 6, maxReplicas: 6 } } as const
 const warmMs = 40_000
@@ -22,7 +21,7 @@ const lose = async (seed: number, { subjects, lastsMs }: Loss) => {
         queue.subscribe(filter, (message) => (isLosing && subjects.test(message.subject) ? undefined : take(message))),
     }),
   }
-  const world = createWorld({ seed, interceptors, pools: { standard: pool } })
+  using world = createWorld({ seed, interceptors, pools: { standard: pool } })
   const load = () => {
     while (world.ledger.open().length < 12) world.ledger.accept('standard')
   }
@@ -34,7 +33,6 @@ const lose = async (seed: number, { subjects, lastsMs }: Loss) => {
   isLosing = false
   await runUntil(world, warmMs + lastsMs + 20_000, load)
   const after = pods()
-  for (const { kill } of world.replicas) kill()
   return { before, after, damages: world.audit.damages }
 }
 

@@ -1,13 +1,11 @@
 import t from 'tap'
-import { browserPools } from '#shared/kube/browser-pool.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
-import { edit } from './world/by-hand.ts'
+import { editPool } from './world/by-hand.ts'
 import { runUntil } from './world/run.ts'
 import { conditionOf, readyWorkers } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
 prepareForWorlds(t)
-t.setTimeout(300_000)
 
 const fixed = {
   pool: 'standard',
@@ -25,7 +23,7 @@ const warm = async (seed: number): Promise<World> => {
 
 t.test('leader changed: a pool stays Ready when a newly started controller becomes leader immediately', async (t) => {
   for (const seed of [1, 2, 3]) {
-    const world = await warm(seed)
+    using world = await warm(seed)
     t.equal(conditionOf(world, 'standard', 'Ready')?.status, 'True')
     for (const replica of world.replicas) void replica.stop().then(replica.kill)
     await runUntil(world, warmMs + 2000)
@@ -35,15 +33,14 @@ t.test('leader changed: a pool stays Ready when a newly started controller becom
     t.equal(world.leader()?.process.name, 'controller-3', `seed ${seed}: the new one leads`)
     t.strictSame([...seen], ['True'], `seed ${seed}: Ready`)
     t.strictSame(world.audit.damages, [])
-    for (const { kill } of world.replicas) kill()
   }
 })
 
 t.test('leader changed: a leader that was frozen during a scale-down drains no worker after its term', async (t) => {
   for (const seed of [1, 2, 3]) {
-    const world = await warm(seed)
+    using world = await warm(seed)
     const frozen = world.leader()
-    edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { replicas: 2 } })
+    editPool(world, 'standard', { replicas: 2 })
     await runUntil(world, warmMs + 1500)
     t.ok(readyWorkers(world) > 2, 'the scale-down is not complete')
     frozen?.process.freeze()
@@ -54,6 +51,5 @@ t.test('leader changed: a leader that was frozen during a scale-down drains no w
     await runUntil(world, warmMs + 80_000)
     t.equal(readyWorkers(world), 2)
     t.strictSame(world.audit.damages, [])
-    for (const { kill } of world.replicas) kill()
   }
 })

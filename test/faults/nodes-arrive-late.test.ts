@@ -1,13 +1,11 @@
 import t from 'tap'
-import { browserPools } from '#shared/kube/browser-pool.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
-import { edit } from './world/by-hand.ts'
+import { editPool } from './world/by-hand.ts'
 import { runUntil } from './world/run.ts'
 import { conditionOf, jobsOf, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
 prepareForWorlds(t)
-t.setTimeout(300_000)
 const seeds = [1, 2, 3]
 const provisionMs = { least: 60_000, spread: 60_000 }
 
@@ -17,8 +15,7 @@ const burst = (world: World, pool: 'standard' | 'proxied', count: number) => {
 
 /** The size after a backlog that grew during a pause, so that no arrival rate raises it. */
 const sizeForBacklog = async (world: World, look: () => void): Promise<number> => {
-  const setPaused = (paused: boolean) =>
-    edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { paused } })
+  const setPaused = (paused: boolean) => editPool(world, 'standard', { paused })
   setPaused(true)
   burst(world, 'standard', 40)
   await runUntil(world, world.clock.nowMs() + 12_000, look)
@@ -52,6 +49,7 @@ t.test(
   async (t) => {
     for (const seed of seeds) {
       const { world, degraded, look } = await createObservedWorld(seed)
+      using _world = world
       await runUntil(world, 25_000, look)
       const first = await sizeForBacklog(world, look)
       t.ok(first >= 15, `seed ${seed}: ${first} workers are requested immediately`)
@@ -68,14 +66,13 @@ t.test(
       await runUntil(world, 600_000, look)
       t.strictSame([...degraded], [], `seed ${seed}: not Degraded while a node is provisioned`)
       t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
-      for (const { kill } of world.replicas) kill()
     }
   },
 )
 
 t.test('nodes arrive late: each proxied capture gets its Job while nodes are provisioned', async (t) => {
   for (const seed of seeds) {
-    const world = createWorld({
+    using world = createWorld({
       seed,
       nodes: { zones: [], room: 30, provisionMs },
       pools: {
@@ -93,12 +90,11 @@ t.test('nodes arrive late: each proxied capture gets its Job while nodes are pro
     t.equal(world.ledger.open().length, 0, `seed ${seed}: all captures end`)
     t.notOk([...world.ledger.rows.values()].some(({ isFailed }) => isFailed))
     t.strictSame(world.audit.damages, [], `seed ${seed}`)
-    for (const { kill } of world.replicas) kill()
   }
 })
 
 t.test('nodes arrive late: a pool with unschedulable pods is Degraded after the node provisioning time', async (t) => {
-  const world = createWorld({ seed: 1, nodes: { zones: ['a'], room: 3 } })
+  using world = createWorld({ seed: 1, nodes: { zones: ['a'], room: 3 } })
   await runUntil(world, 25_000)
   const busy = () => {
     while (world.ledger.open('standard').length < 20) world.ledger.accept('standard')
@@ -107,5 +103,4 @@ t.test('nodes arrive late: a pool with unschedulable pods is Degraded after the 
   t.equal(conditionOf(world, 'standard', 'Degraded')?.status, 'False')
   await runUntil(world, 345_000, busy)
   t.match(conditionOf(world, 'standard', 'Degraded'), { status: 'True', reason: 'Unschedulable' })
-  for (const { kill } of world.replicas) kill()
 })

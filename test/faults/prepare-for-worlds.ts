@@ -1,6 +1,9 @@
 import type { TAP } from 'tap'
 import { simulateTime } from '#test/helpers/simulated-process.ts'
 
+/** As in `make test-faults`. */
+const timeoutMs = 900_000
+
 const leaveDomain = ({ hook, hookDomain }: Pick<TAP, 'hook' | 'hookDomain'>) => {
   hook.onDestroy?.()
   hookDomain.destroy()
@@ -12,6 +15,7 @@ const leaveDomain = ({ hook, hookDomain }: Pick<TAP, 'hook' | 'hookDomain'>) => 
  * process and fails its file instead of one test.
  */
 export const prepareForWorlds = (t: TAP): void => {
+  t.setTimeout(timeoutMs)
   simulateTime()
   // The first test would do this: it makes tap create the domain of the whole file.
   t.pipe(process.stdout)

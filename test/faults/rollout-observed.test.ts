@@ -1,19 +1,16 @@
 import t from 'tap'
-import { browserPools } from '#shared/kube/browser-pool.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
-import { edit, podsOf } from './world/by-hand.ts'
+import { editPool, podsOf } from './world/by-hand.ts'
 import { at } from '#test/helpers/model-api/object.ts'
 import { runUntil } from './world/run.ts'
 import { conditionOf, poolOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
 prepareForWorlds(t)
-t.setTimeout(300_000)
 
 const pools = { standard: { pool: 'standard', autoscaling: { minReplicas: 4, maxReplicas: 4 } } } as const
 
-const setImage = (world: World, image: string) =>
-  edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', { spec: { template: { image } } })
+const setImage = (world: World, image: string) => editPool(world, 'standard', { template: { image } })
 const imagesOf = (world: World) =>
   new Set(podsOf(world).map((pod) => (at(pod, 'spec', 'containers') as { image: string }[])[0]?.image))
 
@@ -31,7 +28,7 @@ t.test(
   async (t) => {
     for (const seed of [1, 2, 3]) {
       // A busy Deployment controller, which observes changes 1.5 s late.
-      const world = createWorld({ seed, pools, lagMs: () => 1500 })
+      using world = createWorld({ seed, pools, lagMs: () => 1500 })
       await runUntil(world, 60_000)
       t.equal(kstatusOf(world), 'Current')
       setImage(world, 'worker:2')
@@ -45,7 +42,6 @@ t.test(
       await runUntil(world, 180_000)
       t.equal(kstatusOf(world), 'Current')
       t.strictSame([...imagesOf(world)], ['worker:2'])
-      for (const { kill } of world.replicas) kill()
     }
   },
 )
@@ -53,7 +49,7 @@ t.test(
 t.test(
   'rollout observed: a pool whose new image cannot be pulled is InProgress, then Failed, and never Current',
   async (t) => {
-    const world = createWorld({ seed: 1, pools })
+    using world = createWorld({ seed: 1, pools })
     await runUntil(world, 30_000)
     world.troubles.set('standard', 'ImagePullBackOff')
     setImage(world, 'worker:missing')
@@ -68,12 +64,11 @@ t.test(
     setImage(world, 'worker:3')
     await runUntil(world, 760_000)
     t.equal(kstatusOf(world), 'Current')
-    for (const { kill } of world.replicas) kill()
   },
 )
 
 t.test('rollout observed: a change of the size alone does not make a pool unready', async (t) => {
-  const world = createWorld({ seed: 2 })
+  using world = createWorld({ seed: 2 })
   await runUntil(world, 30_000)
   const unready: number[] = []
   await runUntil(world, 90_000, () => {
@@ -81,5 +76,4 @@ t.test('rollout observed: a change of the size alone does not make a pool unread
     if (kstatusOf(world) !== 'Current') unready.push(world.clock.nowMs())
   })
   t.strictSame(unready, [])
-  for (const { kill } of world.replicas) kill()
 })

@@ -1,14 +1,12 @@
 import t from 'tap'
-import { browserPools } from '#shared/kube/browser-pool.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
-import { edit, podsOf, targetOf, tryOut } from './world/by-hand.ts'
+import { editPool, podsOf, targetOf, tryOut } from './world/by-hand.ts'
 import { runUntil } from './world/run.ts'
 import { conditionOf, readyWorkers, sizeOf } from './world/view.ts'
 import { createWorld, type World } from './world/world.ts'
 
 prepareForWorlds(t)
-t.setTimeout(300_000)
 
 const pool = {
   pool: 'standard',
@@ -31,7 +29,7 @@ const usually = (world: World) => () => {
 
 t.test('scale down in churn: a pool scales down although some workers are always starting', async (t) => {
   for (const seed of [1, 2, 3, 4]) {
-    const world = await grown(seed)
+    using world = await grown(seed)
     t.equal(sizeOf(world, 'standard'), 20)
     const load = usually(world)
     let calmLooks = 0
@@ -53,17 +51,14 @@ t.test('scale down in churn: a pool scales down although some workers are always
     await runUntil(world, 200_000)
     t.strictSame(world.audit.damages, [])
     t.equal(world.ledger.open().length, 0, 'all captures end')
-    for (const { kill } of world.replicas) kill()
   }
 })
 
 t.test('scale down in churn: a hanging rollout does not prevent a scale-down', async (t) => {
   for (const seed of [1, 2, 3, 4]) {
-    const world = await grown(seed)
+    using world = await grown(seed)
     world.troubles.set('standard', 'ImagePullBackOff')
-    edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, 'standard', {
-      spec: { template: { image: 'worker:missing' } },
-    })
+    editPool(world, 'standard', { template: { image: 'worker:missing' } })
     const load = usually(world)
     let least = 20
     await runUntil(world, 150_000, () => {
@@ -77,6 +72,5 @@ t.test('scale down in churn: a hanging rollout does not prevent a scale-down', a
     await runUntil(world, 240_000)
     t.equal(world.ledger.open().length, 0, 'all captures end')
     t.strictSame(world.audit.damages, [])
-    for (const { kill } of world.replicas) kill()
   }
 })

@@ -4,10 +4,11 @@ import type { Damage } from './world/audit.ts'
 import type { MissingGuard } from './world/missing-guards.ts'
 import { type Fault, runFault } from './world/run.ts'
 
+const seedsTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 /** Seeds of the runs; each run is a separate world. */
-const seeds = Array.from({ length: 50 }, (_, index) => index + 1)
+const seeds = seedsTo(Number(process.env['RUNS'] ?? 50))
 /** Seeds of the runs without a guard; one of them must show the damage. */
-const canarySeeds = seeds.slice(0, 12)
+const canarySeeds = seedsTo(12)
 
 /** A guard, and the damage that a fault causes without it. */
 export type Canary = { readonly missing: () => MissingGuard; readonly shows: Damage['what'] }

@@ -8,7 +8,7 @@ export const chromiumPath = process.env['SHUTTERFLEET_CHROMIUM'] ?? '/usr/lib/ch
 export const stealthChromiumPath = process.env['SHUTTERFLEET_STEALTH_CHROMIUM'] ?? '/usr/lib/chromium/chromium'
 
 /** The browsers below a process, without their child processes, which have the browser's command line until they exec. */
-export const browsersOf = (root: number): Process[] => {
+export const findBrowsers = (root: number): Process[] => {
   const browsers = processTree(root).filter(
     ({ command }) => command.startsWith(chromiumPath) && !command.includes('--type='),
   )

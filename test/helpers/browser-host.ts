@@ -9,7 +9,7 @@ import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts
 import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pages.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
-import { resolverOf, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { createResolver, targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
@@ -61,8 +61,8 @@ export const startTestEgress = async (
 ): Promise<AsyncDisposable & TestEgress> => {
   const folder = await mkdtemp(join(tmpdir(), 'host-'))
   const filter = await startFilter({
-    rules: rulesOf(allow),
-    resolver: resolverOf(records),
+    rules: targetRules(allow),
+    resolver: createResolver(records),
     connectionBytesMax: 1e9,
     connectionsMax: 1000,
   })

@@ -157,7 +157,7 @@ export const sendCapture = async (
 }
 
 /** The latest start report of a capture. */
-export const startedOf = async (
+export const waitForStarted = async (
   queue: Queue,
   id: string,
   pool: Pool = 'standard',
@@ -167,7 +167,7 @@ export const startedOf = async (
 }
 
 /** The result of a capture, or undefined while there is none. */
-export const resultOf = async (
+export const waitForResult = async (
   queue: Queue,
   id: string,
   pool: Pool = 'standard',
@@ -179,7 +179,7 @@ export const resultOf = async (
 /** Waits for the result of a capture. */
 export const awaitResult = async (queue: Queue, id: string, pool: Pool = 'standard'): Promise<ResultMessage> => {
   let result: ResultMessage | undefined
-  await eventually(async () => (result = await resultOf(queue, id, pool)) !== undefined, {
+  await eventually(async () => (result = await waitForResult(queue, id, pool)) !== undefined, {
     withinMs: 30_000,
     what: `result of ${id}`,
   })

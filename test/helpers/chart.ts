@@ -95,14 +95,16 @@ export const unusedValues = async (
 ): Promise<readonly string[]> => {
   const render = (file: string) => renderText(file, 'helm4', [], chart)
   const files = await Promise.all((await ciNames()).map(async (name) => ({ name, values: await ciValues(name) })))
-  const whole = new Map(await Promise.all(files.map(async ({ name }) => [name, await render(ciPath(name))] as const)))
+  const rendered = new Map(
+    await Promise.all(files.map(async ({ name }) => [name, await render(ciPath(name))] as const)),
+  )
   const isUsed = async (path: readonly string[]): Promise<boolean> => {
     for (const { name, values } of files.filter((file) => at(file.values, path) !== undefined)) {
       const file = join(folder, `${path.join('.')}.yaml`)
       await writeFile(file, JSON.stringify(without(values, path)))
       // Rendering fails without a required value.
-      const other = await render(file).catch(() => '')
-      if (other !== whole.get(name)) return true
+      const withoutValue = await render(file).catch(() => '')
+      if (withoutValue !== rendered.get(name)) return true
     }
     return false
   }

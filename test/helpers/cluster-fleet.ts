@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
-import { captureIdOf } from '#shared/queue/subjects.ts'
+import { parseCaptureId } from '#shared/queue/subjects.ts'
 import type { Order, Outcome } from '#worker/protocol/protocol.ts'
 import type { TestCluster } from './cluster.ts'
 import type { ClusterQueue } from './cluster-queue.ts'
@@ -150,7 +150,7 @@ export class Fleet implements AsyncDisposable {
       openingKeys: [queue.openingKeyOf(spec.pool)],
       startMs: fault?.kind === 'never-ready' ? Infinity : (startMs?.(spec) ?? 0),
       events: recordOf(spec, this.#attempts),
-      held: (subject) => this.#held.add(captureIdOf(subject)),
+      held: (subject) => this.#held.add(parseCaptureId(subject)),
       changed,
       capture: (order, gone) => this.#capture(pod, order, gone),
     })

@@ -96,7 +96,7 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
   const observer = opened.use(await connectAs('operator', urlOf('operator')))
   await declareStreams(queue)
   const keys = new Map(pools.map((pool) => [pool, generateSealingKeys()]))
-  const keyOf = (pool: Pool) => keys.get(pool)!
+  const sealingKey = (pool: Pool) => keys.get(pool)!
   const rows = new Map<string, LedgerRow>()
   const poolStates = new Map<Pool, PoolStateMessage>()
   for (const pool of pools) {
@@ -111,7 +111,7 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
     const token = crypto.randomUUID()
     const putOf = (key: string) => ({ key, url: `${store.url}/${key}` })
     const puts = [1, 2, 3].map(() => putOf(newObjectKey(id, new Date())))
-    const sealed = seal(readSealingKey(keyOf(pool).public), id, sealedCodec.encode({ options, token, puts }))
+    const sealed = seal(readSealingKey(sealingKey(pool).public), id, sealedCodec.encode({ options, token, puts }))
     rows.set(id, { id, pool, token, sentAtMs: performance.now(), starts: [], results: [] })
     await publishCapture(queue, {
       ...{ id, accountId, pool, lane, sealed },
@@ -127,12 +127,12 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
     nats,
     objects: store.objects,
     urlOf,
-    openingKeyOf: (pool) => readOpeningKey(keyOf(pool).private),
+    openingKeyOf: (pool) => readOpeningKey(sealingKey(pool).private),
     secretOf: (pool, { name, namespace = 'default' }) => ({
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name: `${name}-${pool}`, namespace },
-      stringData: secretData(urlOf(`worker_${pool}`), keyOf(pool).private),
+      stringData: secretData(urlOf(`worker_${pool}`), sealingKey(pool).private),
     }),
     send: async (count, options = {}) => {
       const ids: string[] = []

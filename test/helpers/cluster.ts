@@ -38,8 +38,8 @@ export type TestCluster = AsyncDisposable & {
   readonly kwokSimulatesWorkers: boolean
   /** All requests of the controller so far, in the order of their responses. */
   readonly requests: () => Promise<readonly ControllerRequest[]>
-  /** Creates a namespace that is ready for pods, with a quota (`{ pods: '2' }`) that is already enforced. */
-  readonly addNamespace: (name: string, quota?: Readonly<Record<string, string>>) => Promise<void>
+  /** Creates a namespace that is ready for pods. */
+  readonly addNamespace: (name: string) => Promise<void>
   /** Kills a component as in a crash. */
   readonly kill: (component: Component) => Promise<void>
   /** Suspends a component, its connections open, until `thaw`. */
@@ -209,13 +209,9 @@ const clientOf = (place: ClusterPlace): Client => {
       await apply(manifest)
       await kubectl(['wait', 'crd', '--all', '--for=condition=Established', '--timeout=30s'])
     },
-    addNamespace: async (name, quota) => {
+    addNamespace: async (name) => {
       await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
       await kubectl(['wait', 'serviceaccount/default', '-n', name, '--for=create', '--timeout=30s'])
-      if (!quota) return
-      const metadata = { name: 'quota', namespace: name }
-      await apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard: quota } })
-      await kubectl(['wait', 'resourcequota/quota', '-n', name, '--for=jsonpath={.status.hard}', '--timeout=30s'])
     },
   }
 }

@@ -16,7 +16,7 @@ const varying = [
   /(?<="(?:ms|takes)":)\d+/g,
 ]
 
-const alike = (text: string) => varying.reduce((shorter, each) => shorter.replaceAll(each, '…'), text)
+const normalize = (text: string) => varying.reduce((shorter, each) => shorter.replaceAll(each, '…'), text)
 
 const tablesOf = async (database: Database) =>
   (
@@ -33,11 +33,11 @@ export const databaseState = async (database: Database): Promise<Readonly<Record
   )
   const rows = await database.query<{ name: string; row: string }>(each.join(' union all '))
   const byTable = Map.groupBy(rows, ({ name }) => name)
-  return Object.fromEntries([...byTable].map(([name, all]) => [name, all.map(({ row }) => alike(row)).toSorted()]))
+  return Object.fromEntries([...byTable].map(([name, all]) => [name, all.map(({ row }) => normalize(row)).toSorted()]))
 }
 
 /** Keeps what a database contains now; the returned function restores it. */
-export const keepRows = async (database: Database): Promise<() => Promise<void>> => {
+export const snapshotRows = async (database: Database): Promise<() => Promise<void>> => {
   const restore = ['begin', 'set local session_replication_role = replica']
   await database.query('create schema kept')
   for (const table of await tablesOf(database)) {

@@ -65,7 +65,7 @@ export const listening = async (
 }
 
 /** Rules that allow the listed targets, on a machine without addresses to protect. */
-export const rulesOf = (allow = ''): TargetRules => {
+export const targetRules = (allow = ''): TargetRules => {
   const parsed = parseAllowList(allow)
   if (!parsed.ok) throw new Error(parsed.problem)
   return {
@@ -78,7 +78,7 @@ export const rulesOf = (allow = ''): TargetRules => {
 }
 
 /** A resolver for only the names of the records; `resolve` and `lookup` return the same. */
-export const resolverOf = (records: CaseRecords): Resolver => {
+export const createResolver = (records: CaseRecords): Resolver => {
   const resolve = async (name: string, depth = 0): Promise<readonly string[]> => {
     const record = records[name] ?? records[`${name}.`] ?? {}
     if (record.ERR !== undefined || depth > 8) return []
@@ -111,8 +111,8 @@ export const startFilter = async (options: {
 }): Promise<Filter> => {
   const events: RecordedEvents = []
   const { server, drain } = createApp({
-    resolver: options.resolver ?? resolverOf({}),
-    rules: options.rules ?? rulesOf(),
+    resolver: options.resolver ?? createResolver({}),
+    rules: options.rules ?? targetRules(),
     connect: options.connect ?? plainConnect,
     upstream: options.upstream,
     bounds: {

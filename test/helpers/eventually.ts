@@ -17,6 +17,6 @@ export const eventually = async (
     await new Promise((wake) => setTimeout(wake, pollMs))
   }
   // In the message too: tap's reporter prints no causes.
-  const why = last instanceof Error ? `; ${last.message}` : ''
-  throw new Error(`not within ${withinMs} ms: ${what}${why}`, { cause: last })
+  const reason = last instanceof Error ? `; ${last.message}` : ''
+  throw new Error(`not within ${withinMs} ms: ${what}${reason}`, { cause: last })
 }

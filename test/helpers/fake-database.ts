@@ -129,10 +129,10 @@ export const createFakeDatabase = (calls: DatabaseCalls, answers: DatabaseAnswer
   }
   const list = (_statement: string, values: readonly unknown[]) => {
     const captures = answers.list(values)
-    return [{ captures, beside: false, counted: captures.length, estimate: captures.length }]
+    return [{ captures, hasOpposite: false, counted: captures.length, estimate: captures.length }]
   }
   const present = <T>(found: T | undefined) => (found === undefined ? [] : [found])
-  const idOf = (values: readonly unknown[]) => values[0] as string
+  const firstId = (values: readonly unknown[]) => values[0] as string
   const responses: readonly (readonly [
     RegExp,
     (statement: string, values: readonly unknown[]) => readonly unknown[],
@@ -143,14 +143,14 @@ export const createFakeDatabase = (calls: DatabaseCalls, answers: DatabaseAnswer
     [/^with page as/, list],
     [
       /'signed_urls' = any/,
-      (_, values) => [{ allowed: answers.signs, found: answers.find(idOf(values)) !== undefined }],
+      (_, values) => [{ allowed: answers.signs, found: answers.find(firstId(values)) !== undefined }],
     ],
     [/'webhooks' = any/, () => [{ allowed: true }]],
-    [/delete_capture/, (_, values) => [{ deleted: answers.find(idOf(values)) !== undefined }]],
+    [/delete_capture/, (_, values) => [{ deleted: answers.find(firstId(values)) !== undefined }]],
     [/from webhook_delivery d/, (_, values) => answers.deliveries(values)],
-    [/from batch b/, (_, values) => present(answers.findBatch(idOf(values)))],
+    [/from batch b/, (_, values) => present(answers.findBatch(firstId(values)))],
     [/from account a join plan p/, () => present(answers.account())],
-    [/from capture where id = \$1/, (_, values) => present(answers.find(idOf(values)))],
+    [/from capture where id = \$1/, (_, values) => present(answers.find(firstId(values)))],
   ]
   const query: Sql['query'] = async <Row extends object>(statement: string, values: readonly unknown[] = []) => {
     const [, respond] = responses.find(([form]) => form.test(statement)) ?? []

@@ -11,7 +11,6 @@ import { WorkQueue } from './work-queue.ts'
 import { type PodObject, pods, workerSelector } from './worker-pod-object.ts'
 
 const maxConcurrentWrites = 8
-const podsMax = 10_000
 
 /** Behaviour of a kubelet. */
 export type KubeletOptions = {
@@ -45,10 +44,7 @@ export class FakeKubelet implements AsyncDisposable {
     this.#options = options
     this.#connection = openConnection({ kubeconfig: options.cluster.kubeconfig, userAgent: 'kubelet' })
     this.#api = createKubeApi(this.#connection)
-    this.#writes = new WorkQueue(
-      { clock: systemClock, work: (key) => this.#write(key), failed: () => {} },
-      { workers: maxConcurrentWrites, keysMax: podsMax },
-    )
+    this.#writes = new WorkQueue((key) => this.#write(key), maxConcurrentWrites)
     this.#reflector = new Reflector<PodObject>(
       {
         api: this.#api,
@@ -135,7 +131,7 @@ export class FakeKubelet implements AsyncDisposable {
   }
 
   #run(state: PodState) {
-    const changed = () => void this.#writes.add(objectKey(state.pod))
+    const changed = () => this.#writes.add(objectKey(state.pod))
     const program = this.#options.run(state.pod, changed)
     state.program = program
     state.startedAt = now()

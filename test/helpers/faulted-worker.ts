@@ -9,7 +9,7 @@ import { poolDepth } from '#shared/queue/streams.ts'
 import { startedSubject } from '#shared/queue/subjects.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
-import { awaitResult, resultOf, sendCapture, startedOf } from '#test/helpers/browser-worker.ts'
+import { awaitResult, waitForResult, sendCapture, waitForStarted } from '#test/helpers/browser-worker.ts'
 import { type EgressProcess, startEgressProcess } from '#test/helpers/egress-process.ts'
 import { captureHeader } from '#shared/net/refusal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -24,7 +24,7 @@ export type FaultedWorker = {
   readonly hits: readonly string[]
   /** Number of responses held at this moment. */
   readonly held: () => number
-  readonly letGo: () => void
+  readonly releasePages: () => void
   readonly egressPort: number
   readonly startEgress: (more?: Readonly<Record<string, string>>) => Promise<void>
   readonly endEgress: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<void>
@@ -159,7 +159,7 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
     pagesUrl: pages.url,
     hits: pages.hits,
     held: () => held.size,
-    letGo: () => void [...held].map((response) => response.end('<h1>at last</h1>')),
+    releasePages: () => void [...held].map((response) => response.end('<h1>at last</h1>')),
     egressPort: egress.port,
     startEgress: egress.start,
     endEgress: egress.end,
@@ -176,9 +176,9 @@ export const startFaultedWorker = async (t: Test): Promise<FaultedWorker> => {
       return (await send(parameters, { id })).id
     },
     result: (id) => awaitResult(queue, id),
-    hasResult: async (id) => (await resultOf(queue, id)) !== undefined,
-    lastStarted: (id) => startedOf(queue, id),
-    isHandedBack: async (id) => (await startedOf(queue, id))?.kind === 'handed-back',
+    hasResult: async (id) => (await waitForResult(queue, id)) !== undefined,
+    lastStarted: (id) => waitForStarted(queue, id),
+    isHandedBack: async (id) => (await waitForStarted(queue, id))?.kind === 'handed-back',
     isAlive: async () => (await fetch(`${worker.probeUrl}/livez`)).status === 200,
     ready: () => eventually(async () => (await readiness()).isReady, { what: 'ready' }),
     awayFromEgress: () =>

@@ -14,9 +14,6 @@ export type Fault =
   | { readonly kind: 'unanswered' }
   | { readonly kind: 'slow'; readonly waitMs: number }
 
-/** How lines of watches are forwarded; `held` lines are released at the next change of the mode. */
-export type WatchMode = 'as they come' | 'twice' | 'pairs swapped' | 'held'
-
 /** A fault-injecting proxy in front of kube-apiserver. Stopped at the test's end. */
 export type FaultyProxy = {
   /** Path of a kubeconfig with the proxy as the server. */
@@ -25,7 +22,6 @@ export type FaultyProxy = {
   readonly faults: { readonly list: Fault[]; readonly watch: Fault[]; readonly write: Fault[] }
   /** Delays every later request before it is forwarded; 0 by default. */
   readonly setDelay: (waitMs: number) => void
-  readonly setMode: (mode: WatchMode) => void
   /** Resets all connections. */
   readonly reset: () => void
   /** Ends all watches as kube-apiserver does if their version is too old. */
@@ -34,8 +30,6 @@ export type FaultyProxy = {
   readonly watches: () => number
   /** Number of writes without a response of the API server. */
   readonly writes: () => number
-  /** Number of TCP connections accepted so far. */
-  readonly connections: () => number
 }
 
 type Kubeconfig = {
@@ -44,7 +38,6 @@ type Kubeconfig = {
 }
 type Upstream = { readonly server: string; readonly token: string; readonly ca: Buffer }
 type WithTeardown = { teardown: (clean: () => void) => void; testdir: () => string }
-type OpenWatch = { readonly response: ServerResponse; held: string[] }
 
 const expired = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } }
 
@@ -54,9 +47,7 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
   const { server, 'certificate-authority': authority } = config.clusters[0]!.cluster
   const upstream = { server, token: config.users[0]!.user.token, ca: await readFile(authority) }
   const faults: FaultyProxy['faults'] = { list: [], watch: [], write: [] }
-  const watches = new Set<OpenWatch>()
-  let mode: WatchMode = 'as they come'
-  let connections = 0
+  const watches = new Set<ServerResponse>()
   let writes = 0
   let delayMs = 0
 
@@ -76,11 +67,9 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
       return
     }
     response.flushHeaders()
-    const watch = { response, held: [] }
-    watches.add(watch)
-    response.on('close', () => watches.delete(watch))
-    for await (const line of createInterface(answer)) sendLine(watch, line, mode)
-    release(watch)
+    watches.add(response)
+    response.on('close', () => watches.delete(response))
+    for await (const line of createInterface(answer)) response.write(`${line}\n`)
     response.end()
   }
   const proxy = createServer((request, response) => {
@@ -93,7 +82,6 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
         if (isWrite) writes -= 1
       })
   })
-  proxy.on('connection', () => (connections += 1))
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   t.teardown(() => {
@@ -106,17 +94,12 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
     setDelay: (waitMs) => {
       delayMs = waitMs
     },
-    setMode: (next) => {
-      mode = next
-      for (const watch of watches) release(watch)
-    },
     reset: () => proxy.closeAllConnections(),
     expire: () => {
-      for (const { response } of watches) response.end(`${JSON.stringify(expired)}\n`)
+      for (const response of watches) response.end(`${JSON.stringify(expired)}\n`)
     },
     watches: () => watches.size,
     writes: () => writes,
-    connections: () => connections,
   }
 }
 
@@ -152,20 +135,4 @@ const passOn = async ({ server, token, ca }: Upstream, request: IncomingMessage,
   const [answer] = (await once(onward, 'response')) as [IncomingMessage]
   answer.on('error', () => response.destroy())
   return answer
-}
-
-const sendLine = (watch: OpenWatch, line: string, mode: WatchMode) => {
-  const isBookmark = line.startsWith('{"type":"BOOKMARK"')
-  if (mode === 'twice') watch.held.push(line, line)
-  else watch.held.push(line)
-  if (mode === 'held') return
-  if (mode === 'pairs swapped' && watch.held.length === 1 && !isBookmark) return
-  // A bookmark promises that all earlier events were delivered.
-  release(watch, mode === 'pairs swapped' && !isBookmark)
-}
-
-const release = (watch: OpenWatch, swapped = false) => {
-  const lines = swapped ? watch.held.toReversed() : watch.held
-  watch.held = []
-  for (const line of lines) watch.response.write(`${line}\n`)
 }

@@ -9,7 +9,7 @@ import type { Route } from '#test/fixtures/pages/pages.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { keepPictures } from '#test/helpers/keep-pictures.ts'
 import { sendFile } from '#test/helpers/serve-folder.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -31,7 +31,7 @@ export const assertInstalled = (): void => {
 }
 
 /** Path of a page's document. */
-export const pathOf = ({ name }: GalleryPage) => `/${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
+export const pagePath = ({ name }: GalleryPage) => `/${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`
 
 const tagOf = (path: string) =>
   path.endsWith('.css')
@@ -64,7 +64,7 @@ const colourPicture = delayed('image/svg+xml', ({ pathname }) => {
 
 /** Routes of pages of the gallery, and of what they load. */
 export const galleryRoutes = (pages: readonly GalleryPage[]): Readonly<Record<string, Route>> => ({
-  ...Object.fromEntries(pages.map((page) => [pathOf(page), documentOf(page)])),
+  ...Object.fromEntries(pages.map((page) => [pagePath(page), documentOf(page)])),
   '/data': delayed('application/json', ({ searchParams }) => searchParams.get('json') ?? 'null'),
   '/parts': delayed('text/html', () => '<div class="card" style="height:500px;background:#1a7f37">Parts</div>'),
   '/docs/README.md': delayed('text/markdown', () => '# Tides\n\n> What they are\n\nText'),
@@ -129,14 +129,14 @@ const takeBare = async (browser: Browser, url: string, { parameters = {}, subjec
   }
 }
 
-/** Serves a family and starts both browsers; `shoot` captures a page with the engine, `bare` with plain Playwright. */
-export const startGallery = async (lifetime: Parameters<typeof startCaptures>[0], family: GalleryFamily) => {
+/** Serves a family and starts both browsers; `shootPage` captures a page with the engine, `bare` with plain Playwright. */
+export const startGallery = async (lifetime: Parameters<typeof startCaptureEnvironment>[0], family: GalleryFamily) => {
   assertInstalled()
-  const { pages, shotOf } = await startCaptures(lifetime, galleryRoutes(family.pages))
+  const { pages, shoot } = await startCaptureEnvironment(lifetime, galleryRoutes(family.pages))
   const browser = await startBareBrowser(['--site-per-process'])
   lifetime.teardown(() => browser.close())
-  const shoot = (page: GalleryPage) => shotOf({ url: pages.url + pathOf(page), timeout: 10, ...page.parameters })
-  return { shoot, bare: (page: GalleryPage) => takeBare(browser, pages.url + pathOf(page), page) }
+  const shootPage = (page: GalleryPage) => shoot({ url: pages.url + pagePath(page), timeout: 10, ...page.parameters })
+  return { shootPage, bare: (page: GalleryPage) => takeBare(browser, pages.url + pagePath(page), page) }
 }
 
 /**
@@ -144,7 +144,7 @@ export const startGallery = async (lifetime: Parameters<typeof startCaptures>[0]
  * a bare browser, except where the page says why it differs. Without its subject a page must be found wanting.
  */
 export const testGallery = async (t: Test, family: GalleryFamily): Promise<void> => {
-  const { shoot, bare } = await startGallery(t, family)
+  const { shootPage, bare } = await startGallery(t, family)
   const taken = new Map<GalleryPage, ReturnType<typeof bare>>()
   /** Takes a page while the one before it is tested: a patient script mostly waits. */
   const bareAhead = (page: GalleryPage) => {
@@ -158,15 +158,15 @@ export const testGallery = async (t: Test, family: GalleryFamily): Promise<void>
       const reference = bareAhead(page)
       const [following] = family.pages.slice(at + 1)
       if (following) void bareAhead(following)
-      const { bytes, sha256, warnings } = await shoot(page)
+      const { bytes, sha256, warnings } = await shootPage(page)
       t.same(warnings, [])
-      t.equal((await shoot(page)).sha256, sha256, 'equal bytes')
+      t.equal((await shootPage(page)).sha256, sha256, 'equal bytes')
       const { picture, without } = await reference
       const faults = await missingColours(bytes, page)
       const likeness = await similarity(bytes, picture)
       if (page.differs === undefined && likeness < least) faults.push(`similarity ${likeness.toFixed(4)}, not ${least}`)
       if (faults.length > 0) {
-        const folder = await keepPictures(pathOf(page), { ours: bytes, reference: picture })
+        const folder = await keepPictures(pagePath(page), { ours: bytes, reference: picture })
         t.fail(`${faults.join('; ')}; pictures in ${folder}`)
       }
       t.not((await missingColours(without, page)).length, 0, `${page.subject} hidden is seen`)

@@ -6,10 +6,10 @@ import { poolDepth } from '#shared/queue/streams.ts'
 import { resultSubject } from '#shared/queue/subjects.ts'
 import { type End, type HostilePage, html } from '#test/fixtures/hostile/page.ts'
 import { readAnonymousBytes } from '#worker/isolation/processes.ts'
-import { browsersOf } from './bare-browser.ts'
+import { findBrowsers } from './bare-browser.ts'
 import { startPages } from './browser-host.ts'
 import { sendCapture } from './browser-worker.ts'
-import { rulesOf, startFilter } from './egress-filter.ts'
+import { targetRules, startFilter } from './egress-filter.ts'
 import { eventually } from './eventually.ts'
 import { startLoneWorker } from './lone-worker.ts'
 import { type Process, processTree } from './process-tree.ts'
@@ -28,14 +28,14 @@ const memoryShare = 1.2
 /** Test timeout: the budget of a capture, and the waits after it. */
 const testMs = 90_000
 
-const pathOf = ({ name }: HostilePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
+const pagePath = ({ name }: HostilePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
 const endOf = (result: ResultMessage | undefined): End | undefined =>
   result?.outcome === 'failed' ? result.code : result?.outcome
 
 /** A worker with one slot and a memory limit that fits test machines, and its result messages. */
 const startHostileWorker = async (t: Test, pagesHost: string) => {
   // Enough connections for one capture, so that none is returned to the queue for lack of connections.
-  const filter = await startFilter({ rules: rulesOf(pagesHost), connectionBytesMax: 1e9, connectionsMax: 64 })
+  const filter = await startFilter({ rules: targetRules(pagesHost), connectionBytesMax: 1e9, connectionsMax: 64 })
   t.teardown(() => filter[Symbol.asyncDispose]())
   const startedAt = performance.now()
   const { worker, queue, to } = await startLoneWorker(t, filter.port, {
@@ -74,7 +74,7 @@ const isRunning = ({ pid, command }: Process) => processTree(pid)[0]?.command ==
 export const testHostilePages = async (t: Test, hostile: readonly HostilePage[]): Promise<void> => {
   const routes = hostile.map((each) => {
     const { page } = each
-    return { [pathOf(each)]: typeof page === 'string' ? html(page) : page, ...each.routes }
+    return { [pagePath(each)]: typeof page === 'string' ? html(page) : page, ...each.routes }
   })
   const pages = await startPages(Object.assign({}, ...routes))
   t.teardown(() => pages[Symbol.asyncDispose]())
@@ -96,18 +96,18 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
       `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker continues`,
       { timeout: testMs, todo },
       async (t) => {
-        const [started] = browsersOf(worker.pid)
+        const [started] = findBrowsers(worker.pid)
         const old = started ? processTree(started.pid) : []
-        const parameters = { url: pages.url + pathOf(each), timeout: 5, ...each.parameters }
+        const parameters = { url: pages.url + pagePath(each), timeout: 5, ...each.parameters }
         const { id, end } = await capture(parameters, attemptBudgetMs(withDefaults(parameters)))
         t.ok(end && each.ends.includes(end), `${end ?? 'no end'} within the budget`)
         const next = await benign(withinMs)
         t.equal(next.end, 'completed', `the next page within ${withinMs} ms, after ${Math.round(next.tookMs)}`)
 
         // There are two browsers while one replaces the other.
-        const isAlone = () => browsersOf(worker.pid).length === 1
+        const isAlone = () => findBrowsers(worker.pid).length === 1
         await eventually(isAlone, { withinMs: restWithinMs, what: 'one browser' })
-        const [browser] = browsersOf(worker.pid)
+        const [browser] = findBrowsers(worker.pid)
         if (browser?.pid !== started?.pid) {
           await eventually(() => !old.some(isRunning), {
             withinMs: restWithinMs,

@@ -18,6 +18,6 @@ export const createImageStore = (sign: Store['sign'] = async () => undefined) =>
 
 /** Stores an image with one signed address; throws why it could not be stored. */
 export const storeImage = async (put: Put, image: { bytes: Uint8Array; mimeType: string }, endsAt: number) => {
-  const upload = new ImageUpload(createImageStore().store, { id: 'capture', image, put, isOwn: true })
+  const upload = new ImageUpload(createImageStore().store, { id: 'capture', image, put, isExclusive: true })
   if ((await upload.storeBy(endsAt)) === undefined) throw new Error(`PUT ${put.key}: ${upload.fault}`)
 }

@@ -149,7 +149,7 @@ const slotOf = (host: Host, startMs: number): Slot => {
   const leftMs = () => Math.max(0, warmAt - performance.now())
   return {
     isWarm: () => leftMs() === 0,
-    hasServed: () => false,
+    isDedicatedTo: () => false,
     coldForMs: leftMs,
     host: async (stop) => {
       const waitMs = Number.isFinite(startMs) ? leftMs() : neverMs

@@ -12,7 +12,6 @@ export type JobRecord = AsyncDisposable & {
   /** Names of all created Jobs. */
   readonly createdNames: ReadonlySet<string>
   readonly unfinished: () => readonly ObservedJob[]
-  readonly find: (name: string) => ObservedJob | undefined
   /** Latest claim of each Job. */
   readonly claims: ReadonlyMap<string, string>
   /** Number of times a claim appeared or changed. */
@@ -21,9 +20,7 @@ export type JobRecord = AsyncDisposable & {
   readonly most: () => number
   /** Moments with more unclaimed Jobs than waiting captures plus spares. */
   readonly excesses: readonly string[]
-  /** Number of lists of all Jobs; between a lost watch and the next list, Jobs may come and go unseen. */
-  readonly lists: () => number
-  /** Resets all counts but that of lists. */
+  /** Resets all counts. */
   readonly restart: () => void
 }
 
@@ -38,7 +35,6 @@ export const recordJobs = (
   const excesses: string[] = []
   let most = 0
   let claimWrites = 0
-  let lists = 0
 
   const unfinished = () => reflector.all().filter((job) => !endOf(job))
   /** A claim decrements both Jobs and captures, so that a late watch event causes no false excess. */
@@ -71,7 +67,7 @@ export const recordJobs = (
         }
         check()
       },
-      events: { listed: () => void (lists += 1), ended: () => {} },
+      events: { listed: () => {}, ended: () => {} },
     },
     { resource: jobs, backOff: { firstMs: 50, lastMs: 500 } },
   )
@@ -80,10 +76,8 @@ export const recordJobs = (
     claims,
     excesses,
     unfinished,
-    find: (name) => reflector.all().find(({ metadata }) => metadata.name === name),
     claimWrites: () => claimWrites,
     most: () => most,
-    lists: () => lists,
     restart: () => {
       createdNames.clear()
       claims.clear()

@@ -35,10 +35,10 @@ export const startManyHosts = async (
     server.close()
     server.closeAllConnections()
   })
-  const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
+  const shoot = async (parameters: CaptureParameters): Promise<Shot> => {
     const outcome = await captureWith(host, { timeout: 10, ...parameters })
     if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
     return outcome.shot
   }
-  return { requests, port, host, shotOf, urlOf: (name: string, path = '/') => `http://${name}:${port}${path}` }
+  return { requests, port, host, shoot, urlOf: (name: string, path = '/') => `http://${name}:${port}${path}` }
 }

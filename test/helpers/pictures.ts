@@ -14,9 +14,9 @@ const pixelsOf = async (file: Buffer): Promise<Raw> => {
 /** Number of distinct colours of an image. */
 export const colours = async (file: Buffer): Promise<number> => {
   const { data } = await pixelsOf(file)
-  const seen = new Set<number>()
-  for (let at = 0; at < data.length; at += 3) seen.add(data.readUIntBE(at, 3))
-  return seen.size
+  const pixels = new Set<number>()
+  for (let at = 0; at < data.length; at += 3) pixels.add(data.readUIntBE(at, 3))
+  return pixels.size
 }
 
 /** Share of pixels, 0 to 1, that differ by more than `tolerance` in a channel; 1 if the sizes differ. */

@@ -49,11 +49,11 @@ const findBinaries = async (): Promise<string> => {
 /** The server refuses to run as root: the user `postgres` of its package, else `nobody`. */
 const unprivileged = async (): Promise<Unprivileged> => {
   if (process.getuid?.() !== 0) return undefined
-  const idOf = async (flag: string, user: string) => Number((await run('id', [flag, user])).stdout)
+  const readId = async (flag: string, user: string) => Number((await run('id', [flag, user])).stdout)
   try {
-    return { uid: await idOf('-u', 'postgres'), gid: await idOf('-g', 'postgres') }
+    return { uid: await readId('-u', 'postgres'), gid: await readId('-g', 'postgres') }
   } catch {
-    return { uid: await idOf('-u', 'nobody'), gid: await idOf('-g', 'nobody') }
+    return { uid: await readId('-u', 'nobody'), gid: await readId('-g', 'nobody') }
   }
 }
 

@@ -13,7 +13,7 @@ export const proxied = { name: 'proxied', max: 10 } as const
 type Life = {
   serviceMs: number
   /** Fault of every pod that starts. */
-  wrong?: Fault | undefined
+  fault?: Fault | undefined
 }
 
 /** A cluster with one BrowserPool that runs each capture in its own Job. */
@@ -21,14 +21,14 @@ export type ProxiedCluster = OperatorCluster & {
   readonly life: Life
   readonly record: JobRecord
   /** Changes the BrowserPool. */
-  readonly want: (jobs: Partial<BrowserPoolSpec['jobs']>, more?: WantedSpec) => Promise<void>
+  readonly configure: (jobs: Partial<BrowserPoolSpec['jobs']>, more?: WantedSpec) => Promise<void>
   readonly send: (count: number) => Promise<string[]>
   /** The controller's latest report on whether it can start Jobs. */
   readonly state: () => PoolStateMessage | undefined
   /** Started attempts of a capture. */
   readonly startsOf: (id: string) => readonly StartedMessage[]
   /** Ends a test: waits for all Jobs, asserts no excess Jobs and no capture with two results, and resets the counts. */
-  readonly settled: (t: Test) => Promise<void>
+  readonly assertSettled: (t: Test) => Promise<void>
 }
 
 /** Starts the cluster, with simulated workers; stopped at the test's end. */
@@ -37,28 +37,28 @@ export const startProxiedCluster = async (t: Test): Promise<ProxiedCluster> => {
   let spares = 0
   const cluster = await startOperatorCluster(t, {
     serviceMs: () => life.serviceMs,
-    faultOf: () => life.wrong,
+    faultOf: () => life.fault,
     nodes: 2,
   })
   const { queue, applyPool } = cluster
   const record = recordJobs(cluster, () => spares)
   t.teardown(() => record[Symbol.asyncDispose]())
   const state = () => queue.poolStates.get('proxied')
-  const want: ProxiedCluster['want'] = (jobs, more = {}) => {
+  const configure: ProxiedCluster['configure'] = (jobs, more = {}) => {
     spares = jobs.spares ?? 0
     return applyPool(proxied.name, { pool: 'proxied', jobs: { max: proxied.max, ...jobs }, ...more })
   }
-  await want({})
+  await configure({})
   await eventually(() => state()?.canStart === true)
   return {
     ...cluster,
     life,
     record,
-    want,
+    configure,
     state,
     send: (count) => queue.send(count, { pool: 'proxied' }),
     startsOf: (id) => queue.rows.get(id)?.starts ?? [],
-    settled: async (test) => {
+    assertSettled: async (test) => {
       await eventually(() => record.unfinished().length === 0, { withinMs: 60_000, what: 'all Jobs have ended' })
       test.strictSame(record.excesses, [], 'never more Jobs than captures, claims and spares')
       test.ok(record.most() <= proxied.max, `${record.most()} Jobs at one time`)

@@ -12,7 +12,7 @@ export type ProxyAnswer = {
   readonly socket: Socket
 }
 
-type Asked = {
+type ProxyRequest = {
   readonly port: number
   /** `CONNECT a:443`, `GET http://a/`, or invalid input: sent verbatim. */
   readonly line: string
@@ -41,7 +41,13 @@ const parse = (text: string, socket: Socket): ProxyAnswer => {
  * Sends one request to a proxy over a raw socket, without normalization. Resolves at the connection's
  * end, or as soon as a CONNECT has succeeded. Gives up after ten seconds.
  */
-export const askProxy = async ({ port, line, headers = [], body = '', early = '' }: Asked): Promise<ProxyAnswer> => {
+export const askProxy = async ({
+  port,
+  line,
+  headers = [],
+  body = '',
+  early = '',
+}: ProxyRequest): Promise<ProxyAnswer> => {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.setTimeout(waitMs, () => socket.destroy(new Error('the proxy did not respond')))
   socket.on('error', () => {})

@@ -5,15 +5,15 @@ import type { Route } from '#test/fixtures/pages/pages.ts'
 import type { ReferenceFamily, ReferencePage } from '#test/fixtures/reference/page.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { keepPictures } from '#test/helpers/keep-pictures.ts'
-import { pixel, startCaptures } from '#test/helpers/shots.ts'
+import { pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
-const least = 0.98
+const similarityMin = 0.98
 /** Tolerance per colour channel between two ways of blending the same colour. */
 const tolerance = 3
 const viewport = { width: 800, height: 600 }
 
-const pathOf = ({ name }: ReferencePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
+const pagePath = ({ name }: ReferencePage) => `/${name.replaceAll(/[^a-z0-9]+/gi, '-')}`
 
 const documentOf =
   ({ body, headers }: ReferencePage): Route =>
@@ -38,19 +38,19 @@ const takeReference = async (browser: Browser, url: string, page: ReferencePage)
 const hex = (channels: readonly number[]) => Buffer.from(channels).toString('hex')
 
 /** Differences from the page's hand-written expectations. */
-const faultsIn = async (picture: Uint8Array, { places, size, context }: ReferencePage): Promise<string[]> => {
+const findProblems = async (picture: Uint8Array, { places, size, context }: ReferencePage): Promise<string[]> => {
   const { width, height } = await sharp(picture).metadata()
   const { width: ownWidth, height: ownHeight } = context?.viewport ?? viewport
   const expected = (size ?? [ownWidth, ownHeight]).join(' x ')
-  const faults = expected === `${width} x ${height}` ? [] : [`${width} x ${height} px, not ${expected}`]
+  const problems = expected === `${width} x ${height}` ? [] : [`${width} x ${height} px, not ${expected}`]
   for (const [x, y, colour] of places) {
     const actual = x < width && y < height ? await pixel({ bytes: picture }, x, y) : []
     const isNear = [...Buffer.from(colour, 'hex')].every(
       (value, at) => Math.abs(value - (actual[at] ?? 999)) <= tolerance,
     )
-    if (!isNear) faults.push(`${hex(actual)} at ${x}, ${y}, not ${colour}`)
+    if (!isNear) problems.push(`${hex(actual)} at ${x}, ${y}, not ${colour}`)
   }
-  return faults
+  return problems
 }
 
 /**
@@ -58,34 +58,36 @@ const faultsIn = async (picture: Uint8Array, { places, size, context }: Referenc
  * match and have the colours that the page defines, and both checks must fail once the page is broken.
  */
 export const testReferencePages = async (t: Test, family: ReferenceFamily): Promise<void> => {
-  const documents = Object.fromEntries(family.pages.map((page) => [pathOf(page), documentOf(page)]))
-  const { pages, shotOf } = await startCaptures(t, { ...family.routes, ...documents })
+  const documents = Object.fromEntries(family.pages.map((page) => [pagePath(page), documentOf(page)]))
+  const { pages, shoot } = await startCaptureEnvironment(t, { ...family.routes, ...documents })
   // The engine's setting: rotated out-of-process frames are smoothed differently.
   const browser = await startBareBrowser(['--site-per-process'])
   t.teardown(() => browser.close())
 
-  let unlike = 0
+  let caughtByComparison = 0
   for (const page of family.pages) {
     const { todo = false } = page
     t.test(`${family.name}: ${page.name}: matches a bare browser, and a defect is caught`, { todo }, async (t) => {
-      const url = pages.url + pathOf(page)
+      const url = pages.url + pagePath(page)
       const parameters = { url, ...viewport, ...page.parameters }
       const reference = await takeReference(browser, url, page)
-      const { bytes } = await shotOf(parameters)
+      const { bytes } = await shoot(parameters)
       const likeness = await similarity(bytes, reference)
-      const faults = await faultsIn(bytes, page)
-      if (likeness < least || faults.length > 0) {
-        const folder = await keepPictures(pathOf(page), { ours: bytes, reference })
-        t.fail(`similarity ${likeness.toFixed(4)}, at least ${least}; ${faults.join('; ')}; pictures in ${folder}`)
+      const faults = await findProblems(bytes, page)
+      if (likeness < similarityMin || faults.length > 0) {
+        const folder = await keepPictures(pagePath(page), { ours: bytes, reference })
+        t.fail(
+          `similarity ${likeness.toFixed(4)}, at least ${similarityMin}; ${faults.join('; ')}; pictures in ${folder}`,
+        )
       }
-      const broken = await shotOf({ ...parameters, css: page.defect })
-      const isUnlike = (await similarity(broken.bytes, reference)) < least
-      if (isUnlike) unlike += 1
-      t.ok(isUnlike || (await faultsIn(broken.bytes, page)).length > 0, `${page.defect} is seen`)
+      const broken = await shoot({ ...parameters, css: page.defect })
+      const differs = (await similarity(broken.bytes, reference)) < similarityMin
+      if (differs) caughtByComparison += 1
+      t.ok(differs || (await findProblems(broken.bytes, page)).length > 0, `${page.defect} is seen`)
       t.comment(`similarity ${likeness.toFixed(5)}`)
     })
   }
   t.test(`${family.name}: the comparison catches defects by itself`, async (t) => {
-    t.ok(unlike >= family.pages.length / 2, `${unlike} of ${family.pages.length}`)
+    t.ok(caughtByComparison >= family.pages.length / 2, `${caughtByComparison} of ${family.pages.length}`)
   })
 }

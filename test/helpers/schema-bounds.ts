@@ -24,14 +24,14 @@ type Keys = readonly (string | number)[]
 export type Bound = { readonly keys: Keys; readonly keyword: string; readonly bad: unknown }
 
 /** A path in the notation of the API server's error messages: `spec.env[0].name`. */
-export const pathOf = (keys: Keys): string =>
+export const joinKeys = (keys: Keys): string =>
   keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : (index > 0 ? '.' : '') + key)).join('')
 
 /** The value at a path. Throws if it is missing, so that an example cannot omit a field. */
 const at = (value: unknown, keys: Keys): unknown =>
   keys.reduce((inner, key) => {
     const found = (inner as Record<string | number, unknown>)[key]
-    if (found === undefined) throw new Error(`the example has no ${pathOf(keys)}`)
+    if (found === undefined) throw new Error(`the example has no ${joinKeys(keys)}`)
     return found
   }, value)
 
@@ -98,10 +98,10 @@ export const replaceAt = <T extends object>(example: T, keys: Keys, value: unkno
 }
 
 /** The validation rules of a schema as `path: message`. */
-export const rulesOf = (schema: Schema, path: string): string[] => [
+export const listRules = (schema: Schema, path: string): string[] => [
   ...(schema['x-kubernetes-validations'] ?? []).map(({ message }) => `${path}: ${message}`),
-  ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => rulesOf(each, `${path}.${name}`)),
-  ...(schema.items ? rulesOf(schema.items, `${path}[]`) : []),
+  ...Object.entries(schema.properties ?? {}).flatMap(([name, each]) => listRules(each, `${path}.${name}`)),
+  ...(schema.items ? listRules(schema.items, `${path}[]`) : []),
 ]
 
 /** A copy of a definition's `spec` without rules, bounds, subresources and short names; required fields stay required. */

@@ -12,9 +12,9 @@ export const redPage = (body: string): string => `<!doctype html><body style="ma
 
 /**
  * Serves the fixture pages and `routes` on loopback, also as `localhost`, and starts a browser host that can reach them, both
- * until the tests end. `shotOf` throws if a capture does not complete; page timeout is five seconds.
+ * until the tests end. `shoot` throws if a capture does not complete; page timeout is five seconds.
  */
-export const startCaptures = async (
+export const startCaptureEnvironment = async (
   lifetime: { readonly teardown: (clean: () => Promise<void>) => unknown },
   routes: Readonly<Record<string, Route>> = {},
 ) => {
@@ -26,12 +26,12 @@ export const startCaptures = async (
     for (const part of [host, egress, pages]) await part[Symbol.asyncDispose]()
   })
   const take = (parameters: CaptureParameters) => captureWith(host, { timeout: 5, ...parameters })
-  const shotOf = async (parameters: CaptureParameters): Promise<Shot> => {
+  const shoot = async (parameters: CaptureParameters): Promise<Shot> => {
     const outcome = await take(parameters)
     if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
     return outcome.shot
   }
-  return { pages, egress, host, take, shotOf }
+  return { pages, egress, host, take, shoot }
 }
 
 /** Red, green and blue of a pixel. */

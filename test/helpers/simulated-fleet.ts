@@ -27,7 +27,7 @@ type Worker = {
 /** Delay until the reason why a worker does not start is reported. */
 const noticedAfterMs = 1500
 
-const stateOf = (worker: Worker, atMs: number): ObservedWorker['state'] => {
+const stateAt = (worker: Worker, atMs: number): ObservedWorker['state'] => {
   if (worker.readyMs > atMs) return worker.stuck && atMs - worker.bornMs >= noticedAfterMs ? 'stuck' : 'starting'
   if (!worker.leaving) return 'ready'
   return worker.running.length > 0 ? 'draining' : 'drained'
@@ -35,7 +35,7 @@ const stateOf = (worker: Worker, atMs: number): ObservedWorker['state'] => {
 
 /** Removal order of a ReplicaSet: first pods that are not running, then pods that are not ready. */
 const rankOf = (worker: Worker, atMs: number): number => {
-  const state = stateOf(worker, atMs)
+  const state = stateAt(worker, atMs)
   if (state === 'starting' || state === 'stuck') return 0
   return state === 'ready' ? 2 : 1
 }
@@ -65,7 +65,7 @@ const createService = (
       for (const worker of crews.flat()) {
         for (const { id, endMs } of worker.running) if (endMs <= atMs) ended?.(id)
         worker.running = worker.running.filter(({ endMs }) => endMs > atMs)
-        while (stateOf(worker, atMs) === 'ready' && worker.running.length < worker.slots) {
+        while (stateAt(worker, atMs) === 'ready' && worker.running.length < worker.slots) {
           const next = queue.shift()
           if (!next) break
           waitsMs.push(atMs - next.atMs)
@@ -92,7 +92,7 @@ const createReplicas = (options: FleetOptions) => {
   const remove = (worker: Worker, atMs: number) => {
     workers.splice(workers.indexOf(worker), 1)
     interrupted += worker.running.length
-    if (stateOf(worker, atMs) === 'starting') aborted += 1
+    if (stateAt(worker, atMs) === 'starting') aborted += 1
   }
   const make = (atMs: number) => {
     const most = Math.min(requiredCount, options.quota?.(atMs) ?? Infinity)
@@ -166,8 +166,8 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     observe: (atMs: number): ObservedWorker[] =>
       workers.map((worker) => ({
         pod: worker.pod,
-        state: stateOf(worker, atMs),
-        ...(stateOf(worker, atMs) === 'stuck' && { trouble: 'unschedulable' }),
+        state: stateAt(worker, atMs),
+        ...(stateAt(worker, atMs) === 'stuck' && { trouble: 'unschedulable' }),
         ageMs: atMs - worker.bornMs,
         silentMs: 0,
         slots: worker.slots,

@@ -78,7 +78,7 @@ export const startStandInFleet = (
         headers: { 'if-none-match': '*' },
       })
       if (status !== 201) throw new Error(`put: ${status}`)
-      const end: CompletedResult = { ...report, ...imageOf(put?.key ?? '', behaviour) }
+      const end: CompletedResult = { ...report, ...createImage(put?.key ?? '', behaviour) }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       // Before waiting, otherwise a capture held for longer than its lease is redelivered.
       delivery.ack()
@@ -105,9 +105,9 @@ export const startStandInFleet = (
   }
 }
 
-const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-const imageOf = (
+const createImage = (
   objectKey: string,
   { image, targetStatus = 200, warnings = [], metadata, html }: Extract<Behaviour, { image: Buffer }>,
 ) =>
@@ -115,14 +115,14 @@ const imageOf = (
     outcome: 'completed',
     objectKey,
     bytes: image.length,
-    sha256: digestOf(image),
+    sha256: sha256Hex(image),
     width: 1280,
     height: 800,
     targetStatus,
     finalUrl: 'https://example.com/',
     warnings,
     ...(metadata && { metadata }),
-    ...(html && { files: [{ name: 'html' as const, bytes: html.length, sha256: digestOf(html) }] }),
+    ...(html && { files: [{ name: 'html' as const, bytes: html.length, sha256: sha256Hex(html) }] }),
   }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>

@@ -1,7 +1,7 @@
 import type { Status } from '#shared/capture/status.ts'
 import type { Database } from '#shared/db/connection.ts'
 
-type Wanted = {
+type StoreOptions = {
   readonly accountId: string
   readonly count: number
   readonly status?: Status
@@ -12,7 +12,7 @@ type Wanted = {
 }
 
 /** Inserts captures directly into their table, and ended ones into the counts. Returns their ids, oldest first. */
-export const storeCaptures = async (database: Database, options: Wanted): Promise<string[]> => {
+export const storeCaptures = async (database: Database, options: StoreOptions): Promise<string[]> => {
   const { accountId, count, status = 'completed', createdAt = '2026-01-01T00:00:00Z', every = '1 second' } = options
   const rows = await database.query<{ id: string }>(
     `with stored as (

@@ -122,7 +122,7 @@ export const startSystem = async (
     fetch(baseUrl + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${apiKey}` } })
   const post = (path: string, body: unknown) =>
     request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
-  const dataOf = async (response: Response, status: number) => {
+  const readData = async (response: Response, status: number) => {
     if (response.status !== status) throw new Error(`${response.status}: ${await response.text()}`)
     return ((await response.json()) as { data: TestRecord }).data
   }
@@ -140,8 +140,8 @@ export const startSystem = async (
     readLocal,
     request,
     post,
-    create: async (parameters) => (await dataOf(await post('/v1/screenshots', parameters), 202)).id,
-    record: async (id) => dataOf(await request(`/v1/screenshots/${id}`), 200),
+    create: async (parameters) => (await readData(await post('/v1/screenshots', parameters), 202)).id,
+    record: async (id) => readData(await request(`/v1/screenshots/${id}`), 200),
     metrics: async (service) => {
       const found = (await readLocal()).services.find((each) => each.name === service)
       if (!found) throw new Error(`no service ${service}`)

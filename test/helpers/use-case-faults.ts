@@ -8,7 +8,7 @@ import { declareStreams } from '#shared/queue/streams.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import { createFilesStore, type FilesStore } from '#shared/storage/files-store.ts'
 import { type CallFault, callFaults, faultyReachable, reachable, runWithFault } from './call-faults.ts'
-import { databaseState, keepRows } from './database-state.ts'
+import { databaseState, snapshotRows } from './database-state.ts'
 import { meterDifferences } from './meter-differences.ts'
 import type { TestNats } from './nats.ts'
 import type { TestPostgres } from './postgres.ts'
@@ -50,7 +50,7 @@ const lapse = async (database: Database) => {
 }
 
 /** The rows, the subjects of each stream, the number of objects, and how many meters are wrong. */
-const stateOf = async (
+const readState = async (
   { database, queue, objects }: Stores,
   rows: (database: Database) => Promise<Readonly<Record<string, unknown>>>,
 ): Promise<Readonly<Record<string, unknown>>> => {
@@ -92,7 +92,7 @@ const openStores = async (test: Test, servers: { readonly server: TestPostgres; 
   return { database, queue, objects, env }
 }
 
-/** A use case with more calls suffers one fault at each, in turn: its calls are loops over the same ones. */
+/** A use case with more calls gets one kind of fault per call, in rotation: its calls are loops over the same ones. */
 const wholeCalls = 30
 
 /**
@@ -110,7 +110,7 @@ export const openPair = async <Process, World>(
   const [disturbed, healthy] = [await open(env, faultyReachable), await open(env, reachable)]
   for (const each of [disturbed, healthy]) test.teardown(() => each[Symbol.asyncDispose]())
   const world = await prepare(stores)
-  const restore = await keepRows(database)
+  const restore = await snapshotRows(database)
 
   const run = async ({ arrange, act }: UseCase<Process, World>, planted?: { at: number; fault: CallFault }) => {
     await restore()
@@ -118,7 +118,7 @@ export const openPair = async <Process, World>(
     await purgeStreams(queue)
     await objects.delete(await Array.fromAsync(objects.list('')))
     await arrange(world)
-    const before = await stateOf(stores, rows)
+    const before = await readState(stores, rows)
     const pass = async () => {
       await lapse(database)
       await meanwhile(world)
@@ -130,13 +130,13 @@ export const openPair = async <Process, World>(
     const calls = await runWithFault(planted && { ...planted, overtake }, () => act(disturbed, world))
     for (let again = 0; again < 2; again += 1) await overtake()
     await pass()
-    return { before, after: await stateOf(stores, rows), calls }
+    return { before, after: await readState(stores, rows), calls }
   }
 
   return async (useCase: UseCase<Process, World>) => {
     const { before, after, calls } = await run(useCase)
-    test.ok(calls.length > 0, 'it calls a store')
-    test.notSame(after, before, 'it does something')
+    test.ok(calls.length > 0, 'the use case calls a store')
+    test.notSame(after, before, 'the use case changes the stores')
     const differing: { readonly fault: string; readonly found: object }[] = []
     for (const [at, call] of calls.entries()) {
       for (const fault of calls.length > wholeCalls ? callFaults.slice(at % 3, (at % 3) + 1) : callFaults) {

@@ -19,10 +19,10 @@ const newBatch = (tenant: Tenant, size: number, more: Partial<NewBatch> = {}): N
   return { ...common, id: randomUUID(), members, ...more }
 }
 const accept = (batch: NewBatch, windowSize = 16) => acceptBatch(database, batch, { windowSize })
-const codeOf = (outcome: AcceptBatchOutcome) => (outcome.ok ? 'ok' : outcome.code)
+const errorCode = (outcome: AcceptBatchOutcome) => (outcome.ok ? 'ok' : outcome.code)
 const find = async (tenant: Tenant, id: string) =>
   (await findBatch({ database, records: testRecords }, { id, accountId: tenant.accountId }))!
-const rowsOf = async ({ accountId }: Tenant) => {
+const readRows = async ({ accountId }: Tenant) => {
   const counts = ['capture', 'outbox', 'batch', 'idempotency_key'].map(
     async (table) => (await database.query(`select from ${table} where account_id = $1`, [accountId])).length,
   )
@@ -42,7 +42,7 @@ t.test('accept batch: a batch is one request and a capture per member, in input 
     batch.members.slice(0, 16).map(({ id }) => id),
     'the first have room in the window, the others wait',
   )
-  t.same(await rowsOf(tenant), [20, 20, 1, 0])
+  t.same(await readRows(tenant), [20, 20, 1, 0])
   const found = await find(tenant, batch.id)
   t.match(found, { id: batch.id, total: 20, processing: 0, completed: 0, failed: 0, created_at: /Z$/ })
   t.same(
@@ -78,17 +78,17 @@ t.test('accept batch: at the edge of quota and queue bound, a batch is accepted 
   ] as const) {
     const tenant = await createTenant(database, limits)
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => accept(newBatch(tenant, 10))))
-    const codes = outcomes.map(codeOf).toSorted()
+    const codes = outcomes.map(errorCode).toSorted()
     t.same(codes, [...Array.from({ length: 6 }, () => refused), 'ok', 'ok'].toSorted())
-    t.same(await rowsOf(tenant), [20, 20, 2, 0])
+    t.same(await readRows(tenant), [20, 20, 2, 0])
     const key = { key: 'k', requestSha256: Buffer.alloc(32) }
-    t.equal(codeOf(await accept(newBatch(tenant, 6, { idempotency: key }))), refused, 'one more than what is left')
-    t.same(await rowsOf(tenant), [20, 20, 2, 0])
-    t.equal(codeOf(await accept(newBatch(tenant, 5))), 'ok', 'as many as are left')
+    t.equal(errorCode(await accept(newBatch(tenant, 6, { idempotency: key }))), refused, 'one more than what is left')
+    t.same(await readRows(tenant), [20, 20, 2, 0])
+    t.equal(errorCode(await accept(newBatch(tenant, 5))), 'ok', 'as many as are left')
     t.same(await database.query(meterDifferences), [])
   }
   const none = await createTenant(database, { screenshots_per_month: 3 })
-  t.equal(codeOf(await accept(newBatch(none, 4))), 'USAGE_LIMIT_EXCEEDED', 'more than the whole quota')
+  t.equal(errorCode(await accept(newBatch(none, 4))), 'USAGE_LIMIT_EXCEEDED', 'more than the whole quota')
   const over = await createTenant(database, { screenshots_per_month: 1, overage_price: '0.01' })
   t.match(await accept(newBatch(over, 4)), { ok: true, caller: { usage: { overage: 3 } } })
 })

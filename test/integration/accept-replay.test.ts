@@ -10,8 +10,8 @@ const server = await startPostgres(t)
 const database = await server.createDatabase(25)
 const windowSize = 16
 const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work))
-const hashOf = (body: string) => createHash('sha256').update(body).digest()
-const under = (key: string, body = 'body') => ({ idempotency: { key, requestSha256: hashOf(body) } })
+const sha256 = (body: string) => createHash('sha256').update(body).digest()
+const under = (key: string, body = 'body') => ({ idempotency: { key, requestSha256: sha256(body) } })
 
 const accept = async (tenant: Tenant, more: Parameters<Tenant['capture']>[0] = {}) => {
   const capture = tenant.capture(more)
@@ -21,8 +21,8 @@ const newBatch = (tenant: Tenant, more: Partial<NewBatch>): NewBatch => {
   const { id: _, ...common } = tenant.capture()
   return { ...common, id: randomUUID(), members: [tenant.capture(), tenant.capture()], ...more }
 }
-const replayOf = (outcome: AcceptOutcome) => (outcome.ok ? outcome.replayOf : outcome.code)
-const countOf = async (table: string, { accountId }: Tenant) =>
+const replayedId = (outcome: AcceptOutcome) => (outcome.ok ? outcome.replayOf : outcome.code)
+const countRows = async (table: string, { accountId }: Tenant) =>
   (await database.query(`select from ${table} where account_id = $1`, [accountId])).length
 
 // Contract: Order of checks
@@ -33,8 +33,8 @@ t.test('accept replay: of concurrent requests with one key one is accepted; the 
   const [first, ...more] = all.filter(({ outcome }) => outcome.ok && outcome.replayOf === undefined)
   t.same([first !== undefined, more], [true, []])
   const replays = all.filter((each) => each !== first)
-  t.same(new Set(replays.map(({ outcome }) => replayOf(outcome))), new Set([first!.id]))
-  t.same([await countOf('capture', tenant), await countOf('outbox', tenant)], [1, 1])
+  t.same(new Set(replays.map(({ outcome }) => replayedId(outcome))), new Set([first!.id]))
+  t.same([await countRows('capture', tenant), await countRows('outbox', tenant)], [1, 1])
   t.same(await database.query('select reserved::integer from usage where account_id = $1', [tenant.accountId]), [
     { reserved: 1 },
   ])
@@ -56,25 +56,25 @@ t.test(
     t.match((await accept(tenant, { ...under('key', 'other'), features: ['stealth'] })).outcome, {
       code: 'FEATURE_NOT_AVAILABLE',
     })
-    t.equal(replayOf((await accept(await createTenant(database), under('key', 'other'))).outcome), undefined)
+    t.equal(replayedId((await accept(await createTenant(database), under('key', 'other'))).outcome), undefined)
   },
 )
 
 t.test('accept replay: a refused request does not use up its key', async (t) => {
   const tenant = await createTenant(database, { screenshots_per_month: 1, max_pending: 2 })
   await accept(tenant)
-  t.equal(replayOf((await accept(tenant, under('key'))).outcome), 'USAGE_LIMIT_EXCEEDED')
-  t.equal(await countOf('idempotency_key', tenant), 0)
-  t.equal(replayOf((await accept(tenant, under('key', 'other'))).outcome), 'USAGE_LIMIT_EXCEEDED')
+  t.equal(replayedId((await accept(tenant, under('key'))).outcome), 'USAGE_LIMIT_EXCEEDED')
+  t.equal(await countRows('idempotency_key', tenant), 0)
+  t.equal(replayedId((await accept(tenant, under('key', 'other'))).outcome), 'USAGE_LIMIT_EXCEEDED')
 })
 
 t.test('accept replay: a capture that shares a result is replayed under its key', async (t) => {
   const tenant = await createTenant(database)
-  const sharing = { key: hashOf('shared'), seconds: 60 }
+  const sharing = { key: sha256('shared'), seconds: 60 }
   await accept(tenant, { sharing })
   const follower = await accept(tenant, { sharing, ...under('key') })
   t.match(follower.outcome, { shared: 'follows' })
-  t.equal(replayOf((await accept(tenant, { sharing, ...under('key') })).outcome), follower.id)
+  t.equal(replayedId((await accept(tenant, { sharing, ...under('key') })).outcome), follower.id)
 })
 
 // Contract: Idempotency
@@ -87,11 +87,11 @@ t.test('accept replay: after 24 hours a key may be reused; old keys are removed 
       [tenant.accountId, hours, keys],
     )
   await age(23.9, ['a'])
-  t.equal(replayOf((await accept(tenant, under('a', 'other'))).outcome), 'IDEMPOTENCY_MISMATCH')
+  t.equal(replayedId((await accept(tenant, under('a', 'other'))).outcome), 'IDEMPOTENCY_MISMATCH')
   await age(24.1, ['a', 'b', 'c'])
   const again = await accept(tenant, under('a', 'other'))
-  t.equal(replayOf(again.outcome), undefined)
-  t.equal(replayOf((await accept(tenant, under('a', 'other'))).outcome), again.id)
+  t.equal(replayedId(again.outcome), undefined)
+  t.equal(replayedId((await accept(tenant, under('a', 'other'))).outcome), again.id)
   t.same([await removeIdempotencyKeys(database, 1), await removeIdempotencyKeys(database, 9)], [1, 1])
   t.same(await database.query('select key from idempotency_key where account_id = $1', [tenant.accountId]), [
     { key: 'a' },
@@ -107,8 +107,8 @@ t.test('accept replay: a batch is replayed under its key; concurrent requests cr
   })
   const first = batches.filter(({ outcome }) => outcome.ok && outcome.replayOf === undefined)
   t.equal(first.length, 1)
-  t.same(new Set(batches.map(({ outcome }) => replayOf(outcome) ?? first[0]!.id)), new Set([first[0]!.id]))
-  t.same([await countOf('capture', tenant), await countOf('batch', tenant)], [2, 1])
+  t.same(new Set(batches.map(({ outcome }) => replayedId(outcome) ?? first[0]!.id)), new Set([first[0]!.id]))
+  t.same([await countRows('capture', tenant), await countRows('batch', tenant)], [2, 1])
   const other = await acceptBatch(database, newBatch(tenant, under('batch', 'other')), { windowSize })
   t.match(other, { ok: false, code: 'IDEMPOTENCY_MISMATCH' })
 })

@@ -16,8 +16,8 @@ const server = await startPostgres(t)
 const database = await server.createDatabase(25)
 const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work))
 
-const keyOf = (text: string) => createHash('sha256').update(text).digest()
-const sharing = (text: string, seconds = 600) => ({ sharing: { key: keyOf(text), seconds } })
+const cacheKey = (text: string) => createHash('sha256').update(text).digest()
+const sharing = (text: string, seconds = 600) => ({ sharing: { key: cacheKey(text), seconds } })
 
 const accept = async (tenant: Tenant, more: Parameters<Tenant['capture']>[0] = {}) => {
   const capture = tenant.capture(more)

@@ -366,11 +366,11 @@ t.test('answer headers: ids of another account, unknown ids and malformed ids ge
   const owner = await newAccount('unlimited')
   const other = await newAccount('unlimited')
   const capture = await owner.create()
-  const codeOf = async (path: string, body: unknown) =>
+  const errorCode = async (path: string, body: unknown) =>
     ((await (await owner.post(path, body)).json()) as { data: { id: string } }).data.id
   const ids = {
-    batch: await codeOf('/v1/screenshots/batch', { urls: [url] }),
-    webhook: await codeOf('/v1/webhooks', { url: 'https://hooks.example.com/' }),
+    batch: await errorCode('/v1/screenshots/batch', { urls: [url] }),
+    webhook: await errorCode('/v1/webhooks', { url: 'https://hooks.example.com/' }),
   }
   for (const route of keyed.filter(({ path }) => path.includes(':'))) {
     const foreign = route.path.includes('/batch/') ? ids.batch : ids.webhook

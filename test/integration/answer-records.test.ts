@@ -67,7 +67,7 @@ const newAccount = async () => {
   return { accountId, ask, data, create, ended }
 }
 
-const namesOf = (record: object) => Object.keys(record).toSorted()
+const fieldNames = (record: object) => Object.keys(record).toSorted()
 const always = ['id', 'status', 'url', 'options', 'created_at']
 const ofImage = ['file_size', 'mime_type', 'width', 'height', 'processing_time_ms', 'image_url', 'completed_at']
 const added = ['expires_at', 'started_at', 'cached', 'warnings', 'timings', 'target_status', 'final_url']
@@ -76,7 +76,7 @@ const added = ['expires_at', 'started_at', 'cached', 'warnings', 'timings', 'tar
 t.test('answer records: a record has exactly the fields of its state, and none is null', async (t) => {
   const { data, create, ended } = await newAccount()
   const has = (record: object, names: readonly string[], what: string) => {
-    t.same(namesOf(record), names.toSorted(), what)
+    t.same(fieldNames(record), names.toSorted(), what)
     t.notOk(Object.values(record).includes(null), `${what}: nothing is null`)
   }
   const created = await create({ url: 'https://example.com/never' })
@@ -119,7 +119,7 @@ t.test('answer records: a record has exactly the fields of its state, and none i
 
   const first = await ended((await create({ url: 'https://example.com/kept', cache_ttl: 60 })).id)
   const hit = await ended((await create({ url: 'https://example.com/kept', cache_ttl: 60 })).id)
-  t.same([first['cached'], hit['cached'], namesOf(hit)], [false, true, namesOf(first)])
+  t.same([first['cached'], hit['cached'], fieldNames(hit)], [false, true, fieldNames(first)])
 })
 
 // Contract: `url` for html/markdown sources

@@ -11,13 +11,13 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 
 const server = await startPostgres(t)
 const pepper = 'pepper'
-const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
+const newAccount = { name: 'A', email: 'a@example.com', plan: 'free' }
 
 // Contract: Audit log
 t.test('audit: every change of accounts and keys is recorded once, with its actor and without secrets', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
-  const { id } = await createAccount(database, wanted, 'command line')
+  const { id } = await createAccount(database, newAccount, 'command line')
   await setPlan(database, id, 'pro', 'admin')
   const key = await createKey(database, { accountId: id, name: 'k', domains: ['a.example'], pepper, actor: 'admin' })
   await changeKey(database, key.id, { expiresAt: new Date('2999-01-01'), domains: ['B.example'] }, 'admin')
@@ -59,7 +59,7 @@ t.test('audit: every change of accounts and keys is recorded once, with its acto
 t.test('audit: failed changes are not recorded', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
-  await t.rejects(createAccount(database, { ...wanted, plan: 'gold' }), { code: 'VALIDATION_ERROR' })
+  await t.rejects(createAccount(database, { ...newAccount, plan: 'gold' }), { code: 'VALIDATION_ERROR' })
   await t.rejects(setDisabled(database, randomUUID(), true), { code: 'NOT_FOUND' })
   await t.rejects(changeKey(database, randomUUID(), { domains: [] }), { code: 'NOT_FOUND' })
   t.same(await listChanges(database, { limit: 10 }), [])
@@ -69,7 +69,7 @@ t.test('audit: the keys of a disabled account are refused by every replica at on
   const database = await server.createDatabase()
   await using replica = openDatabase({ url: database.url, poolMax: 2 })
   await replacePlans(database, defaultPlans)
-  const { id } = await createAccount(database, wanted)
+  const { id } = await createAccount(database, newAccount)
   const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper })
   const request = { keyHash: createKeyHash(pepper)(key), originHost: null }
   await setDisabled(database, id, true)
@@ -83,7 +83,7 @@ t.test('audit: the keys of a disabled account are refused by every replica at on
 t.test('audit: accounts are listed page by page', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
-  for (let created = 0; created < 5; created += 1) await createAccount(database, wanted)
+  for (let created = 0; created < 5; created += 1) await createAccount(database, newAccount)
   const all = await listAccounts(database)
   const pages = [await listAccounts(database, { limit: 2 })]
   for (let page = pages[0]; page?.length === 2; page = pages.at(-1)) {

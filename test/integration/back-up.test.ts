@@ -36,7 +36,7 @@ const start = (databaseUrl: string, s3Url: string) =>
     dataDir: data,
     env: { SHUTTERFLEET_DATABASE_URL: databaseUrl, SHUTTERFLEET_S3_URL: s3Url },
   })
-const digestOf = async (system: System, id: string) => {
+const imageDigest = async (system: System, id: string) => {
   const response = await system.request(`/v1/screenshots/${id}/image`)
   return {
     status: response.status,
@@ -70,7 +70,7 @@ t.test('back-up: after backup, wipe and restore, the same key reads the same cap
   const system = await start(first, store.url)
   const { api_key: key } = await system.readLocal()
   const id = await capture(system)
-  const [image, list] = [await digestOf(system, id), await listOf(system)]
+  const [image, list] = [await imageDigest(system, id), await listOf(system)]
   t.equal(image.status, 200)
   const places = { DATABASE_URL: first, OBJECTS: await hidden(store.url) }
   t.match(
@@ -98,7 +98,11 @@ t.test('back-up: after backup, wipe and restore, the same key reads the same cap
     ...again,
     request: (path: string) => fetch(again.baseUrl + path, { headers: { authorization: `Bearer ${key}` } }),
   }
-  t.strictSame(await digestOf(before, id), image, 'the key from before the wipe reads the image from before the wipe')
+  t.strictSame(
+    await imageDigest(before, id),
+    image,
+    'the key from before the wipe reads the image from before the wipe',
+  )
   t.strictSame(await listOf(before), list)
   t.ok(await capture(again), 'new captures work')
   await again.stop()
@@ -131,11 +135,11 @@ t.test('back-up: images move to another bucket while the service runs, the rest 
   const copy = () => run('bin/shutterfleet', ['objects', 'copy', '--from', old.url, '--to', bucket.url])
   t.match(await copy(), /copied 2 objects/)
   const late = await capture(system)
-  const images = [await digestOf(system, early), await digestOf(system, late)]
+  const images = [await imageDigest(system, early), await imageDigest(system, late)]
   await system.stop()
   t.match(await copy(), /copied 1 objects, \d+ bytes; skipped 2 that already exist/)
   const moved = await start(database, bucket.url)
   t.teardown(() => moved.stop())
-  t.strictSame([await digestOf(moved, early), await digestOf(moved, late)], images)
+  t.strictSame([await imageDigest(moved, early), await imageDigest(moved, late)], images)
   await moved.stop()
 })

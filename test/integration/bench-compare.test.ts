@@ -56,8 +56,8 @@ t.test('comparison: a round measures every part of two running systems and of a 
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
   const side = await createSide(ownTree, folder, { accounts: 1, args: ['--allow-target', site.host] })
-  const effort = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000 }
-  const surroundings = { effort, pageUrl: `http://${site.host}/index.html` }
+  const workload = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000 }
+  const surroundings = { workload, pageUrl: `http://${site.host}/index.html` }
   const round = await measureRound([side, side], Object.keys(runningParts), surroundings)
   t.strictSame(
     [...round.keys()],

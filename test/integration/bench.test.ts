@@ -38,12 +38,12 @@ const measureSmallPage = async (t: Test, page: SmallPage) => {
 }
 
 const measureWorker = async (t: Test, warm: WarmSite) => {
-  const looks = { looks: [1, 2], settleMs: 1, format: 'jpeg' } as const
-  const lasting = await measureLasting(warm, { ...looks, tall: '/15', tallShots: 1, blocked: 1, kills: 1 })
+  const memoryWorkload = { readAfter: [1, 2], settleMs: 1, format: 'jpeg' } as const
+  const lasting = await measureLasting(warm, { ...memoryWorkload, tall: '/15', tallShots: 1, blocked: 1, kills: 1 })
   t.strictSame(implausible(lasting), [])
   t.equal(lasting.tall.length, 2)
-  t.strictSame(implausible(await measureMemoryAlone(warm, looks)), [])
-  t.strictSame(implausible(await measurePages(warm, looks)), [])
+  t.strictSame(implausible(await measureMemoryAlone(warm, memoryWorkload)), [])
+  t.strictSame(implausible(await measurePages(warm, memoryWorkload)), [])
   t.strictSame(implausible(await measureRecycling(warm, 1), /kept/), [])
 }
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
+import { findBrowsers, chromiumPath } from '#test/helpers/bare-browser.ts'
 import { browserUsers, captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
@@ -40,7 +40,7 @@ t.test(
     await using egress = await startTestEgress('127.0.0.1:1')
     await using host = await startTestHost(egress)
     t.match(await captureWith(host, { html: 'x' }), { outcome: 'completed' })
-    const [browser] = browsersOf(process.pid)
+    const [browser] = findBrowsers(process.pid)
     const all = processTree(process.pid).filter(({ command }) => command.startsWith(process.execPath))
     const hosts = all.filter(({ command }) => command.includes('browser-host'))
     t.equal(hosts.length, 1)

@@ -43,7 +43,7 @@ const download = async (url: string, headers = {}) => {
   const response = await system.request(new URL(url).pathname, { headers })
   return { response, bytes: Buffer.from(await response.arrayBuffer()) }
 }
-const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 t.test('capture files: the record lists what was requested, each with an address of its own', async (t) => {
   const record = await ended(await system.create(request))
@@ -63,7 +63,7 @@ t.test('capture files: the record lists what was requested, each with an address
     const { response, bytes } = await download(file.url)
     t.equal(response.status, 200)
     t.equal(response.headers.get('content-type'), file.mime_type)
-    t.equal(response.headers.get('etag'), `"${digestOf(bytes)}"`)
+    t.equal(response.headers.get('etag'), `"${sha256Hex(bytes)}"`)
     t.match(
       response.headers.get('content-disposition'),
       new RegExp(`^attachment; filename="${record.id}-[a-z0-9-]+\\.[a-z]+"$`),
@@ -99,7 +99,7 @@ t.test('capture files: a capture that waits for its end returns the image alone'
   const bytes = Buffer.from(await response.arrayBuffer())
   const record = await ended(response.headers.get('x-screenshot-id') ?? '')
   t.equal(bytes.length, record.file_size)
-  t.equal(response.headers.get('etag'), `"${digestOf(bytes)}"`)
+  t.equal(response.headers.get('etag'), `"${sha256Hex(bytes)}"`)
 })
 
 t.test('capture files: a shared result has the same files, until the last of its captures is deleted', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { check, invariants } from '#test/chaos/check.ts'
-import { cleanLimits, cleanRun, type DoctoredRun, idOf, imageOf, keyOf } from '#test/chaos/clean-run.ts'
+import { cleanLimits, cleanRun, type DoctoredRun, captureId, imageHash, objectKey } from '#test/chaos/clean-run.ts'
 import type { Exchange } from '#test/chaos/history.ts'
 import { faults } from '#test/chaos/faults.ts'
 import { planRepresentative, planRun } from '#test/chaos/plan.ts'
@@ -15,7 +15,7 @@ const exchangeOf = ({ history }: DoctoredRun, operation: Exchange['operation'], 
     (event) =>
       event.kind === 'exchange' &&
       event.operation === operation &&
-      (operation === 'usage' || event.target === idOf(n) || event.captures.some(({ id }) => id === idOf(n))),
+      (operation === 'usage' || event.target === captureId(n) || event.captures.some(({ id }) => id === captureId(n))),
   )
   return found as Exchange
 }
@@ -24,18 +24,20 @@ const add = (run: DoctoredRun, exchange: Exchange, changes: Partial<Exchange>) =
   run.history.push({ ...exchange, startMs: 1000, endMs: 1001, ...changes })
 
 const changeRow = ({ snapshot }: DoctoredRun, changes: Partial<CaptureRow>) => {
-  snapshot.captures = snapshot.captures.map((row) => (row.id === idOf(kept) ? { ...row, ...changes } : row))
+  snapshot.captures = snapshot.captures.map((row) => (row.id === captureId(kept) ? { ...row, ...changes } : row))
 }
 
 const changeDelivery = ({ snapshot }: DoctoredRun, changes: Partial<DoctoredRun['snapshot']['deliveries'][number]>) => {
-  snapshot.deliveries = snapshot.deliveries.map((row) => (row.captureId === idOf(kept) ? { ...row, ...changes } : row))
+  snapshot.deliveries = snapshot.deliveries.map((row) =>
+    row.captureId === captureId(kept) ? { ...row, ...changes } : row,
+  )
 }
 
 const settle = ({ snapshot }: DoctoredRun, settled: number) => {
   snapshot.usage = snapshot.usage.map((usage) => ({ ...usage, settled }))
 }
 
-const object = (n: number, key = keyOf(n)) => ({ key, captureId: idOf(n), sha256: imageOf(n) })
+const object = (n: number, key = objectKey(n)) => ({ key, captureId: captureId(n), sha256: imageHash(n) })
 
 /** Changes that only the named invariant, or it among others, must reject. */
 const doctored: readonly (readonly [invariant: string, what: string, change: (run: DoctoredRun) => unknown])[] = [
@@ -43,20 +45,25 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
     'status moves forward',
     'pending after completed',
     (run) =>
-      add(run, exchangeOf(run, 'list'), { operation: 'status', captures: [{ id: idOf(kept), status: 'pending' }] }),
+      add(run, exchangeOf(run, 'list'), {
+        operation: 'status',
+        captures: [{ id: captureId(kept), status: 'pending' }],
+      }),
   ],
   [
     'one end',
     'failed after completed',
     (run) =>
-      add(run, exchangeOf(run, 'list'), { captures: [{ id: idOf(kept), status: 'failed', errorCode: 'TIMEOUT' }] }),
+      add(run, exchangeOf(run, 'list'), {
+        captures: [{ id: captureId(kept), status: 'failed', errorCode: 'TIMEOUT' }],
+      }),
   ],
   ['one end', 'another size', (run) => changeRow(run, { fileSize: 11 })],
   ['same image', 'two digests', (run) => add(run, exchangeOf(run, 'image'), { imageSha256: 'other' })],
   [
     'repeat gives the same capture',
     'another id',
-    (run) => add(run, exchangeOf(run, 'create'), { captures: [{ id: idOf(1), status: 'completed' }] }),
+    (run) => add(run, exchangeOf(run, 'create'), { captures: [{ id: captureId(1), status: 'completed' }] }),
   ],
   ['accepted is kept', 'no row', (run) => (run.snapshot.captures = run.snapshot.captures.slice(1))],
   ['ends in time', 'no end', (run) => changeRow(run, { status: 'processing', charge: 'reserved' })],
@@ -68,7 +75,7 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
       add(run, exchangeOf(run, 'status'), {
         startMs: 40_000,
         endMs: 40_001,
-        captures: [{ id: idOf(kept), status: 'completed' }],
+        captures: [{ id: captureId(kept), status: 'completed' }],
       })
     },
   ],
@@ -89,8 +96,8 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
   ['usage equals what ended', 'never charged', (run) => settle(run, count - 1)],
   ['quota holds', 'one above', (run) => (run.snapshot.quotas = { a: count - 1 })],
   ['meters agree', 'a difference', (run) => (run.snapshot.meterDifferences = ['pending 1, counted 0'])],
-  ['nothing is left in the queue', 'a message', (run) => (run.snapshot.messages = [idOf(kept)])],
-  ['nothing is left in the queue', 'an outbox row', (run) => (run.snapshot.outbox = [idOf(gone)])],
+  ['nothing is left in the queue', 'a message', (run) => (run.snapshot.messages = [captureId(kept)])],
+  ['nothing is left in the queue', 'an outbox row', (run) => (run.snapshot.outbox = [captureId(gone)])],
   ['one whole object', 'none', (run) => (run.snapshot.objects = run.snapshot.objects.slice(1))],
   [
     'one whole object',
@@ -105,7 +112,7 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
   [
     'nothing is readable after deletion',
     'its status',
-    (run) => add(run, exchangeOf(run, 'status', gone), { captures: [{ id: idOf(gone), status: 'completed' }] }),
+    (run) => add(run, exchangeOf(run, 'status', gone), { captures: [{ id: captureId(gone), status: 'completed' }] }),
   ],
   [
     'nothing is readable after deletion',
@@ -121,7 +128,8 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
   [
     'nothing is stored after deletion',
     'its row',
-    (run) => (run.snapshot.captures = [...run.snapshot.captures, { ...run.snapshot.captures[0]!, id: idOf(gone) }]),
+    (run) =>
+      (run.snapshot.captures = [...run.snapshot.captures, { ...run.snapshot.captures[0]!, id: captureId(gone) }]),
   ],
   [
     'nothing is readable after retention',
@@ -158,7 +166,7 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
       run.history.push({
         kind: 'delivery',
         path: '/hook',
-        captureId: idOf(kept),
+        captureId: captureId(kept),
         atMs: 20,
         bodySha256: 'other',
         answered: 200,
@@ -169,7 +177,7 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
     'no webhook after deletion',
     'seconds later',
     (run) => {
-      const sent = run.history.find((event) => event.kind === 'delivery' && event.captureId === idOf(gone))
+      const sent = run.history.find((event) => event.kind === 'delivery' && event.captureId === captureId(gone))
       if (sent?.kind === 'delivery') run.history.push({ ...sent, atMs: 5000 })
     },
   ],

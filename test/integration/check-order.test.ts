@@ -47,8 +47,8 @@ const newAccount = async (plan: string, domains: string[] = []) => {
     })
   const post = (body: unknown, headers: Record<string, string> = {}, path = '/screenshots') =>
     call(path, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers })
-  const countOf = async () => (await database.query('select from capture where account_id = $1', [id])).length
-  return { id, key, call, post, countOf }
+  const countCaptures = async () => (await database.query('select from capture where account_id = $1', [id])).length
+  return { id, key, call, post, countCaptures }
 }
 
 type Answer = { data: { id: string }; error: { code: string; message: string; status: number; retry_after: number } }
@@ -89,7 +89,7 @@ t.test('check order: route, key, domain, minute limit and body are checked in th
 
 // Contract: Order of checks
 t.test('check order: body, feature, replay, cache, queue bound and quota are checked in this order', async (t) => {
-  const { id: accountId, call, post, countOf } = await newAccount('narrow')
+  const { id: accountId, call, post, countCaptures } = await newAccount('narrow')
   const a = { 'idempotency-key': 'a' }
   const b = { 'idempotency-key': 'b' }
   const cached = { url, cache_ttl: 600 }
@@ -98,7 +98,7 @@ t.test('check order: body, feature, replay, cache, queue bound and quota are che
   const second = (await json(await post({ url: never }, b))).data
   const usage = () =>
     database.query('select (reserved + settled)::integer as used from usage where account_id = $1', [accountId])
-  t.same([await countOf(), await usage()], [2, [{ used: 2 }]], 'now neither quota nor room is left')
+  t.same([await countCaptures(), await usage()], [2, [{ used: 2 }]], 'now neither quota nor room is left')
 
   const html = '<p>'
   const large = Buffer.alloc(7 * 1024 * 1024 + 1, 0x20)
@@ -118,10 +118,10 @@ t.test('check order: body, feature, replay, cache, queue bound and quota are che
     t.same([replay.status, replay.headers.get('idempotent-replayed')], [202, 'true'])
     t.equal((await json(replay)).data.id, expected.id)
   }
-  t.same([await countOf(), await usage()], [2, [{ used: 2 }]], 'a replay is neither stored nor charged')
+  t.same([await countCaptures(), await usage()], [2, [{ used: 2 }]], 'a replay is neither stored nor charged')
   const hit = await post(cached)
   t.same([hit.status, hit.headers.get('x-cache')], [202, 'HIT'])
-  t.same([await countOf(), await usage()], [3, [{ used: 2 }]], 'a hit is stored and not charged')
+  t.same([await countCaptures(), await usage()], [3, [{ used: 2 }]], 'a hit is stored and not charged')
   t.same(await refusal(await post({ url, width: 400 })), [429, 'QUEUE_FULL'])
   await begin(second.id)
   t.same(await refusal(await post({ url, width: 400 })), [402, 'USAGE_LIMIT_EXCEEDED'])
@@ -144,13 +144,13 @@ const isHeld = async (t: Test, answer: Response, code: string) => {
 
 // Contract: Too much waiting
 t.test('check order: an account may have max_pending captures waiting, until one of them begins', async (t) => {
-  const { post, countOf } = await newAccount('three')
+  const { post, countCaptures } = await newAccount('three')
   const ids = []
   for (let created = 0; created < 3; created += 1)
     ids.push((await json(await post({ url: `${never}/${created}` }))).data.id)
   await isHeld(t, await post({ url: never }), 'QUEUE_FULL')
   await isHeld(t, await post({ url: never }, {}, '/screenshots/capture'), 'QUEUE_FULL')
-  t.equal(await countOf(), 3, 'nothing is stored')
+  t.equal(await countCaptures(), 3, 'nothing is stored')
   await begin(ids[0]!)
   await isHeld(t, await post({ urls: [never, `${never}/x`] }, {}, '/screenshots/batch'), 'QUEUE_FULL')
   t.equal((await post({ url: never })).status, 202)
@@ -268,15 +268,15 @@ t.test('check order: a head of 64 KiB and a body of 7 MiB are accepted, and one 
       ])
     return filled(bytes - filled(0).length)
   }
-  const statusOf = async (...parts: (string | Buffer)[]) => (await raw.send(...parts))?.status
+  const sendForStatus = async (...parts: (string | Buffer)[]) => (await raw.send(...parts))?.status
   for (const [line, status] of [
     ['GET /v1/account', 200],
     ['GET /v1/screenshots/x', 404],
   ] as const) {
-    t.equal(await statusOf(head(line, 64 * kib)), status, line)
-    t.equal(await statusOf(head(line, 64 * kib + 1)), 414, line)
+    t.equal(await sendForStatus(head(line, 64 * kib)), status, line)
+    t.equal(await sendForStatus(head(line, 64 * kib + 1)), 414, line)
   }
-  t.equal(await statusOf(query(64 * kib)), 422)
+  t.equal(await sendForStatus(query(64 * kib)), 422)
   const long = await raw.send(query(64 * kib + 1))
   t.match(JSON.parse(long?.body ?? ''), { error: { code: 'URI_TOO_LONG', status: 414, message: /\bPOST\b/ } })
   const most = 7 * kib * kib

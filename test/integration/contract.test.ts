@@ -47,12 +47,12 @@ const startReal = async () => {
   return { gateway, call }
 }
 
-const idOf = async (answer: Response) => ((await answer.json()) as Data).data.id
+const readId = async (answer: Response) => ((await answer.json()) as Data).data.id
 
 type Expect = (status: number, ...parameters: Parameters<Call>) => Promise<Response>
 
 const readAccount = async (expect: Expect) => {
-  const id = await idOf(await expect(200, 'POST', '/keys', { name: 'Website' }))
+  const id = await readId(await expect(200, 'POST', '/keys', { name: 'Website' }))
   await expect(204, 'DELETE', `/keys/${id}`)
   for (const path of ['/keys', '/account', '/account/usage']) await expect(200, 'GET', path)
 }
@@ -76,9 +76,9 @@ t.test('contract: successful responses and failed captures match the document', 
   await expect(422, 'POST', '/screenshots/capture', { url: `${url}fails` })
   await expect(200, 'POST', '/screenshots/capture', { url: `${url}fails`, response_type: 'json' })
   await expect(200, 'POST', '/screenshots', { url, response_type: 'image' })
-  const waits = await idOf(await expect(202, 'POST', '/screenshots', { url: `${url}waits` }))
-  const failed = await idOf(await expect(202, 'POST', '/screenshots', { url: `${url}fails` }))
-  const id = await idOf(await expect(202, 'POST', '/screenshots', { url, webhook_url: webhookUrl, cache_ttl: 60 }))
+  const waits = await readId(await expect(202, 'POST', '/screenshots', { url: `${url}waits` }))
+  const failed = await readId(await expect(202, 'POST', '/screenshots', { url: `${url}fails` }))
+  const id = await readId(await expect(202, 'POST', '/screenshots', { url, webhook_url: webhookUrl, cache_ttl: 60 }))
 
   for (const each of [waits, failed, id])
     await expect(200, 'GET', `/screenshots/${each}?wait=${each === waits ? 0 : 30}`)
@@ -101,7 +101,7 @@ t.test('contract: successful responses and failed captures match the document', 
   t.equal((await fetch(link.data.url)).status, 200)
   t.equal((await fetch(`${link.data.url}0`)).status, 403)
 
-  const batch = await idOf(await expect(202, 'POST', '/screenshots/batch', { urls: [url, `${url}fails`] }))
+  const batch = await readId(await expect(202, 'POST', '/screenshots/batch', { urls: [url, `${url}fails`] }))
   await (await expect(200, 'GET', `/screenshots/batch/${batch}/events`)).text()
   await expect(204, 'GET', `/screenshots/batch/${batch}/events`, undefined, { 'last-event-id': 'result' })
   await expect(200, 'GET', `/screenshots/batch/${batch}`)
@@ -112,11 +112,11 @@ t.test('contract: successful responses and failed captures match the document', 
     await expect(304, 'GET', path, undefined, { 'if-none-match': tag })
   }
 
-  const hook = await idOf(await expect(200, 'POST', '/webhooks', { url: webhookUrl }))
+  const hook = await readId(await expect(200, 'POST', '/webhooks', { url: webhookUrl }))
   for (const path of ['/webhooks', `/webhooks/${hook}`]) await expect(200, 'GET', path)
   await expect(200, 'PATCH', `/webhooks/${hook}`, { description: 'Other' })
   await expect(200, 'POST', `/webhooks/${hook}/rotate-secret`)
-  const delivery = await idOf(await expect(202, 'POST', `/webhooks/${hook}/test`))
+  const delivery = await readId(await expect(202, 'POST', `/webhooks/${hook}/test`))
   await expect(200, 'GET', `/webhooks/${hook}/deliveries`)
   await expect(202, 'POST', `/webhooks/${hook}/deliveries/${delivery}/redeliver`)
   const sent = (await (await expect(200, 'GET', `/screenshots/${id}/deliveries`)).json()) as { data: Data['data'][] }

@@ -41,11 +41,11 @@ const turns = (outcome: Outcome): number => {
   return steps.filter((step, index) => index > 0 && step !== steps[index - 1]).length
 }
 
-/** Moments that wanted more than a slot for each capture. The ledger's count may be up to a second old. */
+/** Moments that required more than a slot for each capture. The ledger's count may be up to a second old. */
 const excessive = (outcome: Outcome, rules: PoolPolicy) =>
   outcome.moments.filter(
     ({ decision, known, counted }) =>
-      decision.wanted > Math.max(rules.min, Math.ceil(Math.max(known, counted) / rules.slots) + rules.buffer),
+      decision.desired > Math.max(rules.min, Math.ceil(Math.max(known, counted) / rules.slots) + rules.buffer),
   )
 
 /** Moments above the minimum after the hold window plus ten seconds per worker since the work ended. */
@@ -56,7 +56,7 @@ const late = (outcome: Outcome, rules: PoolPolicy) => {
 }
 
 const holdsAlways = (t: Test, outcome: Outcome, rules: PoolPolicy) => {
-  t.strictSame(excessive(outcome, rules), [], 'wanted never exceeds need')
+  t.strictSame(excessive(outcome, rules), [], 'the desired size never exceeds the need')
   t.equal(outcome.interrupted, 0, 'no running capture is stopped')
   t.equal(outcome.aborted, 0, 'no starting worker is stopped')
   const outside = outcome.moments.slice(1).filter(({ active }) => active < rules.min || active > rules.max)
@@ -78,7 +78,7 @@ const faulty =
 
 t.test('controller simulation: the checks find planted faults', (t) => {
   const scenario = { load: burst, untilMs: 10 * minuteMs }
-  const greedy = faulty((decision) => ({ ...decision, wanted: decision.wanted + 1 }))
+  const greedy = faulty((decision) => ({ ...decision, desired: decision.desired + 1 }))
   t.not(excessive(simulate(1, { ...scenario, decide: greedy }), policy).length, 0)
   const rash = faulty((decision, { workers }) => {
     const busy = workers === 'unknown' ? [] : workers.filter((worker) => worker.busy > 0)
@@ -88,7 +88,7 @@ t.test('controller simulation: the checks find planted faults', (t) => {
   const load = (random: () => number) => poisson(random, { fromMs: 0, toMs: 5 * minuteMs, perSecond: 4 })
   t.not(simulate(1, { load, untilMs: 5 * minuteMs, policy: hasty, decide: rash }).interrupted, 0)
   t.ok(turns(simulate(1, { load, untilMs: 5 * minuteMs, policy: hasty })) > 20)
-  const stubborn = faulty((decision) => ({ kind: 'hold', wanted: decision.wanted, reason: 'holding' }))
+  const stubborn = faulty((decision) => ({ kind: 'hold', desired: decision.desired, reason: 'holding' }))
   const growing: Decide = (observation, rules, memory) =>
     observation.nowMs < 30_000 ? decide(observation, rules, memory) : stubborn(observation, rules, memory)
   t.not(late(simulate(1, { ...scenario, decide: growing }), policy).length, 0)

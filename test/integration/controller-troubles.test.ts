@@ -94,7 +94,7 @@ t.test('controller troubles: the checks find planted faults', (t) => {
 
   const restless: Decide = (observation, rules, memory) => {
     const next = decide(observation, rules, memory)
-    const decision: Decision = { kind: 'stop', pods: [], wanted: next.decision.wanted, reason: 'excess' }
+    const decision: Decision = { kind: 'stop', pods: [], desired: next.decision.desired, reason: 'excess' }
     return stuckIn(observation).length > 0 && next.decision.kind === 'hold' ? { ...next, decision } : next
   }
   const settled = { fromMs: minuteMs, toMs: 2 * minuteMs }
@@ -194,7 +194,7 @@ for (const seed of seeds) {
     const outcome = simulate(seed, { load: busyHalf, policy: rules })
     holdsAlways(t, outcome, rules)
     const excessive = outcome.moments.filter(
-      ({ decision, known, counted }) => decision.wanted > Math.max(known, counted) + rules.buffer,
+      ({ decision, known, counted }) => decision.desired > Math.max(known, counted) + rules.buffer,
     )
     t.strictSame(excessive, [])
     t.ok(Math.max(...outcome.moments.map(({ required }) => required)) <= 24, 'not twice what the load needs')

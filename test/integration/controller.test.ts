@@ -48,7 +48,7 @@ t.test('controller: scales a pool of real processes', async (t) => {
   t.teardown(() => endController(controller, 'SIGKILL'))
 
   await t.test('controller: starts the minimum', async (t) => {
-    await shows(controller, { ready: '1', wanted: '1', busy: '0', queue: '0', reason: 'steady', connected: 'true' })
+    await shows(controller, { ready: '1', desired: '1', busy: '0', queue: '0', reason: 'steady', connected: 'true' })
     t.equal((await controller.health()).ready, true)
   })
 
@@ -132,7 +132,7 @@ t.test('controller: scales from zero to what the backlog needs, and back to zero
   t.teardown(() => world[Symbol.asyncDispose]())
   const controller = await startController(world, { ...fast, POOL_MIN: '0' })
   t.teardown(() => endController(controller, 'SIGTERM'))
-  await shows(controller, { ready: '0', wanted: '0', reason: 'steady' })
+  await shows(controller, { ready: '0', desired: '0', reason: 'steady' })
   await world.send(1)
   await eventually(() => isDone(world))
   t.equal(world.heartbeats.size, 1, 'one worker for one capture')

@@ -91,15 +91,15 @@ t.test('database: the plans in force are replaced as a whole, and no plan in use
 t.test('database: accounts are created on plans in force only', async (t) => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
-  const wanted = { name: 'A', email: 'a@example.com', plan: 'free' }
-  const account = await createAccount(database, wanted)
-  t.match(account, wanted)
-  await t.rejects(createAccount(database, { ...wanted, plan: 'gold' }), {
+  const newAccount = { name: 'A', email: 'a@example.com', plan: 'free' }
+  const account = await createAccount(database, newAccount)
+  t.match(account, newAccount)
+  await t.rejects(createAccount(database, { ...newAccount, plan: 'gold' }), {
     code: 'VALIDATION_ERROR',
     publicMessage: /free, starter/,
   })
   for (const email of ['', 'nobody', '@x', 'a@', 'a@b@c', 'a b@c', 'a@c\u0000', `${'a'.repeat(65)}@c`]) {
-    const refused = createAccount(database, { ...wanted, email })
+    const refused = createAccount(database, { ...newAccount, email })
     await t.rejects(refused, { code: 'VALIDATION_ERROR', details: { email: [/e-mail address/] } }, email)
   }
   await setPlan(database, account.id, 'growth')

@@ -9,7 +9,10 @@ import { startSystem } from '#test/helpers/system.ts'
 
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string }
-type Told = { readonly ok: boolean; readonly checks: readonly { readonly name: string; readonly ok: boolean }[] }
+type DoctorReport = {
+  readonly ok: boolean
+  readonly checks: readonly { readonly name: string; readonly ok: boolean }[]
+}
 
 const run = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
   const work = promisify(execFile)(program, ['doctor', ...args], { env: { PATH: process.env['PATH'], ...more } })
@@ -34,7 +37,7 @@ const names = [
 t.test('doctor: finds no fault on this machine before anything runs', async (t) => {
   const { code, stdout } = await run(['--json', '--data', join(t.testdir(), 'none')])
   t.equal(code, 0, stdout)
-  const { ok, checks } = JSON.parse(stdout) as Told
+  const { ok, checks } = JSON.parse(stdout) as DoctorReport
   t.ok(ok)
   t.strictSame(
     checks.map(({ name }) => name),

@@ -3,13 +3,13 @@ import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { type Filter, listening, rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { type Filter, listening, targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { checkEgress } from '#shared/net/check-egress.ts'
 import { watchEgress } from '#shared/net/watch-egress.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 
-const rules = rulesOf('127.0.0.1')
+const rules = targetRules('127.0.0.1')
 
 /** How the next connection ended; it is recorded shortly after the client sees its end. */
 const nextEnd = async ({ events }: Filter): Promise<unknown> => {
@@ -159,7 +159,7 @@ t.test(
   },
 )
 
-t.test('egress bounds: closes the other end if one end breaks off', async (t) => {
+t.test('egress bounds: closes the other end when one end disconnects', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules })
   const ask = () => askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })

@@ -5,7 +5,14 @@ import type { Connect } from '#egress/connections/dial.ts'
 import type { Resolver } from '#egress/target/resolve-target.ts'
 import { isPublicAddress } from '#shared/policy/address.ts'
 import { type SsrfCase, ssrfCases } from '#test/fixtures/ssrf-cases.ts'
-import { internet, listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import {
+  internet,
+  listening,
+  createResolver,
+  targetRules,
+  startCanary,
+  startFilter,
+} from '#test/helpers/egress-filter.ts'
 import { askProxy, type ProxyAnswer } from '#test/helpers/proxy-client.ts'
 
 /** The network of the filter: a canary for all non-public addresses, one server for all public ones. */
@@ -67,7 +74,7 @@ t.test('egress cases: checks names by their addresses', async (t) => {
     const { url, webhook_url: webhookUrl, dns } = inputOf(row)
     const target = url ?? webhookUrl ?? ''
     if (dns === undefined) continue
-    await using filter = await startFilter({ connect: world.connect, resolver: resolverOf(dns) })
+    await using filter = await startFilter({ connect: world.connect, resolver: createResolver(dns) })
     const { status, refusal } = await visit(filter.port, target)
     const unresolved = Object.values(dns).every(
       (record) => record.ERR !== undefined || Object.keys(record).length === 0,
@@ -82,7 +89,7 @@ t.test('egress cases: checks names by their addresses', async (t) => {
 t.test('egress cases: refuses bad ports, and connects to public targets', async (t) => {
   await using world = await startWorld()
   const dns = { 'example.com': { A: ['93.184.215.14'] } }
-  await using filter = await startFilter({ connect: world.connect, resolver: resolverOf(dns) })
+  await using filter = await startFilter({ connect: world.connect, resolver: createResolver(dns) })
   for (const row of ssrfCases('port')) {
     const { url = '' } = inputOf(row)
     for (const line of [`GET ${url.replace('https:', 'http:')}`, connectLine(url)]) {
@@ -131,7 +138,7 @@ t.test('egress cases: refuses the private hop of every redirect chain', async (t
     await using world = await startWorld((url) => hops.find(([from]) => from === url)?.[1])
     const names = ['example.com', 'a.example.com', 'b.example.com', 'c.example.com']
     const dns = Object.fromEntries(names.map((name) => [name, { A: ['93.184.215.14'] }]))
-    await using filter = await startFilter({ connect: world.connect, resolver: resolverOf(dns) })
+    await using filter = await startFilter({ connect: world.connect, resolver: createResolver(dns) })
     const [first = ''] = hops[0] ?? []
     let url = first
     let answer = await visit(filter.port, url)
@@ -148,7 +155,7 @@ t.test('egress cases: refuses the private hop of every redirect chain', async (t
 
 t.test('egress cases: the canary is reached through a filter that allows everything', async (t) => {
   await using world = await startWorld()
-  await using filter = await startFilter({ connect: world.connect, rules: rulesOf('0.0.0.0/0') })
+  await using filter = await startFilter({ connect: world.connect, rules: targetRules('0.0.0.0/0') })
   const answer = await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })
   answer.socket.destroy()
   t.equal(answer.status, 200)

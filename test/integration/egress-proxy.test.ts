@@ -12,8 +12,8 @@ import {
   unusedResolver,
   internet,
   listening,
-  resolverOf,
-  rulesOf,
+  createResolver,
+  targetRules,
   startCanary,
   startFilter,
 } from '#test/helpers/egress-filter.ts'
@@ -21,7 +21,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { type Reply, startScriptedProxy } from '#test/helpers/scripted-proxy.ts'
 
-const rules = rulesOf('127.0.0.1')
+const rules = targetRules('127.0.0.1')
 const through = (proxy: string) => [`${proxyHeader}: ${proxy}`]
 const established = 'HTTP/1.1 200 OK\r\nX-Any: 1\r\n\r\n'
 const socksGranted: readonly Reply[] = [Buffer.of(5, 0), Buffer.of(5, 0, 0, 1, 0, 0, 0, 0, 0, 0)]
@@ -132,7 +132,7 @@ for (const [what, kind, ...replies] of badProxies) {
 }
 
 /** An HTTP proxy that refuses tunnels with `status`, responds to plain requests, and records what it receives. */
-const startTunnelless = async (status: number, page = 'page') => {
+const startRefusingProxy = async (status: number, page = 'page') => {
   const requests: { line: string; headers: readonly string[]; body: string }[] = []
   const server = createServer(async (request, response) => {
     requests.push({ line: `${request.method} ${request.url}`, headers: request.rawHeaders, body: await text(request) })
@@ -149,7 +149,7 @@ const startTunnelless = async (status: number, page = 'page') => {
 // Contract: `proxy`
 t.test('egress proxy: plain requests pass a proxy without tunnels, always to the requested host', async (t) => {
   for (const status of [400, 403, 405, 501]) {
-    await using proxy = await startTunnelless(status)
+    await using proxy = await startRefusingProxy(status)
     await using filter = await startFilter({ rules, resolver: unusedResolver })
     const { status: answered, socket } = await askProxy({
       port: filter.port,
@@ -186,7 +186,7 @@ t.test('egress proxy: plain requests pass a proxy without tunnels, always to the
 })
 
 t.test('egress proxy: behind a proxy without tunnels, anything but a plain request for a path is cut', async (t) => {
-  await using proxy = await startTunnelless(403)
+  await using proxy = await startRefusingProxy(403)
   await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   for (const bytes of [
@@ -205,7 +205,7 @@ t.test('egress proxy: behind a proxy without tunnels, anything but a plain reque
 })
 
 t.test('egress proxy: an idle client behind a proxy without tunnels is cut', async (t) => {
-  await using proxy = await startTunnelless(403)
+  await using proxy = await startRefusingProxy(403)
   await using filter = await startFilter({ rules, resolver: unusedResolver, idleMs: 200 })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const { socket } = await askProxy({ port: filter.port, line: 'CONNECT page.test:80', headers })
@@ -213,7 +213,7 @@ t.test('egress proxy: an idle client behind a proxy without tunnels is cut', asy
 })
 
 t.test('egress proxy: a proxy that refuses a tunnel to port 443 is a failed connection', async (t) => {
-  await using proxy = await startTunnelless(403)
+  await using proxy = await startRefusingProxy(403)
   await using filter = await startFilter({ rules, resolver: unusedResolver })
   const headers = through(`http://127.0.0.1:${proxy.port}`)
   const answer = await askProxy({ port: filter.port, line: 'CONNECT page.test:443', headers })
@@ -258,7 +258,7 @@ t.test('egress proxy: checks the address of a proxy as that of any target', asyn
     const replies = proxy.startsWith('socks5') ? socksGranted : [established]
     await using open = await startScriptedProxy(...replies)
     const connect = internet({ public: open.port, canary: canary.port })
-    await using filter = await startFilter({ connect, resolver: resolverOf(dns) })
+    await using filter = await startFilter({ connect, resolver: createResolver(dns) })
     const { hostname, port } = new URL(url)
     const line = `CONNECT ${hostname}:${port || (url.startsWith('https:') ? 443 : 80)}`
     const { refusal, status, socket } = await askProxy({ port: filter.port, line, headers: through(proxy) })
@@ -279,8 +279,8 @@ t.test(
     const dns = { 'mixed.test': { A: ['8.8.8.8', '10.0.0.1'] }, 'deny.test': { A: ['9.9.9.9'] } }
     await using filter = await startFilter({
       connect: internet({ public: canary.port, canary: canary.port }),
-      rules: { ...rulesOf('127.0.0.1'), deny, own },
-      resolver: resolverOf(dns),
+      rules: { ...targetRules('127.0.0.1'), deny, own },
+      resolver: createResolver(dns),
     })
     const hosts = ['mixed.test:3128', 'deny.test:3128', '8.8.8.8:25', '93.184.215.15:3128', `127.0.0.1:${filter.port}`]
     for (const host of hosts) {
@@ -302,7 +302,10 @@ t.test('egress proxy: dials the checked address of the proxy, and cuts a proxy t
     dialled.push(host)
     return internet({ public: proxy.port, canary: proxy.port })({ host: '127.0.0.1', port: 1 })
   }
-  await using filter = await startFilter({ connect: astray, resolver: resolverOf({ 'p.test': { A: ['8.8.8.8'] } }) })
+  await using filter = await startFilter({
+    connect: astray,
+    resolver: createResolver({ 'p.test': { A: ['8.8.8.8'] } }),
+  })
   const answer = await askProxy({
     port: filter.port,
     line: 'CONNECT page.test:443',
@@ -315,7 +318,7 @@ t.test('egress proxy: dials the checked address of the proxy, and cuts a proxy t
 
 t.test('egress proxy: refuses private literals, local names and bad ports of pages behind any proxy', async (t) => {
   await using proxy = await startScriptedProxy(established)
-  const own = rulesOf(`127.0.0.1:${proxy.port}`)
+  const own = targetRules(`127.0.0.1:${proxy.port}`)
   await using filter = await startFilter({ rules: own, resolver: unusedResolver })
   for (const host of ['127.0.0.1:80', '10.0.0.1:443', '[::1]:443', '0x7f.1:80', 'kubernetes:443', 'a.localhost:80']) {
     for (const line of [`CONNECT ${host}`, `GET http://${host}/`]) {

@@ -8,7 +8,7 @@ import {
   unusedResolver,
   type Filter,
   listening,
-  rulesOf,
+  targetRules,
   startCanary,
   startFilter,
 } from '#test/helpers/egress-filter.ts'
@@ -39,7 +39,7 @@ const startNameless = async (...allow: readonly string[]) => {
     dialled.push(port)
     return connect({ host, port, allowHalfOpen: true })
   }
-  const filter = await startFilter({ rules: rulesOf(allow.join(' ')), resolver: unusedResolver, connect: noting })
+  const filter = await startFilter({ rules: targetRules(allow.join(' ')), resolver: unusedResolver, connect: noting })
   return { ...filter, dialled }
 }
 

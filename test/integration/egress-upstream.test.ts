@@ -6,7 +6,7 @@ import type { Connect } from '#egress/connections/dial.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 import { parseBlocks, type Cidr } from '#shared/policy/cidr.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
-import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import { listening, createResolver, targetRules, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
@@ -41,8 +41,8 @@ const startBehind = async (
   }
   const { records = {}, credentials = login, connectMs = 5000, nat64 = [] } = options
   const filter = await startFilter({
-    rules: { ...rulesOf('127.0.0.0/8'), nat64: async () => nat64 },
-    resolver: resolverOf({ 'page.test': { A: ['127.0.0.1'] }, ...records }),
+    rules: { ...targetRules('127.0.0.0/8'), nat64: async () => nat64 },
+    resolver: createResolver({ 'page.test': { A: ['127.0.0.1'] }, ...records }),
     connect: noting,
     connectMs,
     upstream: { host: '127.0.0.1', port: proxy.port, credentials },

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import t from 'tap'
 import { captureHeader, refusalHeader } from '#shared/net/refusal.ts'
 import { parseCidr } from '#shared/policy/cidr.ts'
-import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import { listening, createResolver, targetRules, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 
 const startPage = async (
@@ -21,8 +21,8 @@ const startPage = async (
 
 t.test('egress: reaches allowed targets by name and by address, plain and by CONNECT', async (t) => {
   await using page = await startPage(() => ({ 'x-page': 'yes' }))
-  const resolver = resolverOf({ 'intra.test': { A: ['127.0.0.1'] } })
-  await using filter = await startFilter({ rules: rulesOf(`intra.test 127.0.0.1:${page.port}`), resolver })
+  const resolver = createResolver({ 'intra.test': { A: ['127.0.0.1'] } })
+  await using filter = await startFilter({ rules: targetRules(`intra.test 127.0.0.1:${page.port}`), resolver })
   for (const host of ['intra.test', 'INTRA.test.', '127.0.0.1', '2130706433']) {
     const plain = await askProxy({ port: filter.port, line: `GET http://${host}:${page.port}/a?b` })
     t.match(plain, { status: 200, body: 'page', headers: { 'x-page': 'yes' } }, host)
@@ -39,8 +39,8 @@ t.test('egress: reaches allowed targets by name and by address, plain and by CON
 
 t.test('egress: a name that is not allowed may resolve to an allowed address, on the allowed port', async (t) => {
   await using page = await startPage(() => ({}))
-  const resolver = resolverOf({ 'a.test': { A: ['127.0.0.1'] } })
-  await using filter = await startFilter({ rules: rulesOf(`127.0.0.1:${page.port}`), resolver })
+  const resolver = createResolver({ 'a.test': { A: ['127.0.0.1'] } })
+  await using filter = await startFilter({ rules: targetRules(`127.0.0.1:${page.port}`), resolver })
   t.equal((await askProxy({ port: filter.port, line: `GET http://a.test:${page.port}/` })).status, 200)
   t.equal((await askProxy({ port: filter.port, line: 'GET http://a.test:81/' })).refusal, 'blocked')
 })
@@ -48,15 +48,15 @@ t.test('egress: a name that is not allowed may resolve to an allowed address, on
 t.test('egress: denied addresses are refused even if they are allowed', async (t) => {
   await using canary = await startCanary()
   const deny = [parseCidr('127.0.0.0/8')].filter((block) => block !== undefined)
-  await using filter = await startFilter({ rules: { ...rulesOf('127.0.0.1'), deny } })
+  await using filter = await startFilter({ rules: { ...targetRules('127.0.0.1'), deny } })
   t.equal((await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${canary.port}` })).refusal, 'blocked')
   t.equal(canary.connections(), 0)
 })
 
 t.test('egress: does not connect to itself', async (t) => {
   await using filter = await startFilter({
-    rules: rulesOf('127.0.0.0/8 localhost'),
-    resolver: resolverOf({ localhost: { A: ['127.0.0.1'] } }),
+    rules: targetRules('127.0.0.0/8 localhost'),
+    resolver: createResolver({ localhost: { A: ['127.0.0.1'] } }),
   })
   for (const host of ['127.0.0.1', '127.9.9.9', 'localhost']) {
     t.equal((await askProxy({ port: filter.port, line: `CONNECT ${host}:${filter.port}` })).refusal, 'blocked', host)
@@ -67,7 +67,7 @@ t.test('egress: distinguishes the reasons why there is no connection', async (t)
   await using silent = await listening(createTcpServer((socket) => socket.destroy()))
   const closed = await listening(createTcpServer())
   await closed[Symbol.asyncDispose]()
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1') })
   const ask = async (line: string) => {
     const { status, refusal, body } = await askProxy({ port: filter.port, line })
     return { status, refusal, body }
@@ -92,7 +92,7 @@ t.test('egress: distinguishes the reasons why there is no connection', async (t)
 t.test('egress: a target that switches protocols unasked is dropped at once', async (t) => {
   const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
   await using target = await listening(createTcpServer((socket) => void socket.on('error', () => {}).write(switching)))
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1') })
   const { status, refusal } = await askProxy({ port: filter.port, line: `GET http://127.0.0.1:${target.port}/` })
   t.same({ status, refusal }, { status: 502, refusal: 'connection_failed' })
 })
@@ -109,7 +109,7 @@ t.test('egress: removes hop-by-hop headers and its own in both directions, and s
       'set-cookie': ['a=1', 'b=2'],
     }
   })
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1') })
   const headers = [
     `${captureHeader}: cap-1`,
     `${refusalHeader}: blocked`,
@@ -141,7 +141,7 @@ t.test('egress: passes bodies on in both directions, with a length and without',
   await using echo = await listening(
     createServer(async (request, response) => void response.end(`${request.method} ${await text(request)}`)),
   )
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1') })
   const line = `POST http://127.0.0.1:${echo.port}/`
   const sized = await askProxy({ port: filter.port, line, headers: ['Content-Length: 5'], body: 'hello' })
   t.match(sized, { status: 200, headers: { 'content-length': '10' }, body: 'POST hello' })
@@ -159,7 +159,7 @@ t.test('egress: passes bodies on in both directions, with a length and without',
 
 t.test('egress: reports no more of a target than its host', async (t) => {
   await using page = await startPage(() => ({}))
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1') })
   const line = `GET http://user:s3cret@127.0.0.1:${page.port}/p4th?qu3ry`
   await askProxy({ port: filter.port, line, headers: [`${captureHeader}: cap-1`] })
   await askProxy({ port: filter.port, line: 'GET http://user:s3cret@10.0.0.1/p4th?qu3ry' })
@@ -177,7 +177,7 @@ t.test('egress: passes the end of either side of a tunnel on to the other', asyn
     socket.end(`received ${await text(socket)}`)
   })
   await using late = await listening(server)
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1') })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1') })
   const { socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${late.port}` })
   socket.end('all')
   t.equal(await text(socket), 'received all')
@@ -192,7 +192,7 @@ t.test('egress: serves only clients with one of its tokens, and passes no token 
     received.push(request.rawHeaders)
     return {}
   })
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: ['token-a', 'token-b'] })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1'), tokens: ['token-a', 'token-b'] })
   const lines = [`GET http://127.0.0.1:${page.port}/`, `CONNECT 127.0.0.1:${page.port}`]
   for (const line of lines) {
     for (const headers of [[], ['Proxy-Authorization: Bearer token-c'], ['Proxy-Authorization: Basic token-a']]) {
@@ -213,7 +213,7 @@ t.test('egress: serves only clients with one of its tokens, and passes no token 
 
 t.test('egress: requires the token for every request of a connection', async (t) => {
   await using page = await startPage(() => ({}))
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: ['token-a'] })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1'), tokens: ['token-a'] })
   const client = connect({ port: filter.port, host: '127.0.0.1' })
   const request = (token: string) => `GET http://127.0.0.1:${page.port}/ HTTP/1.1\r\nHost: a\r\n${token}\r\n`
   client.write(request('Proxy-Authorization: Bearer token-a\r\n'))

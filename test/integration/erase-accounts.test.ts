@@ -95,7 +95,7 @@ t.test('erase accounts: each turn deletes a bounded batch, so that a killed ledg
       [account],
     )
   }
-  const rowsOf = async (account: string) => {
+  const countRows = async (account: string) => {
     const [row] = await database.query<{ rows: number }>(
       `select ((select count(*) from capture where account_id = $1)
              + (select count(*) from idempotency_key where account_id = $1))::integer as rows`,
@@ -105,15 +105,15 @@ t.test('erase accounts: each turn deletes a bounded batch, so that a killed ledg
   }
   t.equal(await eraseAll(database), 0, 'nothing was ordered')
   await orderErasure(database, id, 'admin')
-  t.equal(await rowsOf(id), 2750, 'ordering it deletes nothing')
+  t.equal(await countRows(id), 2750, 'ordering it deletes nothing')
   const deleted: number[] = []
-  for (let before = await rowsOf(id), more = true; more;) {
+  for (let before = await countRows(id), more = true; more;) {
     more = await eraseAccounts({ database, events: { accountErased() {} } })
-    const after = await rowsOf(id)
+    const after = await countRows(id)
     if (before > after) deleted.push(before - after)
     before = after
   }
   t.strictSame(deleted, [100, 100, 50, 1000, 1000, 500])
   t.strictSame(await database.query('select id from account'), [{ id: other }])
-  t.equal(await rowsOf(other), 2750)
+  t.equal(await countRows(other), 2750)
 })

@@ -138,7 +138,7 @@ for (const language of languages) {
 }
 
 /** Terminates TLS in front of a receiver. */
-const frontOf = async (port: number) => {
+const startTlsFront = async (port: number) => {
   const [cert, pem] = await Promise.all([readFile(certificate.certPath), readFile(certificate.keyPath)])
   return listening(
     createServer({ cert, key: pem }, (outside) => {
@@ -161,13 +161,13 @@ const signed = (secret: string, at: number, body: string) => {
   return { method: 'POST', headers, body }
 }
 
-type Made = { readonly data: { readonly id: string; readonly secret: string } }
+type CreatedWebhook = { readonly data: { readonly id: string; readonly secret: string } }
 
 for (const language of ['typescript', 'python'] as const) {
   t.test(`examples: ${language} receiver accepts deliveries with a valid signature and refuses others`, async (t) => {
     // The address is known only once the receiver runs, and the secret only once there is an address.
     const created = await system.post('/v1/webhooks', { url: 'https://127.0.0.1:9443/', events: ['webhook.test'] })
-    const { id, secret } = ((await created.json()) as Made).data
+    const { id, secret } = ((await created.json()) as CreatedWebhook).data
     const [program, file] = commandOf(language, 'webhook-receiver')
     const receiver = spawn(program, [file], {
       cwd: folder,
@@ -175,16 +175,16 @@ for (const language of ['typescript', 'python'] as const) {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     t.teardown(() => receiver.kill('SIGKILL'))
-    let said = ''
-    receiver.stdout.on('data', (part: Buffer) => (said += part.toString()))
-    await eventually(() => /listening.*\d/.test(said))
-    const port = Number(/(\d{4,5})\D*$/.exec(said)?.[1])
-    await using front = await frontOf(port)
+    let output = ''
+    receiver.stdout.on('data', (part: Buffer) => (output += part.toString()))
+    await eventually(() => /listening.*\d/.test(output))
+    const port = Number(/(\d{4,5})\D*$/.exec(output)?.[1])
+    await using front = await startTlsFront(port)
     const url = `https://127.0.0.1:${front.port}/`
     const headers = { 'content-type': 'application/json' }
     await system.request(`/v1/webhooks/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ url }) })
-    const queued = (await (await system.post(`/v1/webhooks/${id}/test`, {})).json()) as Made
-    await eventually(() => said.includes(`webhook.test ${queued.data.id}`), { withinMs: 30_000 })
+    const queued = (await (await system.post(`/v1/webhooks/${id}/test`, {})).json()) as CreatedWebhook
+    await eventually(() => output.includes(`webhook.test ${queued.data.id}`), { withinMs: 30_000 })
     const now = Math.floor(Date.now() / 1000)
     for (const [what, by, at, status] of [
       ['validly signed', secret, now, 204],
@@ -194,7 +194,7 @@ for (const language of ['typescript', 'python'] as const) {
       const delivery = signed(by, at, '{"event":"webhook.test","data":{"id":"made"}}')
       t.equal((await fetch(`http://127.0.0.1:${port}/`, delivery)).status, status, what)
     }
-    await eventually(() => said.includes('refused'))
+    await eventually(() => output.includes('refused'))
     const ended = once(receiver, 'exit')
     receiver.kill('SIGKILL')
     await ended

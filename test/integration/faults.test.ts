@@ -33,7 +33,7 @@ const beginCapture = async (gate: Gate) => {
 const ended = (id: string) =>
   eventually(async () => ['completed', 'failed'].includes((await system.record(id)).status), { withinMs: 90_000 })
 
-const objectsOf = async (id: string) =>
+const listObjects = async (id: string) =>
   (await readdir(join(system.dataDir, 'objects'), { recursive: true })).filter((path) =>
     new RegExp(`${id}/[0-9a-f]{32}$`).test(path),
   )
@@ -59,7 +59,7 @@ t.test('faults: after kill -9 of the worker the capture completes, with one obje
   gate.open()
   await ended(id)
   t.equal((await system.record(id)).status, 'completed')
-  t.equal((await objectsOf(id)).length, 1)
+  t.equal((await listObjects(id)).length, 1)
   t.strictSame(await chargeOf(id), { charge: 'settled', reserved: 0, settled: before + 1 })
 })
 
@@ -74,7 +74,7 @@ t.test('faults: after loss of NATS and its disk the capture completes, with one 
   gate.open()
   await ended(id)
   t.equal((await system.record(id)).status, 'completed')
-  await eventually(async () => (await objectsOf(id)).length === 1)
+  await eventually(async () => (await listObjects(id)).length === 1)
   t.strictSame(await chargeOf(id), { charge: 'settled', reserved: 0, settled: before + 1 })
 })
 
@@ -89,7 +89,7 @@ t.test('faults: captures waiting while NATS loses its disk are still delivered',
   for (const id of ids) {
     await ended(id)
     t.equal((await system.record(id)).status, 'completed')
-    await eventually(async () => (await objectsOf(id)).length === 1)
+    await eventually(async () => (await listObjects(id)).length === 1)
   }
 })
 

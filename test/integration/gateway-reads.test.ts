@@ -30,7 +30,7 @@ const newAccount = async (plan = 'unlimited') => {
   const follow = (link: string) => list(link.slice(`${publicUrl}/v1/screenshots`.length))
   return { id, call, list, follow }
 }
-const idsOf = ({ data }: Listed) => data.map(({ id }) => id)
+const listIds = ({ data }: Listed) => data.map(({ id }) => id)
 const nextOf = (page: Listed | undefined) => page?.meta['next_cursor'] as string | null | undefined
 const walkMax = 100
 
@@ -54,7 +54,7 @@ t.test('gateway reads: captures can be listed by status, newest first, with an e
   }
   for (const [status, ids] of Object.entries(stored)) {
     const page = await list(`?status=${status}`)
-    t.same(idsOf(page), ids.slice(0, 20), status)
+    t.same(listIds(page), ids.slice(0, 20), status)
     t.equal(page.meta['total'], ids.length, status)
     t.ok(
       page.data.every((record) => record.status === status),
@@ -62,7 +62,7 @@ t.test('gateway reads: captures can be listed by status, newest first, with an e
     )
   }
   const all = await list('?per_page=100')
-  t.same(new Set(idsOf(all)), new Set(Object.values(stored).flat()))
+  t.same(new Set(listIds(all)), new Set(Object.values(stored).flat()))
   const times = all.data.map((record) => record.created_at)
   t.same(times, times.toSorted().toReversed())
   t.match(
@@ -106,15 +106,15 @@ t.test('gateway reads: numbered pages contain every capture once, and end', asyn
   const { id: accountId, list, follow } = await newAccount()
   const ids = (await storeCaptures(database, { accountId, count: 250 })).toReversed()
   const pages = await walk(await list('?per_page=40'), follow, 'next')
-  t.same(pages.flatMap(idsOf), ids)
+  t.same(pages.flatMap(listIds), ids)
   t.same(
     pages.map(({ meta }) => [meta['current_page'], meta['from'], meta['to'], meta['last_page'], meta['total']]),
     [0, 1, 2, 3, 4, 5, 6].map((place) => [place + 1, place * 40 + 1, Math.min(250, place * 40 + 40), 7, 250]),
   )
   t.equal(pages[0]?.links.prev, null)
   t.equal(pages.at(-1)?.meta['next_cursor'], null)
-  t.same(idsOf(await follow(pages[3]?.links.prev ?? '')), pages[2] && idsOf(pages[2]))
-  t.same(idsOf(await follow(pages[0]?.links.last ?? '')), ids.slice(240))
+  t.same(listIds(await follow(pages[3]?.links.prev ?? '')), pages[2] && listIds(pages[2]))
+  t.same(listIds(await follow(pages[0]?.links.last ?? '')), ids.slice(240))
   const beyond = await list('?page=8&per_page=40')
   t.match(beyond, { data: [], links: { next: null, prev: `${publicUrl}/v1/screenshots?per_page=40&page=7` } })
 })
@@ -131,16 +131,16 @@ t.test('gateway reads: paging by cursor neither loses nor repeats captures while
     await storeCaptures(database, newest)
     walked.push(await list(`?per_page=20&cursor=${cursor}`))
   }
-  const ids = walked.flatMap(idsOf)
+  const ids = walked.flatMap(listIds)
   t.same(ids, [...some, ...more].toReversed())
   t.equal(walked.at(-1)?.links.next, null)
 
   const back = await walk(walked.at(-1)!, follow, 'prev')
-  const all = back.toReversed().flatMap(idsOf)
+  const all = back.toReversed().flatMap(listIds)
   t.same(all.slice(-250), ids, 'the same in reverse')
   t.equal(all.length, 250 + 7 * (walked.length - 1), 'plus the captures accepted meanwhile')
   t.equal(new Set(all).size, all.length)
-  t.equal(all[0], idsOf(await list())[0])
+  t.equal(all[0], listIds(await list())[0])
 })
 
 t.test('gateway reads: a cursor stays valid if the captures around it are deleted', async (t) => {
@@ -149,7 +149,7 @@ t.test('gateway reads: a cursor stays valid if the captures around it are delete
   const { meta } = await list('?per_page=2&status=failed')
   await database.query('delete from capture where id = any ($1)', [ids.slice(0, 3)])
   const after = await list(`?per_page=2&status=failed&cursor=${String(meta['next_cursor'])}`)
-  t.same(idsOf(after), ids.slice(3, 5))
+  t.same(listIds(after), ids.slice(3, 5))
   t.equal(after.links.prev, null, 'no captures are left before it')
 })
 
@@ -158,9 +158,9 @@ t.test('gateway reads: an account lists only its own captures, even with a curso
   await storeCaptures(database, { accountId: owner.id, count: 30 })
   const [own] = await storeCaptures(database, { accountId: other.id, count: 1, createdAt: '2025-01-01T00:00:00Z' })
   const { meta } = await owner.list()
-  t.same(idsOf(await other.list()), [own])
+  t.same(listIds(await other.list()), [own])
   const page = await other.list(`?cursor=${String(meta['next_cursor'])}`)
-  t.same([idsOf(page), page.meta['total'], page.links.prev], [[own], 1, null])
+  t.same([listIds(page), page.meta['total'], page.links.prev], [[own], 1, null])
 })
 
 // Contract: List totals
@@ -188,7 +188,7 @@ t.test('gateway reads: totals are exact up to 10,000 matches, and come from the 
   t.equal(last.meta['to'], 10_000)
   const further = await follow(last.links.next ?? '')
   t.equal(further.data.length, 100, 'the cursor continues after the last numbered page')
-  t.notOk(idsOf(further).some((id) => idsOf(last).includes(id)))
+  t.notOk(listIds(further).some((id) => listIds(last).includes(id)))
 })
 
 t.test('gateway reads: lists carry the limits of the account', async (t) => {

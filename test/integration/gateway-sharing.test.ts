@@ -35,8 +35,8 @@ const newAccount = async (plan: string) => {
       headers: { authorization, 'content-type': 'application/json', ...headers },
     })
   const get = (path: string) => fetch(`${baseUrl}/v1/screenshots${path}`, { headers: { authorization } })
-  const countOf = async () => (await database.query('select from capture where account_id = $1', [id])).length
-  return { id, post, get, countOf }
+  const countCaptures = async () => (await database.query('select from capture where account_id = $1', [id])).length
+  return { id, post, get, countCaptures }
 }
 type Answer = { data: Record<string, unknown> & { screenshots: Record<string, unknown>[] } }
 const json = async (answer: Response) => (await answer.json()) as Answer
@@ -44,18 +44,18 @@ const bytes = async (answer: Response) => Buffer.from(await answer.arrayBuffer()
 
 // Contract: Idempotency
 t.test('gateway sharing: synchronous requests under one key are one capture, and all get its image', async (t) => {
-  const { post, get, countOf } = await newAccount('unlimited')
+  const { post, get, countCaptures } = await newAccount('unlimited')
   const url = 'https://example.com/held'
   const key = { 'idempotency-key': 'once' }
   const answers = Array.from({ length: 5 }, () => post('/capture', { url }, key))
-  await eventually(async () => (await countOf()) === 1 && servedOf(url).length === 1)
+  await eventually(async () => (await countCaptures()) === 1 && servedOf(url).length === 1)
   held.resolve()
   const all = await Promise.all(answers)
   t.equal(all.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length, 4)
   t.equal(new Set(all.map(({ headers }) => headers.get('x-screenshot-id'))).size, 1)
   for (const answer of all) t.same([answer.status, await bytes(answer)], [200, image])
   const late = await post('/capture', { url }, key)
-  t.same([late.status, await bytes(late), await countOf()], [200, image, 1])
+  t.same([late.status, await bytes(late), await countCaptures()], [200, image, 1])
   const other = await post('/capture', { url, width: 400 }, key)
   t.match([other.status, await other.json()], [422, { error: { code: 'IDEMPOTENCY_MISMATCH' } }])
   const create = await post('', { url }, key)

@@ -31,7 +31,7 @@ const newAccount = async (plan: string, domains: string[] = []) => {
 
 type Answer = { data: Record<string, unknown>; error: { code: string } }
 const json = async (response: Response) => (await response.json()) as Answer
-const rowsOf = async (table: 'capture' | 'outbox', accountId: string) =>
+const readRows = async (table: 'capture' | 'outbox', accountId: string) =>
   (await database.query(`select * from ${table} where account_id = $1`, [accountId])).length
 
 const pages: Record<string, Behaviour> = {
@@ -76,7 +76,7 @@ t.test('gateway: a created capture is queued and runs, and its record and image 
   t.equal((await call(`${path}/image`, { headers: { 'if-none-match': etag } })).status, 304)
   const head = await call(`${path}/image`, { method: 'HEAD' })
   t.same([head.status, head.headers.get('content-length')], [200, String(image.length)])
-  await eventually(async () => (await rowsOf('outbox', accountId)) === 0, { what: 'the outbox row is deleted' })
+  await eventually(async () => (await readRows('outbox', accountId)) === 0, { what: 'the outbox row is deleted' })
 })
 
 // Contract: GET parameters
@@ -296,7 +296,7 @@ t.test('gateway: a refused request stores nothing, and counts against its minute
     [limited.status, await json(limited)],
     [429, { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: Number(limited.headers.get('retry-after')) } }],
   )
-  t.same([await rowsOf('capture', id), await rowsOf('outbox', id), fleet.received.length], [0, 0, receivedBefore])
+  t.same([await readRows('capture', id), await readRows('outbox', id), fleet.received.length], [0, 0, receivedBefore])
   t.equal(limited.headers.get('x-usage-remaining'), '200', 'nothing was charged')
 })
 
@@ -342,7 +342,7 @@ t.test('gateway: a client that disconnects does not affect its capture or its ch
   pages['https://example.com/left'] = { image, before: () => promise }
   const gone = new AbortController()
   const answer = call('/v1/screenshots/capture?url=https://example.com/left', { signal: gone.signal })
-  await eventually(async () => (await rowsOf('capture', id)) === 1)
+  await eventually(async () => (await readRows('capture', id)) === 1)
   gone.abort()
   await t.rejects(answer)
   resolve()

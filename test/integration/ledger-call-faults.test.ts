@@ -183,9 +183,9 @@ const forgetFirst = async ({ database, objects }: Ledger) => {
 
 t.test('ledger: a use case that loses or repeats something is found', async (t) => {
   const differences = await openLedgers(t)
-  const faultsOf = async (useCase: LedgerUseCase) =>
+  const differingFaults = async (useCase: LedgerUseCase) =>
     (await differences(useCase)).map(({ fault }) => fault.slice(0, fault.indexOf(':')))
-  t.same(await faultsOf({ arrange: accepted, act: endCarelessly }), [
+  t.same(await differingFaults({ arrange: accepted, act: endCarelessly }), [
     'unanswered at 2',
     'overtaken at 2',
     'refused at 3',
@@ -195,5 +195,5 @@ t.test('ledger: a use case that loses or repeats something is found', async (t) 
     const key = await store(world, crypto.randomUUID())
     await world.database.query('insert into object_removal (key, not_before) values ($1, now())', [key])
   }
-  t.same(await faultsOf({ arrange, act: forgetFirst }), ['unanswered at 1', 'refused at 2'])
+  t.same(await differingFaults({ arrange, act: forgetFirst }), ['unanswered at 1', 'refused at 2'])
 })

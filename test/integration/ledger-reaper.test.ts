@@ -46,8 +46,8 @@ const openLedger = async (test: Parameters<typeof openQueue>[0], more: Partial<L
     await age(database, capture.id, { minutesAgo, acceptedMinutesAgo })
     return capture.id
   }
-  const statusOf = async (id: string) => (await row(database, id))['status']
-  return { database, queue, ledger, reaped, dead, statusOf }
+  const readStatus = async (id: string) => (await row(database, id))['status']
+  return { database, queue, ledger, reaped, dead, readStatus }
 }
 
 const age = (database: Database, id: string, ago: { minutesAgo: number; acceptedMinutesAgo: number }) =>
@@ -80,7 +80,7 @@ t.test('ledger reaper: a capture with a dead attempt fails if not started again 
 })
 
 t.test('ledger reaper: a handed-back capture fails after the longest wait, but not while it runs', async (t) => {
-  const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const { database, ledger, dead, readStatus } = await openLedger(t, { longestWaitSeconds: 3600 })
   const [old, young, running] = [
     await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 61 }),
     await dead({ minutesAgo: 0, unendedStarts: 0, acceptedMinutesAgo: 59 }),
@@ -88,12 +88,12 @@ t.test('ledger reaper: a handed-back capture fails after the longest wait, but n
   ]
   await reap(ledger, nothingStuck)
   t.match(await row(database, old), { status: 'failed', error_message: 'No worker began the capture again in time.' })
-  t.same(await Promise.all([young, running].map(statusOf)), ['processing', 'processing'])
+  t.same(await Promise.all([young, running].map(readStatus)), ['processing', 'processing'])
 })
 
 // Contract: Error mapping
 t.test('ledger reaper: a capture with a dead attempt fails if no worker could be started in time', async (t) => {
-  const { database, ledger, dead, statusOf } = await openLedger(t)
+  const { database, ledger, dead, readStatus } = await openLedger(t)
   const [old, young, other] = [
     await dead({ minutesAgo: 6, pool: 'proxied' }),
     await dead({ minutesAgo: 4, pool: 'proxied' }),
@@ -105,7 +105,7 @@ t.test('ledger reaper: a capture with a dead attempt fails if no worker could be
     error_code: 'JOB_FAILED',
     error_message: 'No worker could be started for the capture in time.',
   })
-  t.same(await Promise.all([young, other].map(statusOf)), ['processing', 'processing'])
+  t.same(await Promise.all([young, other].map(readStatus)), ['processing', 'processing'])
 })
 
 t.test('ledger reaper: a requeued capture is checked again after another budget', async (t) => {
@@ -123,15 +123,15 @@ t.test('ledger reaper: a requeued capture is checked again after another budget'
 })
 
 t.test('ledger reaper: many undecidable captures do not delay the end of others', async (t) => {
-  const { queue, ledger, dead, statusOf } = await openLedger(t)
+  const { queue, ledger, dead, readStatus } = await openLedger(t)
   for (let n = 0; n < 101; n += 1) await reportSuccess(queue, await dead({ minutesAgo: 10 }))
   const usedUp = await dead({ minutesAgo: 9, attempts: 2 })
   await reap(ledger, nothingStuck)
-  t.equal(await statusOf(usedUp), 'failed')
+  t.equal(await readStatus(usedUp), 'failed')
 })
 
 t.test('ledger reaper: a row that cannot be written does not delay others, and the error is thrown', async (t) => {
-  const { database, ledger, dead, statusOf } = await openLedger(t, { longestWaitSeconds: 3600 })
+  const { database, ledger, dead, readStatus } = await openLedger(t, { longestWaitSeconds: 3600 })
   const begun = [await dead({ minutesAgo: 10, attempts: 2 }), await dead({ minutesAgo: 9, attempts: 2 })]
   const pending = [
     await dead({ minutesAgo: 0, acceptedMinutesAgo: 90 }),
@@ -144,11 +144,11 @@ t.test('ledger reaper: a row that cannot be written does not delay others, and t
   await database.query(`create trigger refuse before update on capture for each row
     when (old.id in ('${begun[0]}', '${pending[0]}')) execute function refuse()`)
   await t.rejects(reap(ledger, nothingStuck), { message: /refused/ })
-  t.same(await Promise.all([...begun, ...pending].map(statusOf)), ['processing', 'failed', 'pending', 'failed'])
+  t.same(await Promise.all([...begun, ...pending].map(readStatus)), ['processing', 'failed', 'pending', 'failed'])
 })
 
 t.test('ledger reaper: a success that is reported while a capture is requeued is kept', async (t) => {
-  const { database, queue, ledger, dead, reaped, statusOf } = await openLedger(t)
+  const { database, queue, ledger, dead, reaped, readStatus } = await openLedger(t)
   const id = await dead({ minutesAgo: 10 })
   await reportFailure(queue, id, { token: 'not the token' })
   const transaction: Database['transaction'] = async (work) => {
@@ -157,7 +157,7 @@ t.test('ledger reaper: a success that is reported while a capture is requeued is
     return outcome
   }
   await reap({ ...ledger, database: { ...database, transaction } }, nothingStuck)
-  t.equal(await statusOf(id), 'processing')
+  t.equal(await readStatus(id), 'processing')
   t.same(reaped(), ['retried'])
   t.equal((await lastResult(queue, id))?.outcome, 'completed')
 })
@@ -184,13 +184,13 @@ t.test('ledger reaper: an acknowledged report whose change was lost is applied a
 })
 
 t.test('ledger reaper: a stored report is applied, and its apparently unstarted capture is not requeued', async (t) => {
-  const { database, queue, ledger, dead, statusOf } = await openLedger(t)
+  const { database, queue, ledger, dead, readStatus } = await openLedger(t)
   const ids = [await dead({ minutesAgo: 2 }), await dead({ minutesAgo: 2 })]
   await database.query(`update capture set status = 'pending', attempts = 0, unended_starts = 0`)
   await database.query('delete from outbox')
   await reportSuccess(queue, ids[0]!)
   await republishUnstarted(ledger, { nowMs: Date.now() + 2 * minuteMs })
-  t.same(await Promise.all(ids.map(statusOf)), ['completed', 'pending'])
+  t.same(await Promise.all(ids.map(readStatus)), ['completed', 'pending'])
   t.same(await database.query('select capture_id as id from outbox'), [{ id: ids[1] }])
 })
 

@@ -42,8 +42,8 @@ t.test('ledger relay: captures that cannot be published do not delay others, and
   await t.rejects(relay(broken), { message: 'this one is broken' })
   t.ok(await queued(queue, last))
   t.equal((await database.query('select from outbox')).length, bad.size)
-  const turns = ledger.recordedEvents.filter(([name]) => name === 'relayTurned')
-  t.strictSame(turns, [['relayTurned', { taken: captures.length, failed: bad.size }]])
+  const rounds = ledger.recordedEvents.filter(([name]) => name === 'relayRoundEnded')
+  t.strictSame(rounds, [['relayRoundEnded', { taken: captures.length, failed: bad.size }]])
 })
 
 t.test('ledger relay: if a whole batch cannot be published, the relay does not go on to the next one', async (t) => {

@@ -282,8 +282,8 @@ t.test('ledger: an attempt without a report ends within its budget; the third at
   ]
   await database.query('delete from outbox')
   await reap(ledger, { couldNotStartFor: () => [] })
-  const statusOf = async (id: string) => (await row(database, id))['status']
-  t.same(await Promise.all([young, again, twice, third].map(statusOf)), [
+  const readStatus = async (id: string) => (await row(database, id))['status']
+  t.same(await Promise.all([young, again, twice, third].map(readStatus)), [
     'processing',
     'processing',
     'failed',

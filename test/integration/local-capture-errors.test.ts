@@ -11,9 +11,9 @@ import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.t
 
 // Produces each error code by a real fault in a whole system, and compares every place that reports it.
 
-type Told = { readonly code: string; readonly message: string }
-type Envelope = { readonly error: Told & { readonly status: number; readonly screenshot_id: string } }
-type Event = { readonly event: string; readonly data: { readonly id: string; readonly error: Told } }
+type ReportedError = { readonly code: string; readonly message: string }
+type Envelope = { readonly error: ReportedError & { readonly status: number; readonly screenshot_id: string } }
+type Event = { readonly event: string; readonly data: { readonly id: string; readonly error: ReportedError } }
 
 const certificate = await makeCertificate(['localhost'])
 const receiver = await startReceiver(certificate, () => 200)
@@ -53,7 +53,7 @@ const chargesMade = async () => {
 }
 
 /** Sum of a metric's lines that contain all `labels`. */
-const countOf = async (service: string, metric: string, ...labels: readonly string[]) =>
+const readCounter = async (service: string, metric: string, ...labels: readonly string[]) =>
   (await system.metrics(service))
     .split('\n')
     .filter((line) => line.startsWith(`${metric}{`) && labels.every((label) => line.includes(label)))
@@ -106,11 +106,11 @@ t.test(
         t.strictSame(eventOf()?.data.error, expected)
 
         const labels = [`outcome="${code}"`, `fault="${code === 'JOB_FAILED' ? 'service' : 'target'}"`]
-        const ended = await countOf('ledger', 'shutterfleet_captures_ended_total', ...labels)
+        const ended = await readCounter('ledger', 'shutterfleet_captures_ended_total', ...labels)
         t.equal(ended, 1, 'counted by the ledger under its code and fault')
         const answered = ['operation="capture_post"', `status="${status}"`, `code="${code}"`]
         t.equal(
-          await countOf('gateway', 'shutterfleet_http_requests_total', ...answered),
+          await readCounter('gateway', 'shutterfleet_http_requests_total', ...answered),
           1,
           'counted by the gateway under its code',
         )
@@ -127,7 +127,7 @@ t.test(
     t.equal(answer.status, 500)
     t.match(await answer.json(), { error: { code: 'RENDER_ERROR', message: /#never/ } })
     const endedBy = (fault: string) =>
-      countOf('ledger', 'shutterfleet_captures_ended_total', 'outcome="RENDER_ERROR"', `fault="${fault}"`)
+      readCounter('ledger', 'shutterfleet_captures_ended_total', 'outcome="RENDER_ERROR"', `fault="${fault}"`)
     t.equal(await endedBy('caller'), 1)
     t.equal(await endedBy('service'), 0)
   },

@@ -29,7 +29,7 @@ const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, `secret
 >
 const nats = await startNats(t, { config: accountsText(passwords) })
 const bytes = (text = 'x') => Buffer.from(text)
-const textOf = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
+const decodeText = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
 
 /** Connects as a user; `refusals` collects the server's permission errors. */
 const connectAs = async (name: QueueUserName, server: TestNats = nats) => {
@@ -79,7 +79,7 @@ t.test('local queue permissions: a worker that pulls before the streams exist is
   await declareStreams(ledger.queue)
   await publishStored(gateway.queue, subjectOf('early'), bytes('early'))
   const delivery = await taken
-  t.equal(textOf(delivery?.data), 'early')
+  t.equal(decodeText(delivery?.data), 'early')
   t.equal(delivery?.subject, subjectOf('early'))
   delivery?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
@@ -91,11 +91,11 @@ t.test('local queue permissions: a worker takes a capture of its pool, reports, 
   t.equal(await publishStored(gateway.queue, subjectOf('one'), bytes('one')), 'stored')
   ;(await late)?.nak()
   const delivery = await puller.take(0, AbortSignal.timeout(10_000))
-  t.equal(textOf(delivery?.data), 'one', 'a handed-back capture is delivered again')
+  t.equal(decodeText(delivery?.data), 'one', 'a handed-back capture is delivered again')
   t.equal(await lastMessage(worker.queue, resultsStream.name, started('one')), undefined)
   t.equal(await publishStored(worker.queue, started('one'), bytes('begun')), 'stored')
   t.equal(await publishStored(worker.queue, result('one'), bytes('done')), 'stored')
-  t.equal(textOf((await lastMessage(worker.queue, resultsStream.name, result('one')))?.data), 'done')
+  t.equal(decodeText((await lastMessage(worker.queue, resultsStream.name, result('one')))?.data), 'done')
   delivery?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
   t.equal(await unreadReports(ledger.queue), 2)
@@ -106,7 +106,7 @@ t.test(
   'local queue permissions: a worker gets the response to its request for an address, for its pool only',
   async (t) => {
     const own = signSubject({ pool: 'standard', id: 'one' })
-    t.equal(textOf((await worker.queue.request(own, bytes(), 2000)).data), own)
+    t.equal(decodeText((await worker.queue.request(own, bytes(), 2000)).data), own)
     t.match(
       await refused('worker_stealth', (queue) => queue.publish(own, bytes(), { reply: queue.newInbox() })),
       /sign/,
@@ -118,7 +118,7 @@ t.test(
 
 t.test('local queue permissions: the ledger receives pool states, and no worker can publish them', async (t) => {
   const received = Promise.withResolvers<string | undefined>()
-  using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => received.resolve(textOf(data)))
+  using _state = ledger.queue.subscribe(poolStateSubject('proxied'), ({ data }) => received.resolve(decodeText(data)))
   await ledger.queue.connection.flush()
   t.match(
     await refused('worker_proxied', (queue) => queue.publish(poolStateSubject('proxied'), bytes('forged'))),
@@ -147,7 +147,7 @@ t.test('local queue permissions: a capture kept by its worker is not redelivered
   const config = { ...shipped, name, ack_wait: 1_000_000_000 }
   const request = JSON.stringify({ stream_name: capturesStream.name, config, action: '' })
   const create = `$JS.API.CONSUMER.CREATE.${capturesStream.name}.${name}.${shipped?.filter_subject}`
-  t.notMatch(textOf((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
+  t.notMatch(decodeText((await ledger.queue.request(create, bytes(request), 2000)).data), /"error"/)
   for (const id of ['kept', 'forgotten']) {
     await publishStored(gateway.queue, captureSubject({ ...capture, lane: 'bulk', id }), bytes(id))
   }
@@ -157,11 +157,11 @@ t.test('local queue permissions: a capture kept by its worker is not redelivered
     expiresMs: 2000,
     signal: never,
   })
-  t.strictSame([textOf(acknowledged?.data), textOf(forgotten?.data)], ['kept', 'forgotten'])
+  t.strictSame([decodeText(acknowledged?.data), decodeText(forgotten?.data)], ['kept', 'forgotten'])
   const keeping = setInterval(() => acknowledged?.working(), 200)
   const [again] = await pullBatch(worker.queue, from, { batch: 2, expiresMs: 10_000, signal: never })
   clearInterval(keeping)
-  t.equal(textOf(again?.data), 'forgotten')
+  t.equal(decodeText(again?.data), 'forgotten')
   acknowledged?.ack()
   again?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'standard')).inFlight === 0)
@@ -183,7 +183,7 @@ t.test('local queue permissions: nothing is delivered to a disposed puller with 
   await publishStored(gateway.queue, captureSubject({ ...capture, pool: 'stealth', id: 'next' }), bytes('next'))
   using puller = new LanePuller(stealth.queue, 'stealth')
   const delivery = await puller.take(0, AbortSignal.timeout(10_000))
-  t.equal(textOf(delivery?.data), 'next', 'before its ack wait could have passed')
+  t.equal(decodeText(delivery?.data), 'next', 'before its ack wait could have passed')
   delivery?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'stealth')).inFlight === 0)
 })
@@ -276,7 +276,7 @@ t.test('local queue permissions: a worker cannot read a report of another pool',
     t.equal(await lastMessage(stealth.queue, resultsStream.name, resultSubject({ pool: 'stealth', id })), undefined, id)
   }
   t.equal(
-    textOf((await lastMessage(worker.queue, resultsStream.name, result('*')))?.data),
+    decodeText((await lastMessage(worker.queue, resultsStream.name, result('*')))?.data),
     'done',
     'its own pool has some',
   )

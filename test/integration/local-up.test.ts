@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { serviceNames } from '#shared/config/services.ts'
 import { stages } from '#shared/capture/stages.ts'
-import { browsersOf } from '#test/helpers/bare-browser.ts'
+import { findBrowsers } from '#test/helpers/bare-browser.ts'
 import { postToken } from '#test/helpers/console-client.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
@@ -120,7 +120,7 @@ t.test('local up: no service, database or browser inherits a folder that the cal
 })
 
 t.test('local up: browsers cannot see the data folder', async (t) => {
-  const browsers = browsersOf(system.pid)
+  const browsers = findBrowsers(system.pid)
   t.ok(browsers.length > 0)
   for (const { pid } of browsers) {
     await t.rejects(readdir(`/proc/${pid}/root${dataDir}`), { code: 'ENOENT' })

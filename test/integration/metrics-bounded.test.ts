@@ -57,7 +57,7 @@ const feedWebhooks = (metrics: Metrics): Feed => {
   return (word) => {
     events.attempted({ id: word, event: word, failure: 'status', status: 500, ms: 1, givenUp: true })
     events.unreadable(word, new Error(word))
-    events.turnFailed(new AppError('SERVICE_UNAVAILABLE', { message: word }), true)
+    events.roundFailed(new AppError('SERVICE_UNAVAILABLE', { message: word }), true)
   }
 }
 
@@ -93,7 +93,7 @@ const feedEgress = (metrics: Metrics): Feed => {
 
 const feedController = (metrics: Metrics): Feed => {
   const events = createControllerEvents(log, metrics)
-  const pool = events.of({ queue: 'standard', browserpool: 'standard' })
+  const pool = events.forPool({ queue: 'standard', browserpool: 'standard' })
   return (word) => {
     events.malformed(word)
     events.queue({ kind: 'error', detail: word })

@@ -44,7 +44,7 @@ const shoot = async (system: System, url: string, proxy: string) => {
   return { status: answer.status, body, ...(JSON.parse(body.toString()) as { error?: { code: string } }) }
 }
 
-const jobsOf = (system: System) =>
+const findJobs = (system: System) =>
   processTree(system.pid).filter(({ command }) => command.includes('services/worker/main-job'))
 
 /** Arguments and environment of a process; empty if it has ended or belongs to another user. */
@@ -136,12 +136,12 @@ t.test(
   { skip },
   async (t) => {
     const { system, site, squid, socks } = all()
-    await eventually(() => jobsOf(system).length === 0, { what: 'no single-use worker is left' })
+    await eventually(() => findJobs(system).length === 0, { what: 'no single-use worker is left' })
     const url = `http://127.0.0.1:${site.port}/held`
     const proxies = [`http://${right}127.0.0.1:${squid.port}`, `socks5://${right}127.0.0.1:${socks.port}`]
     const ids = await Promise.all(proxies.map((proxy) => system.create({ url, proxy, timeout: 30 })))
     await eventually(() => site.held.length === 2, { withinMs: 30_000, what: 'both pages are requested' })
-    t.equal(jobsOf(system).length, 2)
+    t.equal(findJobs(system).length, 2)
     const texts = await Promise.all(processTree(system.pid).map(({ pid }) => readProcess(pid)))
     t.ok(texts.filter((text) => text.includes('SHUTTERFLEET_')).length >= 7, 'the environments can be read')
     t.strictSame(secretsIn(texts.join()), [])
@@ -150,7 +150,7 @@ t.test(
       await eventually(async () => (await system.record(id)).status === 'completed', { what: `${id} is completed` })
       t.match(await (await system.request(`/v1/screenshots/${id}`)).text(), 'us3r-7f3a:***@127.0.0.1')
     }
-    await eventually(() => jobsOf(system).length === 0, { what: 'both processes have ended' })
+    await eventually(() => findJobs(system).length === 0, { what: 'both processes have ended' })
   },
 )
 

@@ -65,13 +65,13 @@ const created = (controller: ControllerProcess) =>
     controller,
     /shutterfleet_pool_jobs_created_total\{queue="proxied",browserpool="proxied",service="controller"\} (\d+)/,
   )
-const podsOf = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
+const startedPods = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
 
 t.test("proxied runs: start a new process for each capture with a caller's proxy", async (t) => {
   const { queue, heartbeats, controller } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 300 })
   await queue.send(8, { pool: 'proxied' })
   await queue.allEnded()
-  t.equal(new Set(podsOf(queue)).size, 8)
+  t.equal(new Set(startedPods(queue)).size, 8)
   t.strictSame(queue.endedTwice(), [])
   await eventually(() => alive(heartbeats).length === 0)
   t.equal(await created(controller), 8)
@@ -92,7 +92,7 @@ t.test('proxied runs: keep a spare process, and start another when it is taken',
   const [spare] = alive(heartbeats)
   await queue.send(1, { pool: 'proxied' })
   await queue.allEnded()
-  t.strictSame(podsOf(queue), [spare!.pod])
+  t.strictSame(startedPods(queue), [spare!.pod])
   await eventually(() => alive(heartbeats).some(({ pod, state }) => pod !== spare!.pod && state === 'ready'))
   t.equal(await created(controller), 2)
 })
@@ -100,11 +100,11 @@ t.test('proxied runs: keep a spare process, and start another when it is taken',
 t.test('proxied runs: the capture of a killed process is redelivered to another and ends once', async (t) => {
   const { queue, heartbeats } = await begin(t, { PROXIED_MAX: '3' }, { serviceMs: 5000 })
   await queue.send(1, { pool: 'proxied' })
-  await eventually(() => podsOf(queue).length === 1 && alive(heartbeats).length === 1)
+  await eventually(() => startedPods(queue).length === 1 && alive(heartbeats).length === 1)
   const [victim] = alive(heartbeats)
   process.kill(victim!.pid, 'SIGKILL')
   await queue.allEnded()
-  const pods = podsOf(queue)
+  const pods = startedPods(queue)
   t.equal(pods.length, 2)
   t.equal(pods[0], victim!.pod)
   t.not(pods[1], victim!.pod)

@@ -37,7 +37,7 @@ const unacknowledged = async () => {
   return (await consumers.info(resultsStream.name, ledgerConsumer.durable_name)).num_ack_pending
 }
 const bytes = (text: string) => Buffer.from(text)
-const textOf = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
+const decodeText = (data: Uint8Array | undefined) => data && Buffer.from(data).toString()
 const inLane = (lane: Lane, id: string) => captureSubject({ pool: 'standard', lane, accountId: 'a', id })
 const publish = (lane: Lane, id: string) => publishStored(queue, inLane(lane, id), bytes(id))
 const never = new AbortController().signal
@@ -60,7 +60,7 @@ t.test('queue: slots take from the most urgent lane first; of eight, one starts 
     const order: string[] = []
     for (let count = 0; count < 3; count += 1) {
       const delivery = await puller.take(slot, never)
-      order.push(textOf(delivery?.data) ?? '')
+      order.push(decodeText(delivery?.data) ?? '')
       delivery?.ack()
     }
     return order
@@ -86,7 +86,7 @@ t.test('queue: a waiting slot takes a new capture of any lane immediately', asyn
   await eventually(async () => (await poolDepth(queue, 'standard')).inFlight === 0)
   await publish('bulk', 'late')
   const delivery = await taken
-  t.equal(textOf(delivery?.data), 'late')
+  t.equal(decodeText(delivery?.data), 'late')
   delivery?.ack()
 })
 
@@ -96,12 +96,12 @@ t.test('queue: deliveries without a waiting slot are returned immediately', asyn
   const first = one.take(0, never)
   await publish('normal', 'mine')
   const mine = await first
-  t.equal(textOf(mine?.data), 'mine')
+  t.equal(decodeText(mine?.data), 'mine')
   // The busy worker still has long requests open on the other lanes.
   const second = two.take(0, never)
   await publish('interactive', 'theirs')
   const theirs = await second
-  t.equal(textOf(theirs?.data), 'theirs')
+  t.equal(decodeText(theirs?.data), 'theirs')
   mine?.ack()
   theirs?.ack()
 })
@@ -121,7 +121,7 @@ const redeliveredAfter = async (lane: Lane, remove: (subject: string) => Promise
   await queue.connection.flush()
   const again = await pull(2)
   for (const delivery of again) delivery.ack()
-  return new Set(again.map(({ data }) => textOf(data)))
+  return new Set(again.map(({ data }) => decodeText(data)))
 }
 
 t.test('queue: the deletion of a message loses none that is in flight', async (t) => {
@@ -162,11 +162,11 @@ t.test(
     const from = { stream: resultsStream.name, consumer: ledgerConsumer.durable_name }
     t.equal(await lastMessage(queue, resultsStream.name, subject), undefined)
     for (const text of ['1', '2', '3']) await publishStored(queue, subject, bytes(text))
-    t.equal(textOf((await lastMessage(queue, resultsStream.name, subject))?.data), '3')
+    t.equal(decodeText((await lastMessage(queue, resultsStream.name, subject))?.data), '3')
     t.equal(await unreadReports(queue), 3)
     const batch = await pullBatch(queue, from, { batch: 200, expiresMs: 2000, signal: never })
     t.strictSame(
-      batch.map((delivery) => textOf(delivery.data)),
+      batch.map((delivery) => decodeText(delivery.data)),
       ['1', '2', '3'],
     )
     for (const delivery of batch) delivery.ack()
@@ -189,7 +189,7 @@ const pullReports = (batch: number, { own = queue, ackWaitMs = reportAckWaitSeco
 }
 const report = (text: string) =>
   publishStored(queue, resultSubject({ pool: 'standard', id: '0d9f6c1e-0000-4000-8000-000000000002' }), bytes(text))
-const textsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ data }) => textOf(data))
+const textsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ data }) => decodeText(data))
 
 t.test('standing pull: one request delivers messages until its batch size is reached', async (t) => {
   const { pull, requests } = pullReports(2)
@@ -280,13 +280,13 @@ t.test('standing pull: continues after a restart of the server', async (t) => {
   // Messages whose acknowledgement the server lost may be redelivered first.
   const giveUp = AbortSignal.timeout(20_000)
   let newest: Delivery | undefined
-  while (textOf(newest?.data) !== 'after' && !giveUp.aborted) {
+  while (decodeText(newest?.data) !== 'after' && !giveUp.aborted) {
     for (const delivery of await pull.take(giveUp)) {
       delivery.ack()
       newest = delivery
     }
   }
-  t.equal(textOf(newest?.data), 'after')
+  t.equal(decodeText(newest?.data), 'after')
 })
 
 t.test('queue: streams that are lost in a crash with the disk are declared again', async (t) => {
@@ -299,7 +299,7 @@ t.test('queue: streams that are lost in a crash with the disk are declared again
   await declareStreams(queue)
   const taken = puller.take(0, never)
   await publish('normal', 'new')
-  t.equal(textOf((await taken)?.data), 'new', 'a worker from before the crash takes new captures')
+  t.equal(decodeText((await taken)?.data), 'new', 'a worker from before the crash takes new captures')
 })
 
 t.test('queue: a connection can be closed while its server is down', async (t) => {

@@ -18,7 +18,7 @@ t.teardown(async () => {
 })
 
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
-const sizeOf = async (file: Buffer) => {
+const readSize = async (file: Buffer) => {
   const { format, width, height } = await sharp(file).metadata()
   return { format, width, height }
 }
@@ -30,13 +30,13 @@ for (const [index, { name, page }] of sites.entries()) {
     const response = await system.request(`/v1/screenshots/capture?url=${encodeURIComponent(url)}`)
     const image = await bytesOf(response)
     t.equal(response.headers.get('content-type'), 'image/png')
-    t.strictSame(await sizeOf(image), { format: 'png', width: 1280, height: 800 })
+    t.strictSame(await readSize(image), { format: 'png', width: 1280, height: 800 })
     t.ok((await difference(image, await bareShot(bare, url))) < 0.001, 'equal pixels')
   })
 
   t.test(`${name}: POST gives the viewport as jpeg, close to a bare browser's`, async (t) => {
     const image = await bytesOf(await system.post('/v1/screenshots/capture', { url, format: 'jpeg', quality: 90 }))
-    t.strictSame(await sizeOf(image), { format: 'jpeg', width: 1280, height: 800 })
+    t.strictSame(await readSize(image), { format: 'jpeg', width: 1280, height: 800 })
     t.ok((await difference(image, await bareShot(bare, url), 48)) < 0.01, 'equal except for compression')
     t.ok((await colours(image)) > 1000)
   })
@@ -45,8 +45,8 @@ for (const [index, { name, page }] of sites.entries()) {
     const id = await system.create({ url, format: 'webp', full_page: true })
     await eventually(async () => (await system.record(id)).status === 'completed', { withinMs: 60_000 })
     const image = await bytesOf(await system.request(`/v1/screenshots/${id}/image`))
-    const whole = await sizeOf(await bareShot(bare, url, { fullPage: true }))
-    t.strictSame(await sizeOf(image), { ...whole, format: 'webp' })
+    const whole = await readSize(await bareShot(bare, url, { fullPage: true }))
+    t.strictSame(await readSize(image), { ...whole, format: 'webp' })
     t.match(await system.record(id), { width: whole.width, file_size: image.length, mime_type: 'image/webp' })
   })
 }

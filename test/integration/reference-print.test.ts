@@ -1,10 +1,10 @@
 import t from 'tap'
 import { type PrintedPage, printed } from '#test/fixtures/reference/print.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
-import { pageSizesOf, streamsOf } from '#test/helpers/pdf.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { readPageSizes, streamsOf } from '#test/helpers/pdf.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shoot } = await startCaptureEnvironment(t)
 const browser = await startBareBrowser()
 t.teardown(() => browser.close())
 
@@ -36,12 +36,12 @@ for (const page of printed) {
     const html = `<!doctype html><html lang="en"><title>printed</title>${page.body}`
     const parameters = { html, format: 'pdf', full_page: page.isWhole ?? false } as const
     const reference = await printBare(page, html)
-    const { bytes } = await shotOf(parameters)
-    t.equal(pageSizesOf(bytes).length, page.pages)
-    t.strictSame(pageSizesOf(bytes), pageSizesOf(reference))
+    const { bytes } = await shoot(parameters)
+    t.equal(readPageSizes(bytes).length, page.pages)
+    t.strictSame(readPageSizes(bytes), readPageSizes(reference))
     t.ok(streamsOf(reference).length > 0)
     t.ok(streamsOf(bytes).join('\n') === streamsOf(reference).join('\n'), 'equal streams')
-    const broken = await shotOf({ ...parameters, css: page.defect })
+    const broken = await shoot({ ...parameters, css: page.defect })
     t.not(streamsOf(broken.bytes).join('\n'), streamsOf(reference).join('\n'))
   })
 }

@@ -55,7 +55,7 @@ const rotated = ({ sealingKeys, queuePasswords, ...secrets }: Secrets): Secrets 
   },
   webhookKeys: rotatedPair(secrets.webhookKeys),
 })
-const imageOf = async (system: System, id: string) => (await system.request(`/v1/screenshots/${id}/image`)).status
+const imageStatus = async (system: System, id: string) => (await system.request(`/v1/screenshots/${id}/image`)).status
 const completes = async (system: System, id: string, t: { match: (found: unknown, expected: object) => boolean }) => {
   const hasEnded = async () => ['completed', 'failed'].includes((await system.record(id)).status)
   await eventually(hasEnded, { what: `${id} ends`, withinMs: 60_000 })
@@ -89,8 +89,8 @@ t.test('keys: all replaceable keys are rotated, and captures that were accepted 
   const after = await start(`${namedKey('2')},${oldLink}`, recordKeys)
   t.teardown(() => after.stop())
   await completes(after, waiting, t)
-  t.equal(await imageOf(after, waiting), 200)
-  t.equal(await imageOf(after, done), 200)
+  t.equal(await imageStatus(after, waiting), 200)
+  t.equal(await imageStatus(after, done), 200)
   t.match(await after.record(done), { options: { css: 'h1 { color: red }' } }, 'a record of the previous key is shown')
   const local = new URL(link.pathname + link.search, after.baseUrl)
   t.equal((await fetch(local)).status, 200, 'a link of the previous key is accepted')
@@ -108,6 +108,6 @@ t.test('keys: all replaceable keys are rotated, and captures that were accepted 
   const gone = new URL(link.pathname + link.search, last.baseUrl)
   t.equal((await fetch(gone)).status, 403, 'a link is invalid without its key')
   await completes(last, await last.create({ html: '<h1>After</h1>' }), t)
-  t.equal(await imageOf(last, done), 200)
+  t.equal(await imageStatus(last, done), 200)
   await last.stop()
 })

@@ -56,7 +56,7 @@ const complete = async (target: System, parameters: Record<string, unknown> = ne
 const keysOf = async (id: string, store = objects): Promise<string[]> =>
   (await Array.fromAsync(store.list('captures/'))).filter((key) => isCaptureObjectKey(id, key))
 
-const imageOf = (target: System, id: string, range?: string) =>
+const requestImage = (target: System, id: string, range?: string) =>
   target.request(`/v1/screenshots/${id}/image`, { headers: range === undefined ? {} : { range } })
 
 const workerMetrics = async (target: System): Promise<string> => {
@@ -77,8 +77,8 @@ const createHeld = async (target: System): Promise<string> => {
   return id
 }
 
-const isUnavailable = async (t: Test, target: System, id: string) => {
-  const answer = await imageOf(target, id)
+const assertUnavailable = async (t: Test, target: System, id: string) => {
+  const answer = await requestImage(target, id)
   t.match([answer.status, await answer.json()], [503, { error: { code: 'SERVICE_UNAVAILABLE' } }])
 }
 
@@ -89,10 +89,10 @@ t.test('s3 captures: a download, a range and a signed link return the bytes of t
     t.same(others, [])
     const found = await objects.get(key)
     const stored = await buffer(found!.body)
-    const whole = await imageOf(system, id)
+    const whole = await requestImage(system, id)
     t.same([whole.status, whole.headers.get('content-type')], [200, 'image/png'])
     t.ok(stored.equals(await whole.bytes()), `${stored.length} bytes`)
-    const part = await imageOf(system, id, 'bytes=100-1099')
+    const part = await requestImage(system, id, 'bytes=100-1099')
     t.same([part.status, Buffer.from(await part.bytes())], [206, stored.subarray(100, 1100)])
     const signed = await system.post(`/v1/screenshots/${id}/signed-url`, {})
     const { data } = (await signed.json()) as { data: { url: string } }
@@ -108,9 +108,9 @@ t.test('s3 captures: objects are deleted with their captures and after their ret
   await database.query('update capture set expires_at = now() where id = $1', [expired])
   await database.query('update stored_object set expires_at = now() where capture_id = $1', [expired])
   await eventually(async () => (await keysOf(deleted)).length + (await keysOf(expired)).length === 0)
-  t.equal((await imageOf(system, deleted)).status, 404)
-  t.equal((await imageOf(system, expired)).status, 410)
-  t.equal((await imageOf(system, remaining)).status, 200)
+  t.equal((await requestImage(system, deleted)).status, 404)
+  t.equal((await requestImage(system, expired)).status, 410)
+  t.equal((await requestImage(system, remaining)).status, 200)
 })
 
 t.test('s3 captures: uploads and deletions are retried while the store is down', async (t) => {
@@ -123,7 +123,7 @@ t.test('s3 captures: uploads and deletions are retried while the store is down',
   }).listen(Number(new URL(server.url).port), '127.0.0.1')
   await once(away, 'listening')
   t.equal((await system.request(`/v1/screenshots/${deleted}`, { method: 'DELETE' })).status, 204)
-  await isUnavailable(t, system, shown)
+  await assertUnavailable(t, system, shown)
   const before = attempts
   const waits = await system.create(newPage())
   await eventually(() => attempts > before + 3, { what: 'three more upload attempts' })
@@ -133,7 +133,7 @@ t.test('s3 captures: uploads and deletions are retried while the store is down',
   await server.start()
   t.equal((await ended(system, waits)).status, 'completed')
   t.equal((await keysOf(waits)).length, 1)
-  t.equal((await imageOf(system, shown)).status, 200)
+  t.equal((await requestImage(system, shown)).status, 200)
   // The next attempt would be due when the claim of the failed one has expired.
   await database.query('update deletion set due_at = now()')
   await eventually(async () => (await keysOf(deleted)).length === 0)
@@ -144,10 +144,10 @@ t.test('s3 captures: with credentials that the store rejects captures wait and i
   await server.stop()
   await server.start('another-secret')
   const waits = await createHeld(system)
-  await isUnavailable(t, system, shown)
+  await assertUnavailable(t, system, shown)
   await server.stop()
   await server.start()
-  t.equal((await imageOf(system, shown)).status, 200)
+  t.equal((await requestImage(system, shown)).status, 200)
   t.equal((await ended(system, waits)).status, 'completed')
 })
 
@@ -165,7 +165,7 @@ t.test('s3 captures: a full store lets captures wait until it has room', { skip:
   const [shown, deleted] = [await complete(full), await complete(full)]
   await t.rejects(writeFile(store.otherFile(), Buffer.alloc(64 * 1024 * 1024)), { code: 'ENOSPC' })
   const waits = await createHeld(full)
-  t.equal((await imageOf(full, shown)).status, 200)
+  t.equal((await requestImage(full, shown)).status, 200)
   t.equal((await full.request(`/v1/screenshots/${deleted}`, { method: 'DELETE' })).status, 204)
   await eventually(async () => (await keysOf(deleted, bucket)).length === 0)
   await rm(store.otherFile())

@@ -29,7 +29,7 @@ const startSlowSite = async () => {
 const workersOf = (system: System) =>
   processTree(system.pid).filter(({ command }) => command.includes('services/worker/main.')).length
 
-const wantedOf = async (system: System) =>
+const readDesired = async (system: System) =>
   Number(
     /^shutterfleet_pool_workers_desired\{queue="standard"\S* (\d+)/m.exec(await system.metrics('controller'))?.[1] ??
       Number.NaN,
@@ -54,7 +54,7 @@ t.test(
       while (!done.signal.aborted) {
         const countOpen = () => count(`status in ('pending', 'processing')`)
         const openBefore = await countOpen()
-        const desired = await wantedOf(system)
+        const desired = await readDesired(system)
         // Captures may be accepted between the two reads, so count them before and after.
         samples.push({ open: Math.max(openBefore, await countOpen()), desired, workers: workersOf(system) })
         await new Promise((wake) => setTimeout(wake, sampleMs))

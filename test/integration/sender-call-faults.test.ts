@@ -127,7 +127,7 @@ const withoutFence = (database: Sql): Sql => ({
   query: (text, parameters, keep) => database.query(text.replace('and d.takes = n.take', ''), parameters, keep),
 })
 
-t.test('sender: one that overwrites the result of another is found', async (t) => {
+t.test('sender: overwriting the result of another sender is detected', async (t) => {
   const differences = await openSenders(t)
   const found = await differences({
     arrange: deliver(hook),

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { openDatabase } from '#shared/db/connection.ts'
-import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
+import { findBrowsers, chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
@@ -62,8 +62,8 @@ const captureAcross = async (t: Test, kill: () => Promise<number> | number) => {
   const before = await usage()
   const ids = await Promise.all(Array.from({ length: captures }, () => system.create({ url, timeout: 60 })))
   for (let kind = 0; kind < kills; kind += 1) {
-    const wanted = Math.floor((captures * kind) / (kills + 1))
-    await eventually(async () => (await endedOf(ids)) >= wanted, { withinMs: 60_000 + captures * 1000 })
+    const killAt = Math.floor((captures * kind) / (kills + 1))
+    await eventually(async () => (await endedOf(ids)) >= killAt, { withinMs: 60_000 + captures * 1000 })
     await eventually(async () => (await kill()) > 0, { what: 'something to kill' })
   }
   const isOver = async () => {
@@ -100,7 +100,7 @@ t.test('service faults: kill -9 of the browser host fails no capture', (t) =>
 t.test('service faults: a browser that is frozen for longer than the timeout fails no capture', async (t) => {
   const first = await system.create({ url })
   await eventually(async () => (await endedOf([first])) === 1, { withinMs: 60_000, what: 'a browser' })
-  const frozen = browsersOf(system.pid)
+  const frozen = findBrowsers(system.pid)
   t.ok(frozen.length > 0)
   for (const { pid } of frozen) process.kill(pid, 'SIGSTOP')
   const id = await system.create({ url, timeout: 5 })

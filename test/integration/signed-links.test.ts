@@ -47,7 +47,7 @@ const completedOf = async (accountId: string) =>
   (await database.query(`select from capture where status = 'completed' and account_id = $1`, [accountId])).length
 
 type Link = { data: { url: string; expires_at: string | null; expires_in: number } }
-const codeOf = async (answer: Response) => [
+const readOutcome = async (answer: Response) => [
   answer.status,
   ((await answer.json()) as { error: { code: string } }).error.code,
 ]
@@ -84,7 +84,7 @@ t.test('signed links: a link can be created before the image exists; each failur
     )
   const charged = await charges()
   const open = (query: string) => fetch(`${baseUrl}${path}${query}`)
-  for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [404, 'NOT_READY'])
+  for (const { url } of [hour, permanent]) t.same(await readOutcome(await fetch(url)), [404, 'NOT_READY'])
   held.resolve()
   await eventually(async () => (await completedOf(accountId)) === 1, { what: 'the image is ready' })
   const settled = await charges()
@@ -99,11 +99,11 @@ t.test('signed links: a link can be created before the image exists; each failur
     t.equal(opened.headers.get('cross-origin-resource-policy'), 'cross-origin', 'pages of other origins may embed it')
   }
   const past = Math.floor(Date.now() / 1000)
-  t.same(await codeOf(await open(`?${signLink(current, id, past)}`)), [403, 'SIGNATURE_EXPIRED'])
-  t.same(await codeOf(await open(`?${signLink(gone, id, undefined)}`)), [403, 'INVALID_SIGNATURE'])
-  t.same(await codeOf(await open('')), [401, 'INVALID_API_KEY'])
+  t.same(await readOutcome(await open(`?${signLink(current, id, past)}`)), [403, 'SIGNATURE_EXPIRED'])
+  t.same(await readOutcome(await open(`?${signLink(gone, id, undefined)}`)), [403, 'INVALID_SIGNATURE'])
+  t.same(await readOutcome(await open('')), [401, 'INVALID_API_KEY'])
   await database.query(`update capture set expires_at = now() - interval '1 second' where id = $1`, [id])
-  for (const { url } of [hour, permanent]) t.same(await codeOf(await fetch(url)), [410, 'EXPIRED'])
+  for (const { url } of [hour, permanent]) t.same(await readOutcome(await fetch(url)), [410, 'EXPIRED'])
   t.same(await charges(), settled, 'links count towards neither quota nor rate limit')
 })
 
@@ -122,9 +122,9 @@ t.test('signed links: a link returns the image without an API key until the scre
   t.same([answer.status, Buffer.from(await answer.arrayBuffer())], [200, image])
   t.same(await usage(), before, 'not counted towards the rate limit')
   await setDisabled(database, accountId, true)
-  t.same(await codeOf(await fetch(data.url)), [404, 'NOT_FOUND'], 'images of a disabled account are not served')
+  t.same(await readOutcome(await fetch(data.url)), [404, 'NOT_FOUND'], 'images of a disabled account are not served')
   await setDisabled(database, accountId, false)
-  t.same(await codeOf(await fetch(data.url.replace('signature=', 'signature=0'))), [403, 'INVALID_SIGNATURE'])
+  t.same(await readOutcome(await fetch(data.url.replace('signature=', 'signature=0'))), [403, 'INVALID_SIGNATURE'])
   t.equal(
     (await other.call('POST', `/v1/screenshots/${id}/signed-url`, {})).status,
     404,
@@ -133,14 +133,14 @@ t.test('signed links: a link returns the image without an API key until the scre
   t.equal((await other.call('DELETE', `/v1/screenshots/${id}`)).status, 404)
 
   t.equal((await call('DELETE', `/v1/screenshots/${id}`)).status, 204)
-  t.same(await codeOf(await fetch(data.url)), [404, 'NOT_FOUND'])
+  t.same(await readOutcome(await fetch(data.url)), [404, 'NOT_FOUND'])
   for (const [method, path] of [
     ['GET', ''],
     ['GET', '/image'],
     ['POST', '/signed-url'],
     ['DELETE', ''],
   ] as const) {
-    t.same(await codeOf(await call(method, `/v1/screenshots/${id}${path}`)), [404, 'NOT_FOUND'], method + path)
+    t.same(await readOutcome(await call(method, `/v1/screenshots/${id}${path}`)), [404, 'NOT_FOUND'], method + path)
   }
   await eventually(async () => (await fetch(data.url)).status === 429, { what: 'the rate limit per client address' })
 })
@@ -148,7 +148,7 @@ t.test('signed links: a link returns the image without an API key until the scre
 t.test('signed links: a plan without links gets FEATURE_NOT_AVAILABLE', async (t) => {
   const { call, create } = await newAccount('starter')
   const refused = await call('POST', `/v1/screenshots/${await create()}/signed-url`, { expires_in: 5 })
-  t.same(await codeOf(refused), [403, 'FEATURE_NOT_AVAILABLE'])
+  t.same(await readOutcome(refused), [403, 'FEATURE_NOT_AVAILABLE'])
 })
 
 t.test('signed links: a synchronous capture that is deleted while it waits responds with 404', async (t) => {
@@ -159,5 +159,5 @@ t.test('signed links: a synchronous capture that is deleted while it waits respo
   await eventually(async () => (await find()).length === 1, { what: 'the capture is accepted' })
   const [capture] = await find()
   t.equal((await call('DELETE', `/v1/screenshots/${capture?.id}`)).status, 204)
-  t.same(await codeOf(await waiting), [404, 'NOT_FOUND'])
+  t.same(await readOutcome(await waiting), [404, 'NOT_FOUND'])
 })

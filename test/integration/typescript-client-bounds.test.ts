@@ -66,6 +66,36 @@ for (const [name, answers, options, work] of [
   })
 }
 
+const broken = () => {
+  throw new TypeError('fetch failed')
+}
+
+t.test('typescript client bounds: a broken connection is retried if the request is idempotent', async (t) => {
+  const { requests, shots } = answered([broken, record('pending')])
+  t.match(await shots.create({ html: 'x' }), { id: 'i' })
+  t.equal(new Set(requests.map(({ headers }) => headers.get('idempotency-key'))).size, 1)
+  const other = answered([broken])
+  await t.rejects(other.shots.webhooks.create({ url: 'https://x' }), /fetch failed/)
+  t.equal(other.requests.length, 1)
+  const single = answered([broken], { retries: 0 })
+  await t.rejects(single.shots.usage(), /fetch failed/)
+})
+
+t.test('typescript client bounds: the message of an error ends with its first detail', async (t) => {
+  const details = { width: ['must be at least 320'], height: ['must be at least 200'] }
+  const refused = () => Response.json({ error: { code: 'VALIDATION_ERROR', message: 'No.', details } }, { status: 422 })
+  await t.rejects(answered([refused]).shots.create({ html: 'x' }), {
+    message: 'No. width: must be at least 320',
+    details,
+  })
+})
+
+t.test('typescript client bounds: an unusable address is refused', async (t) => {
+  for (const baseUrl of ['here', 'ftp://here', 'http://']) {
+    t.throws(() => new Shutterfleet({ baseUrl, apiKey: 'sk_live_x' }), /baseUrl/, baseUrl)
+  }
+})
+
 t.test('typescript client bounds: an aborted request is not retried', async (t) => {
   const { requests, shots } = answered([refusal(429, 'RATE_LIMIT_EXCEEDED', 30)])
   const gone = new AbortController()

@@ -24,7 +24,7 @@ const shots = new Shutterfleet({ baseUrl, apiKey })
 const html = '<h1>A page</h1>'
 const unknown = '00000000-0000-4000-8000-000000000000'
 
-const codeOf = async (work: Promise<unknown>) => {
+const rejectionCode = async (work: Promise<unknown>) => {
   const thrown: unknown = await work.then(
     () => undefined,
     (error: unknown) => error,
@@ -50,16 +50,16 @@ t.test('typescript client: creates, waits, and reads the image and its metadata'
 
 t.test('typescript client: waitFor throws NOT_READY when its time is over', async (t) => {
   const { id } = await shots.create({ html, delay: 5 })
-  t.equal(await codeOf(shots.waitFor(id, { waitMs: 10 })), 'NOT_READY')
+  t.equal(await rejectionCode(shots.waitFor(id, { waitMs: 10 })), 'NOT_READY')
   await shots.delete(id)
-  t.equal(await codeOf(shots.status(id)), 'NOT_FOUND')
+  t.equal(await rejectionCode(shots.status(id)), 'NOT_FOUND')
 })
 
 t.test('typescript client: the same idempotency key returns the same capture', async (t) => {
   const first = await shots.create({ html }, { idempotencyKey: 'a-key' })
   t.equal((await shots.create({ html }, { idempotencyKey: 'a-key' })).id, first.id)
   t.not((await shots.create({ html })).id, first.id)
-  t.equal(await codeOf(shots.create({ html: 'other' }, { idempotencyKey: 'a-key' })), 'IDEMPOTENCY_MISMATCH')
+  t.equal(await rejectionCode(shots.create({ html: 'other' }, { idempotencyKey: 'a-key' })), 'IDEMPOTENCY_MISMATCH')
 })
 
 t.test('typescript client: rejections and failed captures are errors with code, status and details', async (t) => {
@@ -69,8 +69,8 @@ t.test('typescript client: rejections and failed captures are errors with code, 
   const failed = await shots.capture({ url: 'http://unknown.invalid/' }).catch((error: unknown) => error)
   t.match(failed, { name: 'ShutterfleetError', code: 'DNS_FAILED', status: 422, screenshotId: /-/ })
   t.match(await shots.captureRecord({ url: 'http://unknown.invalid/' }), { error: { code: 'DNS_FAILED' } })
-  t.equal(await codeOf(new Shutterfleet({ baseUrl, apiKey: 'sk_live_no' }).account()), 'INVALID_API_KEY')
-  t.equal(await codeOf(shots.image(unknown)), 'NOT_FOUND')
+  t.equal(await rejectionCode(new Shutterfleet({ baseUrl, apiKey: 'sk_live_no' }).account()), 'INVALID_API_KEY')
+  t.equal(await rejectionCode(shots.image(unknown)), 'NOT_FOUND')
 })
 
 t.test(
@@ -145,5 +145,5 @@ t.test('typescript client: manages webhooks, and verifies the signature of deliv
   const [delivery] = await Array.fromAsync(shots.deliveries(captured))
   t.match(await shots.redeliver(captured, delivery?.id ?? ''), { id: delivery?.id })
   await webhooks.delete(id)
-  t.equal(await codeOf(webhooks.get(id)), 'NOT_FOUND')
+  t.equal(await rejectionCode(webhooks.get(id)), 'NOT_FOUND')
 })

@@ -98,7 +98,7 @@ t.test('webhooks main: fails to start if egress is unreachable, is another proxy
   const { egress: filterUrl = '' } = await filter.announced
   const proxy = createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
   await using open = await listening(proxy)
-  for (const [egress, why] of [
+  for (const [egress, reason] of [
     [`127.0.0.1:${open.port}`, 'it is not our filter'],
     ['127.0.0.1:1', 'egress is unreachable'],
     [new URL(filterUrl).host, 'egress does not take the token: SHUTTERFLEET_EGRESS_TOKEN'],
@@ -111,7 +111,7 @@ t.test('webhooks main: fails to start if egress is unreachable, is another proxy
       WEBHOOK_OPENING_KEYS: openingKeyText,
     })
     t.equal(await ended, 75)
-    t.match((await printed)[1], why)
+    t.match((await printed)[1], reason)
   }
 })
 

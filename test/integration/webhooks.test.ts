@@ -36,7 +36,7 @@ const isSentAfter = async ({ database, receiver }: World, id: string, moment: st
   return (await database.query<{ after: boolean }>(statement, [id, sentAt, moment]))[0]?.after
 }
 
-const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+const webhookSecret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 
 // Contract: Events
 t.test('webhooks: a completed capture is delivered once to the webhook_url of its request, unsigned', async (t) => {
@@ -210,7 +210,7 @@ t.test(
   async (t) => {
     await using s = await setUp()
     await startSender(t, s.on)
-    const secret = secretOf(7)
+    const secret = webhookSecret(7)
     const receiver = { accountId: s.tenant.accountId, secret }
     const hook = await addWebhook(s.database, { ...receiver, url: hookUrl('all', '/all') })
     await addWebhook(s.database, { ...receiver, url: hookUrl('fails', '/fails'), events: ['screenshot.failed'] })
@@ -226,7 +226,7 @@ t.test(
     const sentHeaders = headers as Record<string, string>
     t.strictSame(new StandardWebhook(secret).verify(body, sentHeaders), JSON.parse(body))
     t.doesNotThrow(() => new SvixWebhook(secret).verify(body, sentHeaders))
-    t.throws(() => new StandardWebhook(secretOf(8)).verify(body, sentHeaders), 'another secret does not verify')
+    t.throws(() => new StandardWebhook(webhookSecret(8)).verify(body, sentHeaders), 'another secret does not verify')
     t.throws(() => new SvixWebhook(secret).verify(`${body} `, sentHeaders), 'nor does another body')
     const [row] = await s.database.query<{ at: Date | null }>(
       'select last_delivery_at as at from webhook where id = $1',
@@ -240,7 +240,7 @@ t.test(
 t.test('webhooks: subscribers of batch.completed get one delivery when a batch has ended', async (t) => {
   await using s = await setUp()
   await startSender(t, s.on)
-  const receiver = { accountId: s.tenant.accountId, secret: secretOf(7) }
+  const receiver = { accountId: s.tenant.accountId, secret: webhookSecret(7) }
   await addWebhook(s.database, { ...receiver, url: hookUrl('batch', '/batch'), events: ['batch.completed'] })
   await addWebhook(s.database, { ...receiver, url: hookUrl('usual', '/usual') })
   const ids = [await acceptFor(s.database, s.tenant), await acceptFor(s.database, s.tenant)]
@@ -264,7 +264,7 @@ t.test('webhooks: subscribers of batch.completed get one delivery when a batch h
 t.test('webhooks: subscribers of quota.warning get one delivery each at 80, 95 and 100 % of the quota', async (t) => {
   await using s = await setUp()
   const tenant = await createTenant(s.database, { screenshots_per_month: 20, overage_price: 0.01 })
-  const receiver = { accountId: tenant.accountId, secret: secretOf(7) }
+  const receiver = { accountId: tenant.accountId, secret: webhookSecret(7) }
   await addWebhook(s.database, { ...receiver, url: hookUrl('quota', '/quota'), events: ['quota.warning'] })
   await addWebhook(s.database, { ...receiver, url: hookUrl('usual', '/usual') })
   const warnings = async () => {
@@ -331,7 +331,7 @@ t.test(
   async (t) => {
     await using s = await setUp()
     const { private: openingKey } = generateSealingKeys()
-    const webhook = { accountId: s.tenant.accountId, url: hookUrl('one', '/hook'), secret: secretOf(1) }
+    const webhook = { accountId: s.tenant.accountId, url: hookUrl('one', '/hook'), secret: webhookSecret(1) }
     await addWebhook(s.database, webhook)
     const mistaken = await startSender(t, s.on, { openingKey })
     const id = await captureFor(s.database, s.tenant)

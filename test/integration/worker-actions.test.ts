@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, shotOf, take } = await startCaptures(t, {
+const { pages, shoot, take } = await startCaptureEnvironment(t, {
   '/form': (_request, response) =>
     response
       .writeHead(200, { 'content-type': 'text/html' })
@@ -28,7 +28,7 @@ const noting = (body: string) =>
   </script>`)
 
 const titleAfter = async (actions: CaptureParameters['actions'], source: CaptureParameters) => {
-  const { metadata, warnings } = await shotOf({ ...source, ...(actions && { actions }), extract_metadata: true })
+  const { metadata, warnings } = await shoot({ ...source, ...(actions && { actions }), extract_metadata: true })
   return { title: metadata?.title ?? '', warnings }
 }
 
@@ -60,10 +60,10 @@ t.test('worker actions: hovered and scrolled content is in the picture', async (
   const html = redPage(
     '<style>#h:hover { background: rgb(0,0,255) }</style><div id="h" style="width:100px;height:100px"></div><div style="height:5000px"></div><div id="far" style="height:900px;background:rgb(0,0,255)"></div>',
   )
-  t.strictSame(await pixel(await shotOf({ html, actions: [{ type: 'hover', selector: '#h' }] }), 50, 50), blue)
-  t.strictSame(await pixel(await shotOf({ html, actions: [{ type: 'scroll', selector: '#far' }] }), 50, 50), blue)
-  t.strictSame(await pixel(await shotOf({ html, actions: [{ type: 'scroll', y: 5200 }] }), 50, 50), blue)
-  t.strictSame(await pixel(await shotOf({ html }), 50, 50), red)
+  t.strictSame(await pixel(await shoot({ html, actions: [{ type: 'hover', selector: '#h' }] }), 50, 50), blue)
+  t.strictSame(await pixel(await shoot({ html, actions: [{ type: 'scroll', selector: '#far' }] }), 50, 50), blue)
+  t.strictSame(await pixel(await shoot({ html, actions: [{ type: 'scroll', y: 5200 }] }), 50, 50), blue)
+  t.strictSame(await pixel(await shoot({ html }), 50, 50), red)
 })
 
 t.test(

@@ -1,16 +1,16 @@
 import t from 'tap'
 import { content } from '#test/fixtures/reference/page.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const go = '@keyframes go { to { background: rgb(0,0,255) } }'
 const framed = `<style>${go} body { margin: 0; height: 100vh; animation: go 100s forwards }</style><body>`
 
-const { pages, shotOf } = await startCaptures(t, { '/framed': content('text/html', framed) })
+const { pages, shoot } = await startCaptureEnvironment(t, { '/framed': content('text/html', framed) })
 const otherSite = `http://localhost:${pages.host.split(':')[1]}`
 
 const box = 'width:100px;height:100px'
 const shownAt = async (body: string, parameters: object = {}) =>
-  await pixel(await shotOf({ html: redPage(`<style>${go}</style>${body}`), ...parameters }), 50, 50)
+  await pixel(await shoot({ html: redPage(`<style>${go}</style>${body}`), ...parameters }), 50, 50)
 
 t.test('worker animations: an animation is shown at its end, unless it is allowed to run', async (t) => {
   const body = `<div style="${box};animation:go 100s 10s both"></div>`
@@ -36,7 +36,7 @@ t.test(
   },
 )
 
-t.test('worker animations: those of an SVG are shown at their end, endless ones at their start', async (t) => {
+t.test('worker animations: animations of an SVG are shown at their end, endless ones at their start', async (t) => {
   const drawn = (animation: string) =>
     `<svg style="display:block" width="100" height="100"><rect width="100" height="100" fill="rgb(0,0,255)">${animation}</rect></svg>`
   const fill = (more: string) => `<animate attributeName="fill" from="lime" to="rgb(0,0,255)" dur="100s" ${more}/>`
@@ -49,7 +49,7 @@ t.test('worker animations: those of an SVG are shown at their end, endless ones 
   t.not((await shownAt(drawn(fill('fill="freeze"')), { animations: 'allow' })).join(), blue.join())
 })
 
-t.test('worker animations: those of shadow roots and frames are finished too', async (t) => {
+t.test('worker animations: animations in shadow roots and frames are finished too', async (t) => {
   const inside = `<style>${go} p { margin: 0; ${box}; animation: go 100s forwards }</style><p></p>`
   for (const mode of ['open', 'closed']) {
     t.strictSame(await shownAt(`<x-box><template shadowrootmode="${mode}">${inside}</template></x-box>`), blue, mode)
@@ -59,7 +59,7 @@ t.test('worker animations: those of shadow roots and frames are finished too', a
   }
 })
 
-t.test('worker animations: what a script draws on a canvas is awaited', async (t) => {
+t.test('worker animations: drawing on a canvas is awaited', async (t) => {
   const body = `<canvas width="100" height="100"></canvas><script>
     const context = document.querySelector('canvas').getContext('2d')
     let steps = 0
@@ -79,6 +79,6 @@ t.test('worker animations: the same page gives the same bytes', async (t) => {
     <div style="${box};background:conic-gradient(lime,blue);animation:turn .7s infinite linear"></div><p style="font:20px serif">text</p>`,
   )
   const hashes = new Set<string>()
-  for (let shot = 0; shot < 10; shot += 1) hashes.add((await shotOf({ html })).sha256)
+  for (let shot = 0; shot < 10; shot += 1) hashes.add((await shoot({ html })).sha256)
   t.equal(hashes.size, 1)
 })

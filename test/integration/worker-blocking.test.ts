@@ -8,7 +8,7 @@ import { provideLists } from '#worker/block-lists/provide-lists.ts'
 const page = 'site.test'
 const adHosts = ['securepubads.g.doubleclick.net', 'ib.adnxs.com', 'static.criteo.net', 'cdn.taboola.com']
 const ownAds = 'taboola.com'
-const { requests, shotOf, urlOf, port } = await startManyHosts(
+const { requests, shoot, urlOf, port } = await startManyHosts(
   t,
   [page, 'cdn.test', 'ads.site.test', 'departs.test', ownAds, 'www.taboola.com', ...adHosts],
   {
@@ -36,9 +36,9 @@ const requestsDuring = async (work: () => Promise<unknown>): Promise<string[]> =
 
 t.test('worker blocking: block_ads prevents requests to ad hosts only', async (t) => {
   const url = urlOf(page, '/ads')
-  const blocked = await requestsDuring(() => shotOf({ url, block_ads: true }))
+  const blocked = await requestsDuring(() => shoot({ url, block_ads: true }))
   t.strictSame(blocked.toSorted(), ['ads.site.test/tag.js', 'cdn.test/tag.js', 'site.test/ads'])
-  const open = await requestsDuring(() => shotOf({ url }))
+  const open = await requestsDuring(() => shoot({ url }))
   for (const host of adHosts) t.ok(open.includes(`${host}/tag.js`), host)
 })
 
@@ -46,12 +46,12 @@ t.test(
   'worker blocking: the site of the page is never blocked: as target, after a redirect, after a navigation',
   async (t) => {
     const scripts = [`cdn.${ownAds}/tag.js`]
-    t.match(await requestsDuring(() => shotOf({ url: urlOf(ownAds, '/own'), block_ads: true })), [
+    t.match(await requestsDuring(() => shoot({ url: urlOf(ownAds, '/own'), block_ads: true })), [
       `${ownAds}/own`,
       ...scripts,
     ])
     for (const path of ['/departs', '/leaves']) {
-      const sent = await requestsDuring(() => shotOf({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }))
+      const sent = await requestsDuring(() => shoot({ url: urlOf('departs.test', path), block_ads: true, delay: 1 }))
       t.match(sent, [`departs.test${path}`, `${ownAds}/own`, ...scripts], path)
     }
   },
@@ -62,8 +62,8 @@ t.test('worker blocking: block_ads hides ad slots, in frames and shadow roots to
   const shadow = `<div id="host"></div><script>host.attachShadow({ mode: 'open' }).innerHTML = ${JSON.stringify(slot)}</script>`
   const frame = `<iframe style="border:0;width:400px;height:400px" srcdoc="${slot.replaceAll('"', '&quot;')}"></iframe>`
   for (const [name, html] of Object.entries({ slot, shadow, frame })) {
-    t.strictSame(await pixel(await shotOf({ html: redPage(html) }), 100, 100), blue, name)
-    const hidden = await pixel(await shotOf({ html: redPage(html), block_ads: true }), 100, 100)
+    t.strictSame(await pixel(await shoot({ html: redPage(html) }), 100, 100), blue, name)
+    const hidden = await pixel(await shoot({ html: redPage(html), block_ads: true }), 100, 100)
     t.notSame(hidden, blue, name)
   }
 })
@@ -120,19 +120,19 @@ t.test("worker blocking: an operator's rules for paths, types and exceptions app
   for (const headers of [{}, { 'x-own': '1' }]) {
     withLists.requests.length = 0
     received.length = 0
-    await withLists.shotOf({ url: withLists.urlOf(page, '/page'), block_ads: true, headers, delay: 1 })
+    await withLists.shoot({ url: withLists.urlOf(page, '/page'), block_ads: true, headers, delay: 1 })
     const loaded = withLists.requests.filter((each) => !each.endsWith('/favicon.ico'))
     t.strictSame(loaded.toSorted(), allowed, JSON.stringify(headers))
     t.equal(received[0]?.['x-own'], (headers as Record<string, string>)['x-own'])
   }
   withLists.requests.length = 0
-  await withLists.shotOf({ url: withLists.urlOf(page, '/page'), delay: 1 })
+  await withLists.shoot({ url: withLists.urlOf(page, '/page'), delay: 1 })
   for (const each of ['site.test/banner/own.js', 'frames.test/frame', 'cdn.test/banner/worker'])
     t.ok(withLists.requests.includes(each), `${each} without`)
 })
 
 t.test("worker blocking: an operator's element rules hide elements except their exceptions", async (t) => {
-  const shot = await withLists.shotOf({ url: withLists.urlOf(page, '/slots'), block_ads: true })
+  const shot = await withLists.shoot({ url: withLists.urlOf(page, '/slots'), block_ads: true })
   t.strictSame(await pixel(shot, 50, 50), blue, 'excepted here')
   t.strictSame(await pixel(shot, 50, 150), red, 'hidden here')
 })

@@ -13,7 +13,7 @@ const killBefore = async (t: Test, kill: () => number) => {
   await eventually(() => worker.isHandedBack(id))
   t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
   await eventually(() => held() === 1, { what: 'the page is requested again' })
-  worker.letGo()
+  worker.releasePages()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 }
 

@@ -176,7 +176,7 @@ for (const [name, useCase] of Object.entries(useCases)) {
   })
 }
 
-t.test('worker: one that acks a capture before it has reported its end is found', async (t) => {
+t.test('worker: acking a capture before reporting its end is detected', async (t) => {
   const differences = await openWorkers(t)
   const found = await differences({ arrange, act: serve(completed, true) })
   t.match(found, [{ fault: /^refused at 1: request started/ }])

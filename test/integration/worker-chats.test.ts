@@ -27,7 +27,7 @@ const vendors = {
 
 const page = 'site.test'
 const entries = Object.entries(vendors)
-const { requests, shotOf, urlOf } = await startManyHosts(t, [page, ...entries.map(([, [host]]) => host)], {
+const { requests, shoot, urlOf } = await startManyHosts(t, [page, ...entries.map(([, [host]]) => host)], {
   routes: Object.fromEntries(
     entries.map(([name, [host, attributes]]) => {
       const widget = `<div ${attributes} style="position:fixed;left:0;top:0;width:200px;height:200px;background:rgb(0,0,255)"></div>`
@@ -45,11 +45,11 @@ t.test('worker chats: block_chats neither loads nor shows chat widgets', async (
   for (const [name, [host]] of entries) {
     const url = urlOf(page, `/${encodeURIComponent(name)}`)
     requests.length = 0
-    t.strictSame(await pixel(await shotOf({ url, block_chats: true }), 100, 100), red, name)
+    t.strictSame(await pixel(await shoot({ url, block_chats: true }), 100, 100), red, name)
     if (host !== 'cdn.test') t.notOk(requests.includes(`${host}/widget.js`), `${name} is not requested`)
   }
   const [name, [host]] = ['JivoSite', vendors.JivoSite]
   requests.length = 0
-  t.strictSame(await pixel(await shotOf({ url: urlOf(page, `/${name}`) }), 100, 100), blue, 'without')
+  t.strictSame(await pixel(await shoot({ url: urlOf(page, `/${name}`) }), 100, 100), blue, 'without')
   t.ok(requests.includes(`${host}/widget.js`))
 })

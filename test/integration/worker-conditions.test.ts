@@ -1,7 +1,7 @@
 import t from 'tap'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, shotOf, take } = await startCaptures(t, {
+const { pages, shoot, take } = await startCaptureEnvironment(t, {
   '/held.svg': () => {},
   '/gone': (_request, response) =>
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Page  not\nfound</h1>'),
@@ -16,16 +16,16 @@ const later = (ms = 300) => `<script>setTimeout(() => {
 
 t.test('worker conditions: a page is waited for until something is hidden, or a function is true', async (t) => {
   const spinner = '<div class="spinner" style="width:10px;height:10px"></div>'
-  const hidden = await shotOf({ html: redPage(spinner + later()), wait_for_selector_hidden: '.spinner' })
+  const hidden = await shoot({ html: redPage(spinner + later()), wait_for_selector_hidden: '.spinner' })
   t.strictSame(await pixel(hidden, 50, 50), blue)
   for (const js of ['globalThis.isReady === true', '() => isReady', 'async () => isReady', '(isReady)']) {
-    t.strictSame(await pixel(await shotOf({ html: redPage(later()), wait_for_function: js }), 50, 50), blue, js)
+    t.strictSame(await pixel(await shoot({ html: redPage(later()), wait_for_function: js }), 50, 50), blue, js)
   }
-  t.strictSame(await pixel(await shotOf({ html: redPage(later(10_000)) }), 50, 50), red, 'not without them')
+  t.strictSame(await pixel(await shoot({ html: redPage(later(10_000)) }), 50, 50), red, 'not without them')
 })
 
 t.test(
-  'worker conditions: what does not come in time is TIMEOUT, what is no expression RENDER_ERROR, and both name it',
+  'worker conditions: an unmet condition is TIMEOUT, an invalid expression RENDER_ERROR, and both messages quote it',
   async (t) => {
     const html = redPage('<div class="spinner" style="width:10px;height:10px"></div>')
     for (const [parameters, code, message] of [

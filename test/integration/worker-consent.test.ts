@@ -11,11 +11,11 @@ import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
 const page = 'site.test'
 /** Hosts of frames: one of the page's site, and one of another site. */
 const consentHosts = ['consent.site.test', 'consent.test']
-const pathOf = (name: string) => `/platform/${encodeURIComponent(name)}`
-const { requests, shotOf, urlOf } = await startManyHosts(t, [page, ...consentHosts], {
+const platformPath = (name: string) => `/platform/${encodeURIComponent(name)}`
+const { requests, shoot, urlOf } = await startManyHosts(t, [page, ...consentHosts], {
   routes: Object.fromEntries(
     [
-      ...consentPlatforms.map(({ name, html }) => [pathOf(name), html] as const),
+      ...consentPlatforms.map(({ name, html }) => [platformPath(name), html] as const),
       ...framedPlatforms.map(({ target, html }) => [target.replace(/\?.*/, ''), html] as const),
     ].map(([path, html]): [string, Route] => [path, (_request, response) => response.end(html)]),
   ),
@@ -29,8 +29,8 @@ t.test('worker consent: banners of known platforms are dismissed by clicks and n
   t.ok(clickable.length >= 20, 'platforms')
   for (const { name } of clickable) {
     requests.length = 0
-    const url = urlOf(page, pathOf(name))
-    const { warnings, ...shot } = await shotOf({ url })
+    const url = urlOf(page, platformPath(name))
+    const { warnings, ...shot } = await shoot({ url })
     t.strictSame(await pixel(shot, 20, 20), red, name)
     t.notOk(
       warnings.some(({ code }) => code === 'consent_left'),
@@ -44,7 +44,7 @@ t.test('worker consent: banners in frames of any site are dismissed by clicks', 
   for (const host of consentHosts) {
     for (const platform of framedPlatforms) {
       requests.length = 0
-      const shot = await shotOf({ html: pageAround(platform, urlOf(host, '')) })
+      const shot = await shoot({ html: pageAround(platform, urlOf(host, '')) })
       const name = `${platform.name} at ${host}`
       t.ok(requests.includes(`${host}/clicked/${platform.name}`), `${name} is clicked`)
       t.strictSame(await pixel(shot, 20, 20), red, name)
@@ -69,11 +69,11 @@ t.test(
       frame: [`<iframe style="border:0;width:500px;height:400px" srcdoc='${banner()}'></iframe>`],
     }
     for (const [name, [html, parameters]] of Object.entries(pages)) {
-      const shot = await shotOf({ html: redPage(html), ...parameters })
+      const shot = await shoot({ html: redPage(html), ...parameters })
       t.notSame(await pixel(shot, 100, 100), blue, name)
       t.strictSame(left(shot), [], name)
       t.strictSame(
-        await pixel(await shotOf({ html: redPage(html), ...parameters, block_cookies: false }), 100, 100),
+        await pixel(await shoot({ html: redPage(html), ...parameters, block_cookies: false }), 100, 100),
         blue,
         `${name} without`,
       )
@@ -91,14 +91,14 @@ t.test('worker consent: a banner that the page reinserts causes a warning, unles
     new MutationObserver(() => { if (document.querySelector('#onetrust-banner-sdk').style.display === 'none') put() })
       .observe(document, { subtree: true, childList: true, attributes: true })
   </script>`
-  t.match(left(await shotOf({ html: redPage(stubborn) })), [{ code: 'consent_left' }])
-  t.strictSame(left(await shotOf({ html: redPage(stubborn), block_cookies: false })), [])
+  t.match(left(await shoot({ html: redPage(stubborn) })), [{ code: 'consent_left' }])
+  t.strictSame(left(await shoot({ html: redPage(stubborn), block_cookies: false })), [])
 })
 
 t.test('worker consent: a full page is captured whole although its banner blocks scrolling', async (t) => {
   const style = '<style>html, body { overflow: hidden !important; height: 100%; margin: 0 }</style>'
   const locked = redPage(`${style}${banner()}<div style="height:3000px"></div>`)
-  const { height } = await shotOf({ html: locked, full_page: true })
+  const { height } = await shoot({ html: locked, full_page: true })
   t.equal(height, 3000)
 })
 
@@ -121,15 +121,15 @@ t.test('worker consent: a page cannot reach the consent rules by messages, event
     window.__cmp = () => ({ toString() { throw new Error('no') } })
     Object.defineProperty(Array.prototype, 'toJSON', { value: () => 'taken' })
   </script>`
-  const shot = await shotOf({ html: redPage(flood + banner()), extract_metadata: true })
+  const shot = await shoot({ html: redPage(flood + banner()), extract_metadata: true })
   t.strictSame(await pixel(shot, 100, 100), red)
   t.equal(shot.metadata?.title ?? '', '')
-  t.strictSame(await pixel(await shotOf({ html: redPage('') }), 100, 100), red, 'the next capture')
+  t.strictSame(await pixel(await shoot({ html: redPage('') }), 100, 100), red, 'the next capture')
 })
 
 /** Red at the place where every banner of the fixtures is: the page is there instead. */
 const isRemoved = async (html: string): Promise<boolean> => {
-  const shot = await shotOf({ html: redPage(`${html}<main style="height:3000px"></main>`) })
+  const shot = await shoot({ html: redPage(`${html}<main style="height:3000px"></main>`) })
   const [r = 0, , b = 255] = await pixel(shot, 20, 20)
   return r > 200 && b < 50
 }

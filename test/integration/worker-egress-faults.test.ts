@@ -22,7 +22,7 @@ const killWhile = async (t: Test, path: string, expected: object) => {
   t.notOk(await worker.hasResult(id))
   await worker.startEgress()
   await eventually(() => held() === 1)
-  worker.letGo()
+  worker.releasePages()
   t.match(await worker.result(id), { ...expected, attempt: 1 })
   await worker.depthIs(0)
 }
@@ -39,7 +39,7 @@ t.test('worker egress faults: an egress killed while an image loads costs the ca
 
 // Contract: Service faults
 t.test(
-  'worker egress faults: an egress killed during a page costs no attempt; a page that breaks off by itself fails',
+  'worker egress faults: an egress killed during a page costs no attempt; a page whose own connection is lost fails',
   (t) => killWhile(t, '/half', { outcome: 'failed', code: 'CONNECTION_FAILED' }),
 )
 
@@ -72,7 +72,7 @@ t.test(
       // Requested again by the browser itself or by the redelivered attempt.
       await eventually(() => imageHits() > before)
     }
-    const answering = setInterval(worker.letGo, 50)
+    const answering = setInterval(worker.releasePages, 50)
     for (const id of ids) t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
     clearInterval(answering)
     await worker.depthIs(0)
@@ -86,12 +86,12 @@ t.test('worker egress faults: a draining egress costs the capture no attempt', a
   await eventually(() => held() === 1)
   const ended = worker.endEgress('SIGTERM')
   await worker.awayFromEgress()
-  worker.letGo()
+  worker.releasePages()
   await ended
   await eventually(() => worker.isHandedBack(id))
   await worker.startEgress()
   await eventually(() => held() === 1)
-  worker.letGo()
+  worker.releasePages()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 })
 
@@ -151,7 +151,7 @@ t.test('worker egress faults: connections reset between worker and egress do not
   await eventually(() => worker.isHandedBack(id))
   t.match(await worker.lastStarted(id), { attempt: 1, handBacks: 1 })
   await eventually(() => held() === 1)
-  worker.letGo()
+  worker.releasePages()
   t.match(await worker.result(id), { outcome: 'completed', attempt: 1 })
 })
 

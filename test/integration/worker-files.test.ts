@@ -3,7 +3,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { isRendition } from '#shared/capture/files.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
-import { blue, pixel, red, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import type { Shot } from '#worker/protocol/protocol.ts'
 
 const article = `<!doctype html><html lang="en"><title>Tides</title><body style="margin:0;background:rgb(0,0,255)">
@@ -12,7 +12,7 @@ const article = `<!doctype html><html lang="en"><title>Tides</title><body style=
   <form style="display:none"><button name="remove">drop</button><input name="checkVisibility"></form>
   <button aria-label="Close">x</button><a href="javascript:go()">run</a><p style="display:none">hidden</p>
   <script>document.querySelector('h1').textContent += ' of today'</script>`
-const { pages, shotOf } = await startCaptures(t, {
+const { pages, shoot } = await startCaptureEnvironment(t, {
   '/article': (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(article),
   '/long': (_request, response) =>
     void response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>short</p><!--${'a'.repeat(5_100_000)}-->`),
@@ -35,7 +35,7 @@ const contentsOf = (
 }
 
 t.test('worker files: outputs are the content of the rendered page, behind an image of the same load', async (t) => {
-  const shot = await shotOf({ url: `${pages.url}/article`, outputs: [...outputNames] })
+  const shot = await shoot({ url: `${pages.url}/article`, outputs: [...outputNames] })
   t.same(shot.warnings, [])
   const contents = contentsOf(t, shot)
   t.strictSame(
@@ -65,7 +65,7 @@ t.test('worker files: outputs are the content of the rendered page, behind an im
 })
 
 t.test('worker files: an output that is too large is left out with a warning, the others stay', async (t) => {
-  const shot = await shotOf({ url: `${pages.url}/long`, outputs: ['html', 'text', 'links'] })
+  const shot = await shoot({ url: `${pages.url}/long`, outputs: ['html', 'text', 'links'] })
   t.match(shot.warnings, [
     { code: 'output_unread', message: /^outputs: html could not be read, is empty, or is larger/ },
   ])
@@ -82,7 +82,7 @@ t.test(
     Object.defineProperty(document, 'links', { value: [] })
     HTMLElement.prototype.cloneNode = () => null
   </script><a href="https://example.com/">a</a>`
-    const shot = await shotOf({ html, format: 'pdf', outputs: ['html', 'markdown', 'links'] })
+    const shot = await shoot({ html, format: 'pdf', outputs: ['html', 'markdown', 'links'] })
     t.equal(shot.mimeType, 'application/pdf')
     const contents = contentsOf(t, shot)
     t.match(String(contents.get('image')), /^%PDF/)
@@ -94,7 +94,7 @@ t.test(
 
 t.test('worker files: renditions are further formats and sizes of the same picture', async (t) => {
   const html = '<body style="margin:0;background:rgb(255,0,0)"><div style="height:400px;background:rgb(0,0,255)"></div>'
-  const shot = await shotOf({
+  const shot = await shoot({
     html,
     format: 'jpeg',
     quality: 100,
@@ -135,7 +135,7 @@ t.test('worker files: renditions are further formats and sizes of the same pictu
 t.test('worker files: renditions without an alpha channel of a transparent image are on white', async (t) => {
   const html = '<!doctype html><div style="position:absolute;inset:0 0 400px;background:rgb(255,0,0)"></div>'
   const renditions = [{ format: 'jpeg' as const, quality: 100 }, { format: 'png' as const }]
-  const contents = contentsOf(t, await shotOf({ html, omit_background: true, renditions }))
+  const contents = contentsOf(t, await shoot({ html, omit_background: true, renditions }))
   const jpeg = { bytes: contents.get('rendition-1')! }
   t.ok(
     (await pixel(jpeg, 600, 700)).every((channel) => channel > 250),

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { blue, pixel, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shoot } = await startCaptureEnvironment(t)
 
 const lime = [0, 255, 0]
 const noMargins = { pdf_margin_top: '0', pdf_margin_right: '0', pdf_margin_bottom: '0', pdf_margin_left: '0' }
 const below = (height: number) => `<div style="height:${height}px;background:lime"></div>`
-const whole = (body: string, parameters: object = {}) => shotOf({ html: redPage(body), full_page: true, ...parameters })
+const whole = (body: string, parameters: object = {}) => shoot({ html: redPage(body), full_page: true, ...parameters })
 
 for (const [what, hero] of [
   ['height', '<div style="height:100vh;background:rgb(0,0,255)"></div>'],
@@ -65,7 +65,7 @@ t.test(
     t.strictSame(await pixel(covered, 640, 400), blue)
     t.strictSame(await pixel(covered, 640, 1500), lime)
     const behind = '<div style="position:fixed;inset:0;z-index:-1;background:rgb(0,0,255)"></div>'
-    const background = await shotOf({
+    const background = await shoot({
       html: `<!doctype html><body style="margin:0">${behind}<div style="height:3000px">`,
       full_page: true,
     })
@@ -73,7 +73,7 @@ t.test(
   },
 )
 
-t.test('worker full page: what follows the scroll position of its part is shown as if it were in view', async (t) => {
+t.test('worker full page: elements that follow the scroll position are shown as if in view', async (t) => {
   const appear = `<style>@keyframes appear { from { opacity: 0 } } div { animation: appear both; animation-timeline: view(); animation-range: entry }</style>`
   t.strictSame(await pixel(await whole(appear + below(800) + below(2000)), 50, 2700), lime)
   const progress = `<style>@keyframes fill { from { scale: 0 1 } } header { position: fixed; top: 0; width: 100%; height: 50px; background: rgb(0,0,255); animation: fill both linear; animation-timeline: scroll() }</style><header></header>`
@@ -108,7 +108,7 @@ t.test(
     <dialog style="inset:0;border:0;width:300px;height:100%;background:black"></dialog><script>document.querySelector('dialog').showModal()</script>`
     const element = `<div style="height:900px"></div><article style="height:600px;background:rgb(0,0,255)">
     <p style="position:sticky;top:0;margin:0;height:50px;background:lime"></p></article><div style="height:1000px"></div>`
-    const shot = await shotOf({ html: redPage(bars + element), selector: 'article' })
+    const shot = await shoot({ html: redPage(bars + element), selector: 'article' })
     t.match(shot, { width: 1280, height: 600 })
     t.strictSame(await pixel(shot, 50, 25), lime)
     for (const [x, y] of [

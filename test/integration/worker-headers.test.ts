@@ -159,7 +159,7 @@ t.beforeEach(() => {
 
 const take = (path: string, parameters: CaptureParameters = {}) =>
   captureWith(host, { url: `${pages.url}${path}`, timeout: 15, ...parameters })
-const shotOf = async (path: string, parameters: CaptureParameters = {}): Promise<Shot> => {
+const shoot = async (path: string, parameters: CaptureParameters = {}): Promise<Shot> => {
   const outcome = await take(path, parameters)
   if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
   return outcome.shot
@@ -182,7 +182,7 @@ t.test(
   'worker headers: headers are sent to the host of the target with every kind of request, and to no other host',
   async (t) => {
     const secret = { headers: { 'X-Secret': 's' } }
-    await shotOf('/page', { ...secret, ...settled })
+    await shoot('/page', { ...secret, ...settled })
     const ofWorkers = ['/worker', '/shared', '/imported', '/of-worker', '/of-blob']
     const own = requestsTo('127.0.0.1', 'x-secret', 's')
     t.strictSame(own.lacking, [])
@@ -201,7 +201,7 @@ t.test(
     )
 
     received.length = 0
-    await shotOf('/framing', { ...secret, wait_for_selector: '#settled' })
+    await shoot('/framing', { ...secret, wait_for_selector: '#settled' })
     t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's'), {
       having: [...each('framed'), '/framing'].toSorted(),
       lacking: [],
@@ -226,7 +226,7 @@ t.test(
       'Sec-CH-UA': 'secret',
       Range: 'bytes=0-9999',
     }
-    await shotOf('/redirected', { ...settled, headers: values })
+    await shoot('/redirected', { ...settled, headers: values })
     const there = requestsTo('localhost', 'x-secret', 's')
     t.strictSame(there.having, [])
     t.strictSame(there.lacking, [...each('to-other'), ...each('around', '/back')].toSorted())
@@ -248,17 +248,17 @@ t.test(
   'worker headers: a target that redirects or navigates to another host is loaded without them there',
   async (t) => {
     const secret = { headers: { 'X-Secret': 's' }, ...settled }
-    const away = await shotOf('/to-other/landed', secret)
+    const away = await shoot('/to-other/landed', secret)
     t.match(away, { targetStatus: 200, finalUrl: `http://localhost:${port}/landed?to-other` })
     t.strictSame(requestsTo('localhost', 'x-secret', 's').having, [])
     t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's'), {
       having: ['/image?landed', '/to-other/landed'],
       lacking: [],
     })
-    const around = await shotOf('/around/landed', secret)
+    const around = await shoot('/around/landed', secret)
     t.match(around, { targetStatus: 200, finalUrl: `${pages.url}/landed?around` })
     t.ok(requestsTo('127.0.0.1', 'x-secret', 's').having.includes('/landed?around'))
-    const script = await shotOf('/leaving', secret)
+    const script = await shoot('/leaving', secret)
     t.equal(script.finalUrl, `http://localhost:${port}/landed`)
     t.strictSame(requestsTo('localhost', 'x-secret', 's').having, [])
     t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's').lacking, [])
@@ -283,7 +283,7 @@ t.test(
       { name: 'a', value: 'given' },
       { name: 'b', value: '2' },
     ]
-    const { targetStatus } = await shotOf('/locked', { headers: values, cookies, user_agent: 'Option/1' })
+    const { targetStatus } = await shoot('/locked', { headers: values, cookies, user_agent: 'Option/1' })
     t.equal(targetStatus, 200)
     const [{ headers } = { headers: {} }] = received as { headers: IncomingHttpHeaders }[]
     const { 'X-Wide': wide, cookie: _, ...rest } = values
@@ -301,12 +301,12 @@ t.test('worker headers: a header that Chromium does not send fails the capture w
 t.test('worker headers: they are sent to the host with https and on other ports too', async (t) => {
   const base = `https://127.0.0.1:${secure.port}`
   const headers = { 'X-Variant': 's' }
-  await shotOf('', { url: `${base}/page`, headers, ...settled })
+  await shoot('', { url: `${base}/page`, headers, ...settled })
   t.strictSame(requestsTo('localhost', 'x-variant', 's').having, [])
   t.strictSame(requestsTo('127.0.0.1', 'x-variant', 's').lacking, [])
   t.ok(requestsTo('127.0.0.1', 'x-variant', 's').having.includes('/image?own'))
   received.length = 0
-  await shotOf('/page', {
+  await shoot('/page', {
     headers,
     js: `await new Promise((done) => Object.assign(new Image(), { onload: done, src: '${base}/image?tls' }))`,
   })
@@ -323,7 +323,7 @@ t.test(
     ]
     for (const { url, to } of ports) {
       received.length = 0
-      await shotOf('', { url: `${url}-${to}`, headers, ...settled })
+      await shoot('', { url: `${url}-${to}`, headers, ...settled })
       for (const [name, value] of Object.entries(headers)) {
         const { having, lacking } = requestsTo('127.0.0.1', name.toLowerCase(), value)
         t.ok(
@@ -337,10 +337,10 @@ t.test(
 )
 
 t.test('worker headers: the next capture of the same browser does not send them', async (t) => {
-  await shotOf('/page', { ...settled, headers: { 'X-Secret': 's' } })
+  await shoot('/page', { ...settled, headers: { 'X-Secret': 's' } })
   received.length = 0
-  await shotOf('/page', settled)
-  await shotOf('/page', { ...settled, headers: { 'X-Other': 'o' } })
+  await shoot('/page', settled)
+  await shoot('/page', { ...settled, headers: { 'X-Other': 'o' } })
   t.strictSame(requestsTo('127.0.0.1', 'x-secret', 's').having, [])
   t.ok(received.length > 40)
 })
@@ -350,7 +350,7 @@ t.test(
   async (t) => {
     for (const headers of [{}, { 'X-Secret': 's' }]) {
       for (const second of ['', `location.href = '/registered'`]) {
-        const { bytes } = await shotOf('/registering', { ...settled, headers, ...(second && { js: second, delay: 1 }) })
+        const { bytes } = await shoot('/registering', { ...settled, headers, ...(second && { js: second, delay: 1 }) })
         const image = sharp(bytes).removeAlpha().extract({ left: 600, top: 600, width: 1, height: 1 })
         t.strictSame([...(await image.raw().toBuffer())], [0, 0, 255])
       }

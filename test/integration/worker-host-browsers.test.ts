@@ -58,7 +58,7 @@ t.test('browser: is replaced after a page that did not end, because the page may
   t.notSame(after, before)
 })
 
-t.test('document: one that navigates elsewhere while it loads does not fail the capture', async (t) => {
+t.test('document: a page that navigates elsewhere while it loads does not fail the capture', async (t) => {
   await using host = await startTestHost(egress)
   const outcome = await captureWith(host, { url: `${pages.url}/given-up`, timeout: 20 })
   t.match(outcome, { outcome: 'completed', shot: { finalUrl: `${pages.url}/second` } })

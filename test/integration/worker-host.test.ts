@@ -7,11 +7,11 @@ import sharp from 'sharp'
 import t from 'tap'
 import { proxyHeader } from '#shared/net/callers-proxy.ts'
 import { captureHeader } from '#shared/net/refusal.ts'
-import { browsersOf, chromiumPath, startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { findBrowsers, chromiumPath, startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { pixel, startCaptures } from '#test/helpers/shots.ts'
+import { pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { canaryPage, createCanary, warmUp } from '#worker/host/warm-up.ts'
 import { listChildren } from '#worker/isolation/processes.ts'
 
@@ -19,7 +19,7 @@ const languages: (string | undefined)[] = []
 const filled = 'background:linear-gradient(red,blue)'
 const square =
   '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"><rect width="100" height="100" fill="red"/></svg>'
-const { pages, egress, host, take, shotOf } = await startCaptures(t, {
+const { pages, egress, host, take, shoot } = await startCaptureEnvironment(t, {
   '/language': ({ headers }, response) => {
     languages.push(headers['accept-language'])
     response.end('<p>any')
@@ -43,7 +43,7 @@ const { pages, egress, host, take, shotOf } = await startCaptures(t, {
 
 for (const format of ['png', 'jpeg', 'webp'] as const) {
   t.test(`worker host: a viewport is captured as ${format} in the requested size`, async (t) => {
-    const shot = await shotOf({ html: '<body style="background:rgb(0,0,255)">x', format, width: 640, height: 480 })
+    const shot = await shoot({ html: '<body style="background:rgb(0,0,255)">x', format, width: 640, height: 480 })
     t.match(shot, { width: 640, height: 480, mimeType: `image/${format}`, warnings: [], finalUrl: undefined })
     t.match(await sharp(shot.bytes).metadata(), { format, width: 640, height: 480 })
     const [red = 0, , blue = 0] = await pixel(shot, 320, 240)
@@ -54,7 +54,7 @@ for (const format of ['png', 'jpeg', 'webp'] as const) {
 // Contract: Full page
 t.test('worker host: a full page is captured in each format with its lazy images', async (t) => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
-    const shot = await shotOf({ url: `${pages.url}/stripes`, format, full_page: true })
+    const shot = await shoot({ url: `${pages.url}/stripes`, format, full_page: true })
     t.match(await sharp(shot.bytes).metadata(), { format, width: 1280, height: 4000 })
     for (const stripe of [0, 10, 19]) {
       const [red = 0, green = 255] = await pixel(shot, 50, stripe * 200 + 50)
@@ -65,29 +65,29 @@ t.test('worker host: a full page is captured in each format with its lazy images
 
 // Contract: Full page
 t.test('worker host: late images in view are awaited, and a page that grows when scrolled is truncated', async (t) => {
-  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/late-picture`, full_page: true }), 50, 50), [255, 0, 0])
-  const grown = await shotOf({ url: `${pages.url}/grows`, full_page: true, format: 'jpeg' })
+  t.strictSame(await pixel(await shoot({ url: `${pages.url}/late-picture`, full_page: true }), 50, 50), [255, 0, 0])
+  const grown = await shoot({ url: `${pages.url}/grows`, full_page: true, format: 'jpeg' })
   t.match(grown, { height: 20_000, warnings: [{ code: 'truncated' }] })
 })
 
 // Contract: HTML source
 t.test('worker host: a url and an html source load public sub-resources', async (t) => {
-  const byUrl = await shotOf({ url: `${pages.url}/moved` })
+  const byUrl = await shoot({ url: `${pages.url}/moved` })
   t.match(byUrl, { targetStatus: 200, finalUrl: `${pages.url}/plain` })
-  const byHtml = await shotOf({ html: `<body style="margin:0"><img src="${pages.url}/square.svg">` })
+  const byHtml = await shoot({ html: `<body style="margin:0"><img src="${pages.url}/square.svg">` })
   t.strictSame(await pixel(byHtml, 50, 50), [255, 0, 0])
 })
 
 // Contract: Target 4xx/5xx page
 // Contract: Success
 t.test('worker host: an error page of the target is captured with its status', async (t) => {
-  t.equal((await shotOf({ url: `${pages.url}/missing` })).targetStatus, 404)
-  t.equal((await shotOf({ url: `${pages.url}/broken` })).targetStatus, 500)
+  t.equal((await shoot({ url: `${pages.url}/missing` })).targetStatus, 404)
+  t.equal((await shoot({ url: `${pages.url}/broken` })).targetStatus, 500)
 })
 
 // Contract: 401 with Basic challenge and no credentials
 t.test('worker host: a page that requires a password is captured as its 401 page', async (t) => {
-  const shot = await shotOf({ url: `${pages.url}/prompt` })
+  const shot = await shoot({ url: `${pages.url}/prompt` })
   t.equal(shot.targetStatus, 401)
   t.strictSame(await pixel(shot, 640, 600), [0, 128, 0])
 })
@@ -95,7 +95,7 @@ t.test('worker host: a page that requires a password is captured as its 401 page
 // Contract: Error mapping
 t.test('worker host: pages with dialogs, popups, poisoned globals or private requests are captured', async (t) => {
   for (const path of ['/dialogs', '/framed-dialogs', '/popups', '/poisoned', '/private-picture']) {
-    t.equal((await shotOf({ url: pages.url + path })).targetStatus, 200, path)
+    t.equal((await shoot({ url: pages.url + path })).targetStatus, 200, path)
   }
 })
 
@@ -122,7 +122,7 @@ t.test("worker host: a page has the locale en-US and the time zone UTC, whatever
 
 // Contract: Full page
 t.test('worker host: too tall a page is cut with a warning, and rejected if too tall for the format', async (t) => {
-  const shot = await shotOf({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
+  const shot = await shoot({ url: `${pages.url}/tall`, full_page: true, format: 'jpeg' })
   t.match(shot, { height: 20_000, warnings: [{ code: 'truncated' }] })
   const webp = await take({ url: `${pages.url}/tall`, full_page: true, format: 'webp' })
   t.match(webp, { code: 'RENDER_ERROR', message: /16383/ })
@@ -140,7 +140,7 @@ t.test('worker host: too tall a page is cut with a warning, and rejected if too 
 
 t.test('worker host: reports do not contain passwords of URLs', async (t) => {
   const site = new URL(pages.url).host
-  const shot = await shotOf({ url: `http://user:hidden-word@${site}/plain` })
+  const shot = await shoot({ url: `http://user:hidden-word@${site}/plain` })
   t.equal(shot.finalUrl, `http://user:***@${site}/plain`)
   const late = await take({ url: `http://user:hidden-word@${site}/loops?token=hidden-word`, timeout: 5 })
   t.match(late, { code: 'TIMEOUT' })
@@ -148,12 +148,12 @@ t.test('worker host: reports do not contain passwords of URLs', async (t) => {
 })
 
 t.test('worker host: a picture of one colour has the warning blank', async (t) => {
-  t.match(await shotOf({ html: '<body style="background:teal">' }), { warnings: [{ code: 'blank' }] })
+  t.match(await shoot({ html: '<body style="background:teal">' }), { warnings: [{ code: 'blank' }] })
 })
 
 // Contract: HTML source
 t.test('worker host: an html source has an opaque origin, and cannot load from private addresses', async (t) => {
-  const shot = await shotOf({
+  const shot = await shoot({
     html: `<body style="margin:0;background:red"><img src="http://10.0.0.1/x.png"><script>
       try { localStorage.length } catch { if (self.origin === 'null') document.body.style.background = 'rgb(0,0,255)' }
       fetch('http://10.0.0.1/').catch(() => { document.body.append('settled'); document.body.id = 'settled' })
@@ -165,7 +165,7 @@ t.test('worker host: an html source has an opaque origin, and cannot load from p
 
 // Contract: HTML source
 t.test('worker host: an html source cannot read files or navigate to private addresses', async (t) => {
-  const shot = await shotOf({
+  const shot = await shoot({
     html: '<body style="margin:0"><iframe src="file:///etc/passwd" style="border:0;width:100vw;height:100vh">',
   })
   const { dominant } = await sharp(shot.bytes).stats()
@@ -260,7 +260,7 @@ t.test('worker host: a browser is replaced after its maximum of captures; a page
   const browsers = new Set<number>()
   for (let count = 0; count < 6; count += 1) {
     t.match(await captureWith(small, { html: 'x' }), { outcome: 'completed' })
-    for (const { pid } of browsersOf(hostPid)) browsers.add(pid)
+    for (const { pid } of findBrowsers(hostPid)) browsers.add(pid)
   }
   // Three serve and one is spare; more if a context was slow to close. One browser per capture would be 7.
   t.ok(browsers.size >= 3 && browsers.size <= 6, `${browsers.size} browsers for 6 captures`)
@@ -272,7 +272,7 @@ t.test('worker host: a browser that is killed during a capture interrupts it, an
   const hits = pages.hits.filter((hit) => hit === '/late').length
   const capturing = take({ url: `${pages.url}/late`, wait_for_selector: '#late', delay: 1 })
   await eventually(() => pages.hits.filter((hit) => hit === '/late').length > hits)
-  for (const { pid } of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
+  for (const { pid } of findBrowsers(process.pid)) process.kill(pid, 'SIGKILL')
   t.match(await capturing, { outcome: 'interrupted', by: 'browser' })
   t.match(await take({ url: `${pages.url}/plain` }), { outcome: 'completed' })
 })

@@ -1,14 +1,14 @@
 import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import { createIdentityProbe } from '#test/helpers/identity-probe.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const probe = createIdentityProbe()
-const { pages, shotOf } = await startCaptures(t, probe.routes)
+const { pages, shoot } = await startCaptureEnvironment(t, probe.routes)
 
 /** Waits until the page, its frame and their workers have reported, however busy the machine is. */
 const probed = async (parameters: CaptureParameters = {}) => {
-  await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', timeout: 60, ...parameters })
+  await shoot({ url: `${pages.url}/probe`, wait_for_selector: '#settled', timeout: 60, ...parameters })
   return probe.take()
 }
 

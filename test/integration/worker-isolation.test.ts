@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { browsersOf, chromiumPath } from '#test/helpers/bare-browser.ts'
+import { findBrowsers, chromiumPath } from '#test/helpers/bare-browser.ts'
 import { browserUsers, captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
@@ -155,7 +155,7 @@ const allGone = (processes: readonly Process[]) => {
 }
 
 /** Empty if the process has ended. */
-const statusOf = ({ pid }: Process) => {
+const readProcStatus = ({ pid }: Process) => {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8')
   } catch {
@@ -169,23 +169,23 @@ t.test("worker isolation: Chromium's own sandbox works within it", async (t) => 
   await using egress = await startTestEgress('127.0.0.1:1')
   await using _host = await startTestHost(egress)
   const isConfined = (each: Process) =>
-    each.command.includes('--type=renderer') && /^Seccomp:\t2$/m.test(statusOf(each))
+    each.command.includes('--type=renderer') && /^Seccomp:\t2$/m.test(readProcStatus(each))
   await eventually(() => processTree(process.pid).some(isConfined), { what: 'a renderer with a seccomp filter' })
   const all = processTree(process.pid)
-  const [browser] = browsersOf(process.pid)
+  const [browser] = findBrowsers(process.pid)
   const renderer = all.find(isConfined)
   if (!browser || !renderer) return t.fail('no browser')
   const unfiltered = ['browser', 'gpu-process', 'utility network.mojom.NetworkService', 'zygote']
   const typeOf = ({ command }: Process) =>
     [/--type=(\S+)/.exec(command)?.[1] ?? 'browser', /--utility-sub-type=(\S+)/.exec(command)?.[1]].join(' ').trim()
   const withoutFilter = () =>
-    processTree(browser.pid).flatMap((each) => (/^Seccomp:\t0$/m.test(statusOf(each)) ? [typeOf(each)] : []))
+    processTree(browser.pid).flatMap((each) => (/^Seccomp:\t0$/m.test(readProcStatus(each)) ? [typeOf(each)] : []))
   await eventually(() => withoutFilter().every((type) => unfiltered.includes(type)), {
     what: 'a filter in all processes that may have one',
   })
-  t.match(statusOf(browser), /^NoNewPrivs:\t1$/m)
-  t.match(statusOf(browser), /^CapEff:\t0+$/m)
-  if (slotUser) t.match(statusOf(browser), new RegExp(`^Uid:(\t${slotUser.userId}){4}$`, 'm'))
+  t.match(readProcStatus(browser), /^NoNewPrivs:\t1$/m)
+  t.match(readProcStatus(browser), /^CapEff:\t0+$/m)
+  if (slotUser) t.match(readProcStatus(browser), new RegExp(`^Uid:(\t${slotUser.userId}){4}$`, 'm'))
   t.notOk(readdirSync(`/proc/${browser.pid}/root`).includes('home'), 'the browser has its own file tree')
   const inside = namespacesOf(renderer)
   // The renderer shares the mount namespace with the browser and has its own user, pid and network namespaces.

@@ -14,14 +14,14 @@ import { heartbeatFilter } from '#shared/queue/subjects.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import {
   awaitResult,
-  resultOf,
+  waitForResult,
   sendCapture,
   spawnWorker,
-  startedOf,
+  waitForStarted,
   startObjectSink,
   startWorker,
 } from '#test/helpers/browser-worker.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
@@ -29,9 +29,9 @@ import { processTree } from '#test/helpers/process-tree.ts'
 const pool = 'proxied'
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
 const nats = await startNats(t, { config: accountsText(passwords) })
-const urlOf = (user: keyof QueuePasswords) => nats.url.replace('//', `//${user}:secret@`)
+const urlFor = (user: keyof QueuePasswords) => nats.url.replace('//', `//${user}:secret@`)
 const queue = await connectQueue({
-  url: urlOf('operator'),
+  url: urlFor('operator'),
   name: 'test',
   inboxPrefix: userInboxPrefix('operator'),
   notice: () => {},
@@ -44,7 +44,7 @@ const pages = await startPages({
     held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>at last</h1>'))
   },
 })
-const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const filter = await startFilter({ rules: targetRules(pages.host), connectionBytesMax: 1e9 })
 const store = await startObjectSink()
 const keys = generateSealingKeys()
 const folder = await mkdtemp(join(tmpdir(), 'worker-job-'))
@@ -58,7 +58,7 @@ t.teardown(async () => {
 
 const settingsOf = (pod: string, more: Readonly<Record<string, string>> = {}) => ({
   TMPDIR: folder,
-  SHUTTERFLEET_NATS_URL: urlOf('worker_proxied'),
+  SHUTTERFLEET_NATS_URL: urlFor('worker_proxied'),
   SHUTTERFLEET_WORKER_POOL: pool,
   SHUTTERFLEET_WORKER_EGRESS: `127.0.0.1:${filter.port}`,
   SHUTTERFLEET_WORKER_OPENING_KEYS: keys.private,
@@ -106,14 +106,14 @@ t.test('worker job: serves one capture, leaves all others in the queue, and exit
   const captures = [await send({ url: `${pages.url}/held` }), await send({ url: `${pages.url}/held` }, 'bulk')]
   await eventually(() => held.length === 1)
   const [begun = ''] = lastHeartbeat('job-one')?.captures ?? []
-  t.match(await startedOf(queue, begun, pool), { kind: 'begun', attempt: 1, pod: 'job-one' })
+  t.match(await waitForStarted(queue, begun, pool), { kind: 'begun', attempt: 1, pod: 'job-one' })
   const others = processTree(one.pid).map(({ pid }) => pid)
   releaseHeld()
   t.equal(await one.ended, 0, one.log())
-  t.match(await resultOf(queue, begun, pool), { outcome: 'completed', targetStatus: 200 })
+  t.match(await waitForResult(queue, begun, pool), { outcome: 'completed', targetStatus: 200 })
   await depthIs(1)
   const { id: left = '' } = captures.find(({ id }) => id !== begun) ?? {}
-  t.equal(await startedOf(queue, left, pool), undefined)
+  t.equal(await waitForStarted(queue, left, pool), undefined)
   await allGone(others)
 
   const sent = heartbeats.get('job-one') ?? []
@@ -129,7 +129,7 @@ t.test('worker job: serves one capture, leaves all others in the queue, and exit
   await eventually(() => held.length === 1)
   releaseHeld()
   t.equal(await two.ended, 0)
-  t.match(await resultOf(queue, left, pool), { outcome: 'completed' })
+  t.match(await waitForResult(queue, left, pool), { outcome: 'completed' })
   await depthIs(0)
 })
 
@@ -139,16 +139,16 @@ t.test('worker job: two waiting workers serve one of two captures each, whatever
   await eventually(() => pods.every((pod) => lastHeartbeat(pod)?.state === 'ready'))
   const captures = [await send({ html: '<h1>one</h1>' }, 'interactive'), await send({ html: '<h1>two</h1>' }, 'bulk')]
   for (const job of jobs) t.equal(await job.ended, 0)
-  const served = await Promise.all(captures.map(async ({ id }) => (await startedOf(queue, id, pool))?.pod ?? ''))
+  const served = await Promise.all(captures.map(async ({ id }) => (await waitForStarted(queue, id, pool))?.pod ?? ''))
   t.same(served.toSorted(), pods)
-  for (const { id } of captures) t.match(await resultOf(queue, id, pool), { outcome: 'completed', attempt: 1 })
+  for (const { id } of captures) t.match(await waitForResult(queue, id, pool), { outcome: 'completed', attempt: 1 })
 })
 
 t.test('worker job: exits with 0 after a failed capture', async (t) => {
   const { id } = await send({ url: 'http://10.0.0.1/' })
   const job = await startJob('fails')
   t.equal(await job.ended, 0)
-  t.match(await resultOf(queue, id, pool), { outcome: 'failed', code: 'BLOCKED' })
+  t.match(await waitForResult(queue, id, pool), { outcome: 'failed', code: 'BLOCKED' })
   await depthIs(0)
 })
 
@@ -171,7 +171,7 @@ t.test('worker job: finishes its capture on SIGTERM', async (t) => {
   await eventually(() => lastHeartbeat('told')?.state === 'draining')
   releaseHeld()
   t.equal(await stopped, 0)
-  t.match(await resultOf(queue, id, pool), { outcome: 'completed' })
+  t.match(await waitForResult(queue, id, pool), { outcome: 'completed' })
   await depthIs(0)
 })
 

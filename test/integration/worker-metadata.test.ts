@@ -2,7 +2,7 @@ import t from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const page = (head: string, body = '<p>page'): string => `<!doctype html><html><head>${head}</head><body>${body}</body>`
 const html =
@@ -96,12 +96,11 @@ const routes: Record<string, Route> = {
   '/empty-404': (_request, response) => void response.writeHead(404).end(),
 }
 
-const captures = await startCaptures(t, routes)
+const captures = await startCaptureEnvironment(t, routes)
 const { pages } = captures
-const shotOf = (parameters: CaptureParameters) =>
-  captures.shotOf({ timeout: 10, extract_metadata: true, ...parameters })
-const metadataOf = async (path: string, more: CaptureParameters = {}): Promise<PageMetadata> => {
-  const { metadata, warnings } = await shotOf({ url: pages.url + path, ...more })
+const shoot = (parameters: CaptureParameters) => captures.shoot({ timeout: 10, extract_metadata: true, ...parameters })
+const captureMetadata = async (path: string, more: CaptureParameters = {}): Promise<PageMetadata> => {
+  const { metadata, warnings } = await shoot({ url: pages.url + path, ...more })
   t.notOk(
     warnings.some(({ code }) => code === 'metadata_unread'),
     `${path} is read`,
@@ -112,7 +111,7 @@ const metadataOf = async (path: string, more: CaptureParameters = {}): Promise<P
 
 // Contract: Metadata
 t.test('worker metadata: all fields of a page are read; of repeated ones the first counts', async (t) => {
-  t.strictSame(await metadataOf('/everything'), {
+  t.strictSame(await captureMetadata('/everything'), {
     title: 'Über uns',
     description: 'Was wir tun',
     canonical: 'https://example.com/about',
@@ -131,50 +130,50 @@ t.test('worker metadata: all fields of a page are read; of repeated ones the fir
 
 // Contract: Metadata
 t.test('worker metadata: missing fields are absent, and neither guessed nor fetched', async (t) => {
-  t.strictSame(await metadataOf('/nothing'), {})
-  t.strictSame(await metadataOf('/rootless'), {})
-  t.strictSame(await metadataOf('/empty-404'), {})
+  t.strictSame(await captureMetadata('/nothing'), {})
+  t.strictSame(await captureMetadata('/rootless'), {})
+  t.strictSame(await captureMetadata('/empty-404'), {})
   t.notOk(pages.hits.includes('/favicon.ico'))
 })
 
 t.test('worker metadata: a capture without extract_metadata has no metadata', async (t) => {
-  t.equal((await shotOf({ url: `${pages.url}/everything`, extract_metadata: false })).metadata, undefined)
+  t.equal((await shoot({ url: `${pages.url}/everything`, extract_metadata: false })).metadata, undefined)
 })
 
 // Contract: Metadata
 t.test('worker metadata: URLs are resolved against the base of the document', async (t) => {
-  t.strictSame(await metadataOf('/deep/relative'), {
+  t.strictSame(await captureMetadata('/deep/relative'), {
     canonical: `${pages.url}/deep/relative?q=1`,
     favicon: `${pages.url}/deep/i.png`,
     og: { url: `${pages.url}/og`, image: `${pages.url}/i.png` },
     twitter: { player: 'http://cdn.example.com/p' },
   })
-  t.strictSame(await metadataOf('/based'), { favicon: 'https://base.example/dir/i.png' })
+  t.strictSame(await captureMetadata('/based'), { favicon: 'https://base.example/dir/i.png' })
 })
 
 t.test('worker metadata: URLs other than http and https are skipped, and the next valid one counts', async (t) => {
-  t.strictSame(await metadataOf('/schemes'), { og: { audio: 'https://example.com/a' } })
-  t.strictSame(await metadataOf('/second-icon'), { favicon: `${pages.url}/i.svg` })
+  t.strictSame(await captureMetadata('/schemes'), { og: { audio: 'https://example.com/a' } })
+  t.strictSame(await captureMetadata('/second-icon'), { favicon: `${pages.url}/i.svg` })
 })
 
 t.test('worker metadata: passwords in URLs are masked, also that of the target', async (t) => {
   const withPassword = page(
     '<link rel="canonical" href="https://user:s3cr3t@example.com/"><meta property="og:url" content="https://u:s3cr3t@a.com">',
   )
-  const { metadata } = await shotOf({ html: withPassword })
+  const { metadata } = await shoot({ html: withPassword })
   t.strictSame(metadata, { canonical: 'https://user:***@example.com/', og: { url: 'https://u:***@a.com/' } })
   const url = `http://user:s3cr3t@${pages.host}/deep/relative`
-  t.notMatch(JSON.stringify((await shotOf({ url })).metadata), /s3cr3t/)
+  t.notMatch(JSON.stringify((await shoot({ url })).metadata), /s3cr3t/)
 })
 
 t.test(
   'worker metadata: an html or markdown source has its own fields, and URLs only if they are absolute',
   async (t) => {
     const head = '<title>T</title><link rel="icon" href="/i.png"><link rel="canonical" href="https://example.com/">'
-    t.strictSame((await shotOf({ html: page(head) })).metadata, { title: 'T', canonical: 'https://example.com/' })
+    t.strictSame((await shoot({ html: page(head) })).metadata, { title: 'T', canonical: 'https://example.com/' })
     const based = `<base href="https://example.com/a/">${head}`
-    t.match((await shotOf({ html: page(based) })).metadata, { favicon: 'https://example.com/i.png' })
-    t.strictSame((await shotOf({ markdown: '# Title' })).metadata, { title: 'Title', language: 'en' })
+    t.match((await shoot({ html: page(based) })).metadata, { favicon: 'https://example.com/i.png' })
+    t.strictSame((await shoot({ markdown: '# Title' })).metadata, { title: 'Title', language: 'en' })
   },
 )
 
@@ -182,18 +181,18 @@ t.test(
   'worker metadata: a page cannot forge or break its fields by overridden globals or by named elements',
   async (t) => {
     const want = { title: 'own', description: 'mine', favicon: `${pages.url}/i.png` }
-    t.strictSame(await metadataOf('/overridden'), want)
-    t.strictSame(await metadataOf('/named'), want)
+    t.strictSame(await captureMetadata('/overridden'), want)
+    t.strictSame(await captureMetadata('/named'), want)
   },
 )
 
 t.test('worker metadata: the number and length of fields are bounded', async (t) => {
-  const many = await metadataOf('/many')
+  const many = await captureMetadata('/many')
   t.same([many.og?.['t960'], many.og?.['t999'], Object.keys(many.og ?? {}).length], ['960', '999', 40])
-  const large = await metadataOf('/large')
+  const large = await captureMetadata('/large')
   t.same([large.title?.length, large.description?.length], [500, 1000])
   t.strictSame(Object.keys(large), ['title', 'description'], 'a truncated URL is omitted')
-  t.strictSame(await metadataOf('/large-base'), { canonical: 'https://example.com/whole' })
+  t.strictSame(await captureMetadata('/large-base'), { canonical: 'https://example.com/whole' })
 })
 
 t.test('worker metadata: fields are read when the picture is taken, for every kind of picture', async (t) => {
@@ -201,6 +200,6 @@ t.test('worker metadata: fields are read when the picture is taken, for every ki
     "document.title = 'changed'; document.head.insertAdjacentHTML('beforeend', '<meta property=og:type content=x>')"
   const want = { title: 'changed', og: { type: 'x' } }
   for (const more of [{}, { full_page: true }, { selector: 'p' }, { format: 'pdf', selector: 'p' }] as const) {
-    t.strictSame(await metadataOf('/nothing', { js, ...more }), want, JSON.stringify(more))
+    t.strictSame(await captureMetadata('/nothing', { js, ...more }), want, JSON.stringify(more))
   }
 })

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import type { CaptureParameters } from '#shared/capture/options.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const received: { url: string; headers: IncomingHttpHeaders }[] = []
 const strict = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'; frame-src *" }
-const { pages, take, shotOf } = await startCaptures(t, {
+const { pages, take, shoot } = await startCaptureEnvironment(t, {
   '/seen': ({ url = '', headers }, response) => {
     received.push({ url, headers })
     response.end(redPage('<p>seen'))
@@ -35,7 +35,7 @@ const asking = (condition: string) =>
   })()</script>`)
 
 const holds = async (t: Test, name: string, parameters: CaptureParameters, condition: string) => {
-  const shot = await shotOf({ html: asking(condition), wait_for_selector: '#settled', ...parameters })
+  const shot = await shoot({ html: asking(condition), wait_for_selector: '#settled', ...parameters })
   t.strictSame(await pixel(shot, 100, 100), blue, name)
 }
 
@@ -47,7 +47,7 @@ t.test(
       'innerWidth === 375 && innerHeight === 812 && devicePixelRatio === 1 && /iPhone/.test(navigator.userAgent)'
     const viewport = '<meta name="viewport" content="width=device-width">'
     const html = (condition: string) => viewport + asking(condition)
-    const shot = await shotOf({ html: html(mobile), wait_for_selector: '#settled', device: 'mobile' })
+    const shot = await shoot({ html: html(mobile), wait_for_selector: '#settled', device: 'mobile' })
     t.match(shot, { width: 375, height: 812 })
     t.strictSame(await pixel(shot, 100, 100), blue)
     await holds(
@@ -57,8 +57,8 @@ t.test(
       "navigator.maxTouchPoints > 0 && matchMedia('(pointer: coarse)').matches",
     )
     await holds(t, 'no touch', {}, "navigator.maxTouchPoints === 0 && matchMedia('(hover: hover)').matches")
-    t.match(await shotOf({ html: 'x', device: 'tablet' }), { width: 768, height: 1024 })
-    t.match(await shotOf({ html: 'x', device: 'mobile', width: 400 }), { width: 400, height: 812 })
+    t.match(await shoot({ html: 'x', device: 'tablet' }), { width: 768, height: 1024 })
+    t.match(await shoot({ html: 'x', device: 'mobile', width: 400 }), { width: 400, height: 812 })
     await holds(t, 'layout', { device: 'mobile' }, 'document.documentElement.clientWidth === 980')
   },
 )
@@ -66,14 +66,14 @@ t.test(
 // Contract: `retina`
 t.test('worker parameters: retina doubles the pixels of every kind of picture', async (t) => {
   const html = redPage('<div id="a" style="width:100px;height:50px;background:rgb(0,0,255)">')
-  const viewport = await shotOf({ html, retina: true, width: 400, height: 300 })
+  const viewport = await shoot({ html, retina: true, width: 400, height: 300 })
   t.match(viewport, { width: 800, height: 600 })
   t.match(await sharp(viewport.bytes).metadata(), { width: 800, height: 600 })
   t.strictSame([await pixel(viewport, 199, 99), await pixel(viewport, 201, 99)], [blue, red])
-  const element = await shotOf({ html, retina: true, selector: '#a' })
+  const element = await shoot({ html, retina: true, selector: '#a' })
   t.match(await sharp(element.bytes).metadata(), { width: 200, height: 100 })
   const tall = { html: redPage('<div style="height:1500px">'), width: 320, full_page: true, retina: true }
-  t.match(await sharp((await shotOf({ ...tall, format: 'jpeg' })).bytes).metadata(), { width: 640, height: 3000 })
+  t.match(await sharp((await shoot({ ...tall, format: 'jpeg' })).bytes).metadata(), { width: 640, height: 3000 })
   await holds(t, 'ratio', { retina: true }, 'devicePixelRatio === 2')
 })
 
@@ -97,14 +97,14 @@ t.test('worker parameters: geolocation is the given one, and denied if none is g
     js: `if (${condition.replace('AT', `await ${at}`)}) document.body.style.background = 'rgb(0,0,255)'`,
   })
   const isSpoofed = '((c) => c.latitude === 48.5 && c.longitude === -3.25 && c.accuracy === 12)(AT)'
-  t.strictSame(await pixel(await shotOf({ ...locate(isSpoofed), geolocation }), 500, 500), blue)
-  t.strictSame(await pixel(await shotOf(locate("(AT) === 'denied'")), 500, 500), blue)
+  t.strictSame(await pixel(await shoot({ ...locate(isSpoofed), geolocation }), 500, 500), blue)
+  t.strictSame(await pixel(await shoot(locate("(AT) === 'denied'")), 500, 500), blue)
 })
 
 t.test('worker parameters: the given user agent is sent, or the default one without Headless', async (t) => {
   received.length = 0
-  await shotOf({ url: `${pages.url}/seen`, user_agent: 'Me/1.0' })
-  await shotOf({ url: `${pages.url}/seen` })
+  await shoot({ url: `${pages.url}/seen`, user_agent: 'Me/1.0' })
+  await shoot({ url: `${pages.url}/seen` })
   t.equal(received[0]?.headers['user-agent'], 'Me/1.0')
   t.match(received[1]?.headers['user-agent'], /Chrome\/\d+\.0\.0\.0 Safari/)
 })
@@ -114,15 +114,15 @@ t.test(
   async (t) => {
     const local = pages.url.replace('127.0.0.1', 'localhost')
     received.length = 0
-    await shotOf({
+    await shoot({
       url: `${local}/seen`,
       cookies: [
         { name: 'a', value: '1' },
         { name: 'b', value: '2', domain: 'localhost' },
       ],
     })
-    await shotOf({ url: `${pages.url}/seen`, cookies: [{ name: 'c', value: '3', domain: '127.0.0.1' }] })
-    await shotOf({ url: `${pages.url}/seen` })
+    await shoot({ url: `${pages.url}/seen`, cookies: [{ name: 'c', value: '3', domain: '127.0.0.1' }] })
+    await shoot({ url: `${pages.url}/seen` })
     t.same(
       received.map(({ headers }) => headers.cookie),
       ['a=1; b=2', 'c=3', undefined],
@@ -134,9 +134,9 @@ t.test(
   'worker parameters: css and hide_selectors work under a strict CSP, in shadow roots and in cross-site frames',
   async (t) => {
     const filled = { css: '#box { background: rgb(0,0,255) !important; width: 300px; height: 200px }' }
-    t.strictSame(await pixel(await shotOf({ url: `${pages.url}/strict`, ...filled }), 200, 100), blue, 'policy')
-    t.strictSame(await pixel(await shotOf({ url: `${pages.url}/framed`, ...filled }), 200, 100), blue, 'frame')
-    const hidden = await shotOf({ url: `${pages.url}/framed`, hide_selectors: ['iframe'] })
+    t.strictSame(await pixel(await shoot({ url: `${pages.url}/strict`, ...filled }), 200, 100), blue, 'policy')
+    t.strictSame(await pixel(await shoot({ url: `${pages.url}/framed`, ...filled }), 200, 100), blue, 'frame')
+    const hidden = await shoot({ url: `${pages.url}/framed`, hide_selectors: ['iframe'] })
     t.strictSame(await pixel(hidden, 200, 100), red)
     t.same(hidden.warnings, [{ code: 'blank', message: 'The image has a single colour.' }])
     for (const mode of ['open', 'closed']) {
@@ -144,8 +144,8 @@ t.test(
       document.getElementById('host').attachShadow({ mode: '${mode}' }).innerHTML =
         '<div id="box" style="width:300px;height:200px;background:lime">in</div>'
     </script>`)
-      t.strictSame(await pixel(await shotOf({ html, ...filled }), 200, 100), blue, `${mode} root`)
-      t.strictSame(await pixel(await shotOf({ html, hide_selectors: ['#box'] }), 200, 100), red, `${mode} root, hidden`)
+      t.strictSame(await pixel(await shoot({ html, ...filled }), 200, 100), blue, `${mode} root`)
+      t.strictSame(await pixel(await shoot({ html, hide_selectors: ['#box'] }), 200, 100), red, `${mode} root, hidden`)
     }
   },
 )
@@ -156,10 +156,10 @@ t.test(
   async (t) => {
     const html = redPage('<h1>x</h1>')
     for (const parameter of ['click_selector', 'scroll_to'] as const) {
-      const { warnings } = await shotOf({ html, [parameter]: '#none' })
+      const { warnings } = await shoot({ html, [parameter]: '#none' })
       t.match(warnings, [{ code: 'selector_not_found', message: /#none/ }], parameter)
     }
-    t.match((await shotOf({ html, hide_selectors: ['h1', '#none'] })).warnings[0], {
+    t.match((await shoot({ html, hide_selectors: ['h1', '#none'] })).warnings[0], {
       message: /hide_selectors '#none'/,
     })
     t.match(await take({ html, selector: '#none' }), { code: 'RENDER_ERROR', message: /#none/ })
@@ -180,19 +180,19 @@ t.test('worker parameters: an invalid selector is an error that names it', async
 
 t.test('worker parameters: js runs in the main world, may await and return; its errors are warnings', async (t) => {
   const html = redPage('<script>globalThis.mine = () => { document.body.style.background = "rgb(0,0,255)" }</script>')
-  const awaited = await shotOf({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })
+  const awaited = await shoot({ html, js: 'await new Promise((done) => setTimeout(done, 50)); mine()' })
   t.strictSame(await pixel(awaited, 100, 100), blue)
-  const returned = await shotOf({ html, js: 'if (!globalThis.mine) return\nmine()\nreturn await 5' })
+  const returned = await shoot({ html, js: 'if (!globalThis.mine) return\nmine()\nreturn await 5' })
   t.strictSame(await pixel(returned, 100, 100), blue)
   t.same(returned.warnings, [{ code: 'blank', message: 'The image has a single colour.' }])
-  const { warnings } = await shotOf({ html, js: 'none()' })
+  const { warnings } = await shoot({ html, js: 'none()' })
   t.match(warnings, [{ code: 'js_failed', message: /none is not defined/ }, { code: 'blank' }])
-  t.match(await shotOf({ html, js: 'await new Promise(() => {})' }), {
+  t.match(await shoot({ html, js: 'await new Promise(() => {})' }), {
     warnings: [{ code: 'js_failed', message: /did not end/ }, {}],
   })
   t.strictSame(
     await pixel(
-      await shotOf({ url: `${pages.url}/strict`, js: 'document.body.style.setProperty("background","rgb(0,0,255)")' }),
+      await shoot({ url: `${pages.url}/strict`, js: 'document.body.style.setProperty("background","rgb(0,0,255)")' }),
       600,
       600,
     ),
@@ -203,12 +203,12 @@ t.test('worker parameters: js runs in the main world, may await and return; its 
 t.test('worker parameters: a click reaches a covered element, and its navigation is followed', async (t) => {
   const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
   const plain = redPage(`<button id="a" ${turns}>go</button>`)
-  t.strictSame(await pixel(await shotOf({ html: plain, click_selector: '#a' }), 600, 600), blue)
+  t.strictSame(await pixel(await shoot({ html: plain, click_selector: '#a' }), 600, 600), blue)
   const cover = '<div style="position:fixed;inset:0;opacity:0.01"></div>'
-  t.strictSame(await pixel(await shotOf({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
+  t.strictSame(await pixel(await shoot({ html: plain + cover, click_selector: '#a' }), 600, 600), [0, 0, 255])
   const link = `<a id="a" href="/next">next</a>`
   const js = `document.body.innerHTML = ${JSON.stringify(link)}`
-  const followed = await shotOf({
+  const followed = await shoot({
     url: `${pages.url}/seen`,
     js,
     click_selector: '#a',
@@ -220,9 +220,9 @@ t.test('worker parameters: a click reaches a covered element, and its navigation
 })
 
 t.test('worker parameters: a document that the page navigates to after its load is waited for', async (t) => {
-  const departed = await shotOf({ url: `${pages.url}/departs`, delay: 1 })
+  const departed = await shoot({ url: `${pages.url}/departs`, delay: 1 })
   t.equal(departed.finalUrl, `${pages.url}/slow-next`)
   t.strictSame(await pixel(departed, 600, 600), blue, 'during the delay')
-  const led = await shotOf({ url: `${pages.url}/seen`, js: "location = '/slow-next'" })
+  const led = await shoot({ url: `${pages.url}/seen`, js: "location = '/slow-next'" })
   t.strictSame(await pixel(led, 600, 600), blue, 'by the script')
 })

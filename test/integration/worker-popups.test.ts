@@ -1,30 +1,30 @@
 import t from 'tap'
 import { genuineOverlays, popups } from '#test/fixtures/popups.ts'
-import { blue, pixel, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shoot } = await startCaptureEnvironment(t)
 
-const isThere = async (html: string, block: boolean) => {
-  const colour = await pixel(await shotOf({ html, block_popups: block }), 640, 500)
+const isPopupShown = async (html: string, block: boolean) => {
+  const colour = await pixel(await shoot({ html, block_popups: block }), 640, 500)
   return colour.join() === blue.join()
 }
 
 t.test(
-  'worker popups: what asks visitors for something is hidden with its backdrop, if that is requested',
+  'worker popups: `block_popups` hides overlays that ask visitors for something, with their backdrop',
   async (t) => {
     const missed: string[] = []
-    for (const { name, html } of popups) if (await isThere(html, true)) missed.push(name)
+    for (const { name, html } of popups) if (await isPopupShown(html, true)) missed.push(name)
     t.comment(`${missed.length} of ${popups.length} are missed`)
     t.strictSame(missed, [])
     const [first] = popups
-    const shot = await shotOf({ html: first?.html ?? '', block_popups: true })
+    const shot = await shoot({ html: first?.html ?? '', block_popups: true })
     t.strictSame(await pixel(shot, 1275, 795), [255, 0, 0], 'no backdrop')
-    t.ok(await isThere(first?.html ?? '', false), 'not without the parameter')
+    t.ok(await isPopupShown(first?.html ?? '', false), 'not without the parameter')
   },
 )
 
-t.test('worker popups: what a page is about stays', async (t) => {
+t.test('worker popups: dialogs that belong to the page stay', async (t) => {
   const removed: string[] = []
-  for (const { name, html } of genuineOverlays) if (!(await isThere(html, true))) removed.push(name)
+  for (const { name, html } of genuineOverlays) if (!(await isPopupShown(html, true))) removed.push(name)
   t.strictSame(removed, [])
 })

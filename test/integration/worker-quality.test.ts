@@ -1,16 +1,16 @@
 import t from 'tap'
 import { challengePages, cleanPages } from '#test/fixtures/pages/challenges.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shotOf } = await startCaptures(t)
+const { shoot } = await startCaptureEnvironment(t)
 
 /** Codes of the warnings of a page; the vendors' hosts are unreachable. */
 const codesOf = async (html: string) =>
-  (await shotOf({ html, format: 'jpeg', block_cookies: false })).warnings.map(({ code }) => code)
+  (await shoot({ html, format: 'jpeg', block_cookies: false })).warnings.map(({ code }) => code)
 
 t.test("worker quality: a vendor's challenge instead of a page causes a warning", async (t) => {
   for (const [vendor, html] of Object.entries(challengePages)) {
-    const { warnings } = await shotOf({ html: `<!doctype html>${html}`, format: 'jpeg' })
+    const { warnings } = await shoot({ html: `<!doctype html>${html}`, format: 'jpeg' })
     const found = warnings.find(({ code }) => code === 'challenge')
     t.match(found?.message, vendor.split(',')[0] ?? '', vendor)
   }
@@ -30,6 +30,6 @@ t.test('worker quality: a blank page is captured once more before it is reported
   const late = `<!doctype html><script>
     onload = () => setTimeout(() => { document.body.innerHTML = '<h1>Here</h1>' }, 350)
   </script>`
-  t.same((await shotOf({ html: late })).warnings, [])
-  t.match((await shotOf({ html: '<!doctype html><body style="background:blue">' })).warnings, [{ code: 'blank' }])
+  t.same((await shoot({ html: late })).warnings, [])
+  t.match((await shoot({ html: '<!doctype html><body style="background:blue">' })).warnings, [{ code: 'blank' }])
 })

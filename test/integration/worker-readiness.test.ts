@@ -3,7 +3,7 @@ import t from 'tap'
 import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const svg = { 'content-type': 'image/svg+xml' }
 const blueSquare =
@@ -24,7 +24,7 @@ const largeImages = [1, 2, 3, 4].map(
   (n) => `<img src="/large?${n}" decoding="async" style="width:1280px;height:200px;float:left">`,
 )
 
-const { pages, host, shotOf } = await startCaptures(t, {
+const { pages, host, shoot } = await startCaptureEnvironment(t, {
   '/late.svg': late(700),
   '/never.svg': () => {},
   '/large': (_request, response) => response.writeHead(200, { 'content-type': 'image/jpeg' }).end(greyImage),
@@ -47,13 +47,13 @@ t.test('worker readiness: a background image that loads after the load event is 
   const background = `<div style="width:200px;height:200px"></div><script>
     onload = () => { document.querySelector('div').style.backgroundImage = 'url(/late.svg)' }
   </script>`
-  const shot = await shotOf({ html: redPage(background.replace('/late.svg', `${pages.url}/late.svg`)) })
+  const shot = await shoot({ html: redPage(background.replace('/late.svg', `${pages.url}/late.svg`)) })
   t.strictSame(await pixel(shot, 100, 100), blue)
 })
 
 t.test('worker readiness: images that decode slowly are in the picture despite decoding=async', async (t) => {
   for (let times = 0; times < 5; times += 1) {
-    const shot = await shotOf({ url: `${pages.url}/large-images` })
+    const shot = await shoot({ url: `${pages.url}/large-images` })
     const greens = [1, 2, 3, 4].map(async (n) => (await pixel(shot, 600, n * 200 - 100))[1] ?? 0)
     t.ok(Math.min(...(await Promise.all(greens))) > 20)
   }
@@ -70,7 +70,7 @@ t.test(
       for (const type of ['load', 'error']) target.addEventListener(type, (event) => event.stopImmediatePropagation(), true)
     }
   </script>`
-    const shot = await shotOf({ html: redPage(stopped) })
+    const shot = await shoot({ html: redPage(stopped) })
     t.strictSame(await pixel(shot, 100, 100), blue)
     t.strictSame(shot.warnings, [])
   },
@@ -87,9 +87,9 @@ t.test('worker readiness: a page that keeps changing is waited for, for a limite
     }
     step()
   }</script>`
-  t.strictSame(await pixel(await shotOf({ html: redPage(building) }), 100, 100), blue)
+  t.strictSame(await pixel(await shoot({ html: redPage(building) }), 100, 100), blue)
   const endless = `<script>setInterval(() => { document.body.dataset.time = Date.now() }, 20)</script>`
-  t.strictSame(await pixel(await shotOf({ html: redPage(endless) }), 100, 100), red)
+  t.strictSame(await pixel(await shoot({ html: redPage(endless) }), 100, 100), red)
 })
 
 t.test('worker readiness: the time for the picture is reserved, whatever the page waits for', async (t) => {
@@ -105,13 +105,13 @@ t.test('worker readiness: the time for the picture is reserved, whatever the pag
 })
 
 t.test('worker readiness: network_idle waits for requests after the load event', async (t) => {
-  t.strictSame(await pixel(await shotOf({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)
+  t.strictSame(await pixel(await shoot({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)
 })
 
 t.test(
   'worker readiness: with network_idle a page that never stops requesting is captured at its timeout with a warning',
   async (t) => {
-    const { warnings } = await shotOf({ url: `${pages.url}/restless`, wait_until: 'network_idle', timeout: 5 })
+    const { warnings } = await shoot({ url: `${pages.url}/restless`, wait_until: 'network_idle', timeout: 5 })
     t.match(warnings, [{ code: 'network_busy' }])
   },
 )
@@ -120,7 +120,7 @@ t.test('worker readiness: a broken image looks the same each time', async (t) =>
   const broken = redPage(`<img src="${pages.url}/missing.png" alt="gone" width="100" height="100">`)
   const pictures = new Set<string>()
   for (let round = 0; round < 12; round += 1) {
-    const { bytes } = await shotOf({ html: broken })
+    const { bytes } = await shoot({ html: broken })
     pictures.add(Buffer.from(bytes).toString('base64'))
   }
   t.equal(pictures.size, 1)

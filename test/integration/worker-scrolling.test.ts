@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import t from 'tap'
 import { content } from '#test/fixtures/reference/page.ts'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { pages, shotOf } = await startCaptures(t, {
+const { pages, shoot } = await startCaptureEnvironment(t, {
   '/late.json': (_request, response) => {
     response.writeHead(200, { 'access-control-allow-origin': '*' })
     setTimeout(() => response.end('{}'), 400)
@@ -35,18 +35,18 @@ const unseenIn = async (shot: { bytes: Uint8Array }): Promise<number[]> => {
 
 t.test('worker scrolling: the page is told of every part of a full page or an element', async (t) => {
   for (const parameters of [{ full_page: true }, { selector: 'body' }]) {
-    t.same(await unseenIn(await shotOf({ html: observed(true), ...parameters })), [])
+    t.same(await unseenIn(await shoot({ html: observed(true), ...parameters })), [])
   }
 })
 
-t.test('worker scrolling: what shows only while it is in view is in the picture of a full page', async (t) => {
-  t.same(await unseenIn(await shotOf({ html: observed(false), full_page: true })), [])
+t.test('worker scrolling: elements that appear only while in view are part of a full page', async (t) => {
+  t.same(await unseenIn(await shoot({ html: observed(false), full_page: true })), [])
 })
 
 t.test('worker scrolling: on a busy machine too', async (t) => {
   const busy = Array.from({ length: 4 }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }))
   try {
-    t.same(await unseenIn(await shotOf({ html: observed(true), full_page: true, timeout: 30 })), [])
+    t.same(await unseenIn(await shoot({ html: observed(true), full_page: true, timeout: 30 })), [])
   } finally {
     for (const each of busy) each.kill('SIGKILL')
   }
@@ -55,7 +55,7 @@ t.test('worker scrolling: on a busy machine too', async (t) => {
 t.test('worker scrolling: a page that cannot be scrolled through in time has a warning', async (t) => {
   const html = redPage(`<div style="height:19000px"></div><script>
     addEventListener('scroll', () => { for (const end = performance.now() + 900; performance.now() < end;); })</script>`)
-  const { warnings } = await shotOf({ html, full_page: true })
+  const { warnings } = await shoot({ html, full_page: true })
   t.match(warnings, [{ code: 'not_scrolled' }])
 })
 
@@ -66,17 +66,17 @@ const app = (address: string, then: string) =>
       ${then}
     }</script>`)
 
-t.test('worker scrolling: what the page fetches and then shows is awaited', async (t) => {
+t.test('worker scrolling: content that the page fetches is awaited', async (t) => {
   const html = app(
     '/late.json',
     `const image = new Image()
     image.src = '${pages.url}/pixel.svg'
     document.querySelector('main').replaceChildren(image)`,
   )
-  t.strictSame(await pixel(await shotOf({ html }), 50, 50), blue)
+  t.strictSame(await pixel(await shoot({ html }), 50, 50), blue)
 })
 
 t.test('worker scrolling: a request that is not answered does not hold up a capture', async (t) => {
   const html = app('/never.json', "document.body.style.background = 'black'")
-  t.strictSame(await pixel(await shotOf({ html }), 50, 500), red)
+  t.strictSame(await pixel(await shoot({ html }), 50, 500), red)
 })

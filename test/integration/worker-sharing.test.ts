@@ -7,7 +7,7 @@ import { capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { awaitResult, sendCapture } from '#test/helpers/browser-worker.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
@@ -46,7 +46,7 @@ const pages = await startPages({
     )
   },
 })
-const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const filter = await startFilter({ rules: targetRules(pages.host), connectionBytesMax: 1e9 })
 const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
 t.teardown(async () => {
   await Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]()))

@@ -3,7 +3,7 @@ import t from 'tap'
 import { stealthChromiumPath } from '#test/helpers/bare-browser.ts'
 import { captureWith, startPages, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 
-/** What a page fetches before anything needs it: not found, broken off before and within its response, without an end. */
+/** What a page fetches before anything needs it: not found, disconnected before and within its response, without an end. */
 const guesses: Readonly<Record<string, (response: ServerResponse) => void>> = {
   '/gone': (response) => response.writeHead(404).end('gone'),
   '/reset': (response) => response.destroy(),

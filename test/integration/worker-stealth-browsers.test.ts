@@ -37,7 +37,7 @@ t.teardown(async () => {
   for (const part of [egress, pages]) await part[Symbol.asyncDispose]()
 })
 
-const shotOf = async (parameters: CaptureParameters, environment: Host) => {
+const shoot = async (parameters: CaptureParameters, environment: Host) => {
   const outcome = await captureWith(environment, { timeout: 10, stealth: true, ...parameters })
   if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
   return outcome.shot
@@ -50,7 +50,7 @@ t.test('stealth: a capture sends no requests other than those of its page', asyn
     resolved.clear()
     // The browser's own requests are sent within 6 s of its start and within 1 s of a load.
     await using fresh = await startTestHost(egress, { browsers: full }, { network })
-    await shotOf({ url: `${pages.url.replace('127.0.0.1', 'localhost')}/inviting`, delay: 7 }, fresh)
+    await shoot({ url: `${pages.url.replace('127.0.0.1', 'localhost')}/inviting`, delay: 7 }, fresh)
     t.strictSame([...resolved], ['localhost'], network)
     t.strictSame(new Set(pages.hits), new Set(['/inviting', '/favicon.ico']), network)
   }
@@ -76,7 +76,7 @@ t.test(
     const both = { shell: chromiumPath, full: stealthChromiumPath }
     await using proxied = await startTestHost(egress, { browsers: { prewarmed: 'shell', binaries: both } })
     const plugins = async (stealth: boolean) => {
-      await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', stealth }, proxied)
+      await shoot({ url: `${pages.url}/probe`, wait_for_selector: '#settled', stealth }, proxied)
       return probe.take().probes.page.plugins?.length
     }
     t.equal(await plugins(true), 5)

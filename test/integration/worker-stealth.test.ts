@@ -19,14 +19,14 @@ t.teardown(async () => {
 })
 
 /** Has the longest timeout: full Chromium draws by its processor, and pages wait for their own condition. */
-const shotOf = async (parameters: CaptureParameters) => {
+const shoot = async (parameters: CaptureParameters) => {
   const outcome = await captureWith(host, { timeout: 60, stealth: true, ...parameters })
   if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome))
   return outcome.shot
 }
 
 const probed = async (parameters: CaptureParameters = {}) => {
-  await shotOf({ url: `${pages.url}/probe`, wait_for_selector: '#settled', ...parameters })
+  await shoot({ url: `${pages.url}/probe`, wait_for_selector: '#settled', ...parameters })
   return probe.take()
 }
 
@@ -91,12 +91,12 @@ t.test(
 
 t.test('stealth: supports every output format', async (t) => {
   const html = '<body style="margin:0;background:rgb(0,0,255)"><div id="a" style="height:2000px;width:300px">x</div>'
-  t.strictSame(await pixel(await shotOf({ html }), 600, 600), blue)
-  t.match(await shotOf({ html, full_page: true, format: 'jpeg' }), { width: 1280, height: 2000 })
-  t.match(await shotOf({ html, selector: '#a', format: 'webp' }), { width: 300, height: 2000 })
-  t.match(await shotOf({ html, retina: true }), { width: 2560, height: 1600 })
-  const transparent = await shotOf({ html: '<p>x', omit_background: true })
+  t.strictSame(await pixel(await shoot({ html }), 600, 600), blue)
+  t.match(await shoot({ html, full_page: true, format: 'jpeg' }), { width: 1280, height: 2000 })
+  t.match(await shoot({ html, selector: '#a', format: 'webp' }), { width: 300, height: 2000 })
+  t.match(await shoot({ html, retina: true }), { width: 2560, height: 1600 })
+  const transparent = await shoot({ html: '<p>x', omit_background: true })
   t.equal((await sharp(transparent.bytes).stats()).channels[3]?.min, 0)
-  const pdf = await shotOf({ html, format: 'pdf' })
+  const pdf = await shoot({ html, format: 'pdf' })
   t.equal(Buffer.from(pdf.bytes.subarray(0, 5)).toString(), '%PDF-')
 })

@@ -1,9 +1,9 @@
 import sharp from 'sharp'
 import t from 'tap'
-import { blue, pixel, red, redPage, startCaptures } from '#test/helpers/shots.ts'
+import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const requests: (string | undefined)[] = []
-const { pages, shotOf, take } = await startCaptures(t, {
+const { pages, shoot, take } = await startCaptureEnvironment(t, {
   '/languages': (request, response) => {
     requests.push(request.headers['accept-language'])
     response.setHeader('content-type', 'text/html')
@@ -16,17 +16,17 @@ const marked = redPage(
 )
 
 t.test('worker view: a clip is a part of the viewport or of the full page', async (t) => {
-  const part = await shotOf({ html: marked, full_page: true, clip: { x: 90, y: 1490, width: 70, height: 80 } })
+  const part = await shoot({ html: marked, full_page: true, clip: { x: 90, y: 1490, width: 70, height: 80 } })
   t.match(await sharp(part.bytes).metadata(), { width: 70, height: 80 })
   t.strictSame([await pixel(part, 5, 5), await pixel(part, 10, 10)], [red, blue])
-  const sections = await shotOf({
+  const sections = await shoot({
     html: marked,
     full_page: true,
     full_page_mode: 'sections',
     clip: { x: 90, y: 1490, width: 70, height: 1000 },
   })
   t.strictSame([await pixel(sections, 5, 5), await pixel(sections, 10, 10)], [red, blue])
-  const cut = await shotOf({ html: marked, clip: { x: 1200, y: 700, width: 500, height: 500 }, retina: true })
+  const cut = await shoot({ html: marked, clip: { x: 1200, y: 700, width: 500, height: 500 }, retina: true })
   t.match(cut, { width: 160, height: 200 })
   const outside = await take({ html: marked, clip: { x: 1280, y: 0, width: 1, height: 1 } })
   t.match(outside, { code: 'RENDER_ERROR', blame: 'caller', message: /clip lies outside of the 1280 x 800/ })
@@ -38,7 +38,7 @@ t.test('worker view: scale gives device pixels, and takes precedence over retina
     [1.5, 600],
     [4, 1600],
   ] as const) {
-    const shot = await shotOf({
+    const shot = await shoot({
       html: redPage(''),
       width: 400,
       height: 300,
@@ -52,7 +52,7 @@ t.test('worker view: scale gives device pixels, and takes precedence over retina
 
 t.test('worker view: a device lies on its side, and pages see that', async (t) => {
   const js = "if (screen.orientation.type === 'landscape-primary') document.body.style.background = 'rgb(0,0,255)'"
-  const shot = await shotOf({ html: redPage(''), device: 'mobile', orientation: 'landscape', js })
+  const shot = await shoot({ html: redPage(''), device: 'mobile', orientation: 'landscape', js })
   t.match(shot, { width: 812, height: 375 })
   t.strictSame(await pixel(shot, 50, 50), blue)
 })
@@ -60,23 +60,23 @@ t.test('worker view: a device lies on its side, and pages see that', async (t) =
 t.test('worker view: a locale is in requests and in scripts', async (t) => {
   const js = `if (navigator.language === 'fr-CA' && navigator.languages.join() === 'fr-CA,fr' && (0.5).toLocaleString() === '0,5')
     document.body.style.background = 'rgb(0,0,255)'`
-  const shot = await shotOf({ url: `${pages.url}/languages`, locale: 'fr-CA', js })
+  const shot = await shoot({ url: `${pages.url}/languages`, locale: 'fr-CA', js })
   t.strictSame(await pixel(shot, 50, 50), blue)
   t.match(requests.at(-1), /^fr-CA,fr;q=0\.\d$/)
 })
 
 t.test('worker view: the media type of styles is that of the request', async (t) => {
   const html = redPage('<style>@media print { body { background: rgb(0,0,255) !important } }</style>')
-  t.strictSame(await pixel(await shotOf({ html, media_type: 'print' }), 50, 50), blue)
-  t.strictSame(await pixel(await shotOf({ html }), 50, 50), red)
+  t.strictSame(await pixel(await shoot({ html, media_type: 'print' }), 50, 50), blue)
+  t.strictSame(await pixel(await shoot({ html }), 50, 50), red)
 })
 
 t.test('worker view: a resized image covers its size, or is contained in it', async (t) => {
   const html = redPage('<div style="height:400px;background:rgb(0,0,255)"></div>')
   const resized = { html, resize_width: 200, resize_height: 200 }
-  t.match(await shotOf(resized), { width: 200, height: 125 })
+  t.match(await shoot(resized), { width: 200, height: 125 })
   const covers = async (position: 'top' | 'bottom') =>
-    await shotOf({ ...resized, resize_mode: 'cover', resize_position: position, resize_height: 50 })
+    await shoot({ ...resized, resize_mode: 'cover', resize_position: position, resize_height: 50 })
   for (const [position, colour] of [
     ['top', blue],
     ['bottom', red],
@@ -85,10 +85,10 @@ t.test('worker view: a resized image covers its size, or is contained in it', as
     t.match(await sharp(shot.bytes).metadata(), { width: 200, height: 50 })
     t.strictSame(await pixel(shot, 100, 25), colour, position)
   }
-  const contained = await shotOf({ ...resized, resize_mode: 'contain', resize_position: 'bottom' })
+  const contained = await shoot({ ...resized, resize_mode: 'contain', resize_position: 'bottom' })
   t.match(await sharp(contained.bytes).metadata(), { width: 200, height: 200 })
   t.strictSame(await Promise.all([30, 90, 190].map((y) => pixel(contained, 100, y))), [[255, 255, 255], blue, red])
-  const large = await shotOf({
+  const large = await shoot({
     html,
     width: 320,
     height: 200,
@@ -111,7 +111,7 @@ t.test('worker view: requests are blocked by kind and by address, the page itsel
     [{}, red, ['/plain', '/square.svg']],
   ] as const) {
     pages.hits.length = 0
-    const shot = await shotOf({ html: page, ...parameters } as Parameters<typeof shotOf>[0])
+    const shot = await shoot({ html: page, ...parameters } as Parameters<typeof shoot>[0])
     t.strictSame(await pixel(shot, 600, 600), colour, JSON.stringify(parameters))
     t.strictSame(pages.hits.toSorted(), hits, JSON.stringify(parameters))
   }
@@ -122,8 +122,8 @@ t.test('worker view: a named device has its size, pixels and user agent', async 
   const js = String.raw`const { userAgent, maxTouchPoints } = navigator
     const isPixel = /Android 10; K\).* Chrome\/\d+\.0\.0\.0 Mobile/.test(userAgent) && devicePixelRatio === 2.625
     if (isPixel && maxTouchPoints > 0) document.body.style.background = 'rgb(0,0,255)'`
-  const shot = await shotOf({ url: `${pages.url}/languages`, device: 'pixel_9', js })
+  const shot = await shoot({ url: `${pages.url}/languages`, device: 'pixel_9', js })
   t.strictSame(await pixel(shot, 50, 50), blue)
   t.match(await sharp(shot.bytes).metadata(), { width: shot.width, height: shot.height })
-  t.match(await shotOf({ url: `${pages.url}/languages`, device: 'galaxy_s24', scale: 1 }), { width: 360, height: 780 })
+  t.match(await shoot({ url: `${pages.url}/languages`, device: 'galaxy_s24', scale: 1 }), { width: 360, height: 780 })
 })

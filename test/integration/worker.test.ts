@@ -25,8 +25,8 @@ import {
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
-import { awaitResult, resultOf, sendCapture, startedOf, startWorker } from '#test/helpers/browser-worker.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { awaitResult, waitForResult, sendCapture, waitForStarted, startWorker } from '#test/helpers/browser-worker.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startLoneWorker } from '#test/helpers/lone-worker.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
@@ -38,7 +38,7 @@ const pages = await startPages({
 })
 const held: (() => void)[] = []
 const releaseHeld = () => held.splice(0).map((answer) => answer())
-const filter = await startFilter({ rules: rulesOf(pages.host), connectionBytesMax: 1e9 })
+const filter = await startFilter({ rules: targetRules(pages.host), connectionBytesMax: 1e9 })
 t.teardown(() => Promise.all([pages, filter].map((each) => each[Symbol.asyncDispose]())))
 const { worker, queue, nats, store, settings, to } = await startLoneWorker(t, filter.port)
 
@@ -74,7 +74,7 @@ t.test('worker: stores the image of a capture, reports the result and acknowledg
   const { id, token, keys: objectKeys } = await send({ url: `${pages.url}/plain` })
   const result = await awaitResult(queue, id)
   t.match(result, { attempt: 1, token, outcome: 'completed', objectKey: objectKeys[0], width: 1280, targetStatus: 200 })
-  t.match(await startedOf(queue, id), { kind: 'begun', attempt: 1, pod: 'pod-1' })
+  t.match(await waitForStarted(queue, id), { kind: 'begun', attempt: 1, pod: 'pod-1' })
   const image = store.objects.get(objectKeys[0] ?? '')
   if (!image || result.outcome !== 'completed') return t.fail('no image')
   t.equal(result.bytes, image.length)
@@ -120,17 +120,17 @@ t.test('worker: drops a capture that has ended or has no attempts left', async (
   await send({ html: 'x' }, { id: ended })
   const { id: worn } = await send({ html: 'x' }, { attempts: 3 })
   await queueIsEmpty()
-  t.match(await startedOf(queue, ended), { attempt: 1, pod: 'other' })
-  t.equal(await startedOf(queue, worn), undefined)
-  t.equal(await resultOf(queue, worn), undefined)
+  t.match(await waitForStarted(queue, ended), { attempt: 1, pod: 'other' })
+  t.equal(await waitForStarted(queue, worn), undefined)
+  t.equal(await waitForResult(queue, worn), undefined)
 })
 
 t.test('worker: reports a message that it cannot decrypt as unreadable', async (t) => {
   const other = readSealingKey(generateSealingKeys().public)
   const { id } = await sendCapture({ ...to, sealingKey: other }, { html: 'x' })
-  await eventually(async () => (await startedOf(queue, id))?.kind === 'unreadable')
+  await eventually(async () => (await waitForStarted(queue, id))?.kind === 'unreadable')
   await queueIsEmpty()
-  t.equal(await resultOf(queue, id), undefined)
+  t.equal(await waitForResult(queue, id), undefined)
 })
 
 t.test('worker: reports a message whose capture differs from its subject as unreadable', async (t) => {
@@ -139,9 +139,9 @@ t.test('worker: reports a message whose capture differs from its subject as unre
   const sealed = seal(to.sealingKey, named, sealedCodec.encode(part)).toString('base64')
   const message = captureCodec.encode({ id: named, pool: 'standard', budgetMs: 30_000, attempts: 0, sealed })
   await publishStored(queue, captureSubject({ pool: 'standard', lane: 'normal', accountId: 'a', id }), message)
-  await eventually(async () => (await startedOf(queue, id))?.kind === 'unreadable')
+  await eventually(async () => (await waitForStarted(queue, id))?.kind === 'unreadable')
   await queueIsEmpty()
-  t.same([await resultOf(queue, id), await resultOf(queue, named)], [undefined, undefined])
+  t.same([await waitForResult(queue, id), await waitForResult(queue, named)], [undefined, undefined])
 })
 
 t.test('worker: retries a PUT that the store rejects temporarily', async (t) => {
@@ -156,7 +156,9 @@ t.test(
   async (t) => {
     store.refuse(Infinity, 507)
     const first = await send({ html: 'first' }, { budgetMs: 12_000 })
-    await eventually(async () => (await startedOf(queue, first.id))?.kind === 'handed-back', { what: 'handed back' })
+    await eventually(async () => (await waitForStarted(queue, first.id))?.kind === 'handed-back', {
+      what: 'handed back',
+    })
     const readiness = await fetch(`${worker.probeUrl}/readyz`)
     t.match([readiness.status, await readiness.text()], [503, /"store":"images cannot be stored: status 507/])
     t.match(
@@ -166,8 +168,8 @@ t.test(
     const waiting = await send({ html: 'second' })
     const until = heartbeats + 2
     await eventually(() => heartbeats >= until)
-    t.equal(await startedOf(queue, waiting.id), undefined)
-    t.equal(await resultOf(queue, first.id), undefined)
+    t.equal(await waitForStarted(queue, waiting.id), undefined)
+    t.equal(await waitForResult(queue, first.id), undefined)
     store.refuse(0)
     t.match(await awaitResult(queue, first.id), { outcome: 'completed', attempt: 1, objectKey: first.keys[0] })
     t.match(await awaitResult(queue, waiting.id), { outcome: 'completed', attempt: 1 })
@@ -182,9 +184,13 @@ t.test('worker: a capture that arrives after its end is dropped, and holds no wo
   )
   store.refuse(1, 403)
   const { id } = await send({ html: 'deleted' })
-  await eventually(async () => (await startedOf(queue, id))?.kind === 'begun', { what: 'begun' })
+  await eventually(async () => (await waitForStarted(queue, id))?.kind === 'begun', { what: 'begun' })
   await queueIsEmpty()
-  t.same([(await startedOf(queue, id))?.kind, await resultOf(queue, id)], ['begun', undefined], 'not handed back')
+  t.same(
+    [(await waitForStarted(queue, id))?.kind, await waitForResult(queue, id)],
+    ['begun', undefined],
+    'not handed back',
+  )
   t.match(
     await (await fetch(`${worker.probeUrl}/metrics`)).text(),
     /^shutterfleet_worker_held\{.*cause="store".*\} 0$/m,
@@ -208,11 +214,11 @@ t.test('slot: takes the next capture while one is being stored, and no third', a
   store.hold()
   const [first, second] = [await send({ html: 'first' }), await send({ html: 'second' })]
   await eventually(() => store.held() === 2, { what: 'two images on their way to the store' })
-  t.same([await resultOf(queue, first.id), await resultOf(queue, second.id)], [undefined, undefined])
+  t.same([await waitForResult(queue, first.id), await waitForResult(queue, second.id)], [undefined, undefined])
   const third = await send({ html: 'third' })
   const until = heartbeats + 2
   await eventually(() => heartbeats >= until)
-  t.equal(await startedOf(queue, third.id), undefined)
+  t.equal(await waitForStarted(queue, third.id), undefined)
   t.match(lastHeartbeat, { state: 'ready', slots: 1, busy: 1 })
   t.same(lastHeartbeat?.captures.toSorted(), [first.id, second.id].toSorted())
   store.release()
@@ -230,7 +236,7 @@ t.test('drain: finishes a capture that is being stored', async (t) => {
   t.same(lastHeartbeat?.captures, [id])
   store.release()
   await state('drained')
-  t.match(await resultOf(queue, id), { outcome: 'completed' })
+  t.match(await waitForResult(queue, id), { outcome: 'completed' })
   queue.publish(undrainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
   await state('ready')
 })
@@ -258,7 +264,7 @@ t.test('worker: takes no capture while it is drained', async (t) => {
   const { id } = await send({ html: 'x' })
   const until = heartbeats + 2
   await eventually(() => heartbeats >= until)
-  t.equal(await startedOf(queue, id), undefined)
+  t.equal(await waitForStarted(queue, id), undefined)
   queue.publish(undrainSubject({ pool: 'standard', pod: 'pod-1' }), new Uint8Array())
   t.match(await awaitResult(queue, id), { outcome: 'completed' })
 })
@@ -295,8 +301,8 @@ t.test(
     await eventually(() => heartbeats >= until, { what: 'another heartbeat' })
     store.release()
     t.equal(await stopped, 0)
-    t.match(await resultOf(queue, id), { outcome: 'completed' })
-    t.equal(await startedOf(queue, late), undefined)
+    t.match(await waitForResult(queue, id), { outcome: 'completed' })
+    t.equal(await waitForStarted(queue, late), undefined)
     const alive = (pid: number) => processTree(pid).length > 0
     await eventually(() => !others.some(alive), { what: 'all processes to end' })
     t.strictSame(readdirSync(settings.TMPDIR), [])

@@ -42,7 +42,7 @@ const findDeclarations = (all: readonly Placed[], names: readonly string[]): Pla
 }
 
 const compound = /^(?:Binary|Logical|Conditional|Assignment|ArrowFunction|Unary|Await|TSAs)Expression$/
-const textOf = (text: string, { type }: SyntaxNode) => (compound.test(type) ? `(${text})` : text)
+const parenthesized = (text: string, { type }: SyntaxNode) => (compound.test(type) ? `(${text})` : text)
 
 /** The names that code reads; those of properties are not among them. */
 const namesIn = (node: SyntaxNode): string[] => {
@@ -67,10 +67,10 @@ const replacement = (file: SourceFile, { node, around }: Placed, by: string, bin
     const nodes = bindings.get(name)
     if (!nodes) throw new Error(`${name} of "${by}" is not in what it replaces`)
     const [start, end] = [nodes[0], nodes.at(-1)]
-    return start && end ? textOf(file.text.slice(start.start, end.end), start) : ''
+    return start && end ? parenthesized(file.text.slice(start.start, end.end), start) : ''
   })
   const isStatement = others.length > 0 || around.at(-1)?.type === 'ExpressionStatement'
-  return { start: node.start, end: node.end, text: first && !isStatement ? textOf(text, first) : text }
+  return { start: node.start, end: node.end, text: first && !isStatement ? parenthesized(text, first) : text }
 }
 
 /** Removes a node from what is around it; undefined where that is not possible. */

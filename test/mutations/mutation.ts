@@ -21,7 +21,7 @@ export type Mutation = Fault & ({ readonly point: string } | { readonly test: st
 export const guardOf = (mutation: Mutation): string => ('point' in mutation ? mutation.point : mutation.test)
 
 /** The file that a fault changes. */
-export const fileOf = ({ at }: Fault): string => at.split(' > ', 1)[0] ?? at
+export const mutatedFile = ({ at }: Fault): string => at.split(' > ', 1)[0] ?? at
 
 /** Faults in a file of which a test must fail with each; `at` is the declaration in the file. */
 export const against = (test: string, file: string, faults: readonly Fault[]): Mutation[] =>

@@ -29,8 +29,8 @@ const knowledge: readonly Mutation[] = [
     },
     {
       at: 'decideByQueue',
-      replace: '{ decision: scaleUp($next, $wanted), memory: $next.memory }',
-      by: 'scaled($next, $wanted)',
+      replace: '{ decision: scaleUp($next, $target), memory: $next.memory }',
+      by: 'scaled($next, $target)',
     },
   ]),
   ...against(`${unit}/operator/watch/informers.test.ts`, `${operator}/watch/informers.ts`, [

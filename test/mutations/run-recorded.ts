@@ -4,7 +4,7 @@ import { type NamedTest, namedTests } from '#test/helpers/contract-points.ts'
 import { root } from '#test/tidy/source.ts'
 import { parse } from '#test/tidy/syntax.ts'
 import { findEdit, targetOf } from './find-edit.ts'
-import { fileOf, guardOf, type Mutation } from './mutation.ts'
+import { mutatedFile, guardOf, type Mutation } from './mutation.ts'
 import { mutations } from './mutations.ts'
 import { inSandboxes, runTestFile, type Sandbox } from './sandbox.ts'
 import { applyEdit } from './seeded/change.ts'
@@ -51,19 +51,19 @@ const guardsOf = (mutation: Mutation, tests: readonly NamedTest[]): [string, str
 
 /** Applies a mutation and returns the title of the test that fails, or what is wrong. */
 const tryMutation = async (sandbox: Sandbox, mutation: Mutation, tests: readonly NamedTest[]) => {
-  const path = join(sandbox.folder, fileOf(mutation))
+  const path = join(sandbox.folder, mutatedFile(mutation))
   const text = await readFile(path, 'utf8')
-  const mutated = applyEdit(text, findEdit({ path: fileOf(mutation), text }, mutation))
+  const mutated = applyEdit(text, findEdit({ path: mutatedFile(mutation), text }, mutation))
   if (path.endsWith('.ts')) parse({ path, text: mutated })
   for (const [file, titles] of guardsOf(mutation, tests)) {
     await writeFile(path, mutated)
     const { failed } = await runTests(sandbox, file, titles)
     await writeFile(path, text)
     if (failed[0] === undefined) continue
-    if (!(await passes(sandbox, file, titles))) return { caught: false, why: `${file} fails without it` }
-    return { caught: true, why: `${file}: ${failed[0]}` }
+    if (!(await passes(sandbox, file, titles))) return { caught: false, reason: `${file} fails without it` }
+    return { caught: true, reason: `${file}: ${failed[0]}` }
   }
-  return { caught: false, why: 'no test fails' }
+  return { caught: false, reason: 'no test fails' }
 }
 
 /** Runs the recorded mutations whose point, test or file contains `wanted`; returns whether all of them are caught. */
@@ -72,10 +72,10 @@ export const runRecorded = async (wanted: string): Promise<boolean> => {
   const tests = await readTests()
   let missed = 0
   await inSandboxes(chosen, async (sandbox, mutation) => {
-    const { caught, why } = await tryMutation(sandbox, mutation, tests)
+    const { caught, reason } = await tryMutation(sandbox, mutation, tests)
     if (!caught) missed += 1
     const fault = `${mutation.at}: ${oneLine(targetOf(mutation))}`
-    console.log(`${caught ? 'caught' : 'MISSED'}  ${guardOf(mutation)}  (${fault})\n        ${why}`)
+    console.log(`${caught ? 'caught' : 'MISSED'}  ${guardOf(mutation)}  (${fault})\n        ${reason}`)
   })
   console.log(`${chosen.length - missed} of ${chosen.length} mutations caught`)
   return missed === 0 && chosen.length > 0

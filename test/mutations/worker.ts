@@ -44,7 +44,7 @@ const handBacks: readonly Mutation[] = [
     { at: 'readStarted', replace: "$kind === 'begun' ? $next : $repeat", by: '$repeat' },
   ]),
   ...against(`${unit}/delivery/store-image.test.ts`, 'services/worker/delivery/store-image.ts', [
-    { at: 'ImageUpload > #try', drop: 'this.#isOwn' },
+    { at: 'ImageUpload > #try', drop: 'this.#isExclusive' },
     { at: 'ImageUpload > #try', drop: 'this.#isUncertain' },
     { at: 'ImageUpload > #try', drop: 'if (!this.#isUncertain) $forget' },
     { at: 'ImageUpload > storeBy', drop: 'if ($key === undefined && $isOpen) this.#hold()' },
@@ -85,12 +85,12 @@ const ownSite = against(
   `${unit}/browser-host/blocking/blocker.test.ts`,
   'services/worker/browser-host/blocking/blocker.ts',
   [
-    { at: 'createBlocker > refusesHost', drop: '!isOwn($host)' },
+    { at: 'createBlocker > refusesHost', drop: '!isSiteHost($host)' },
     { at: 'createBlocker', replace: '[$source.url, address()]', by: '[$source.url]' },
     { at: 'createBlocker', replace: '[$source.url, address()]', by: '[address()]' },
     { at: 'createBlocker', drop: 'siteOf($own) === siteOf($host)' },
-    { at: 'createBlocker', replace: '!isAboutHost($filter) || !isOwn($host)', by: 'true' },
-    { at: 'createBlocker', replace: 'isAboutHost($filter) && isOwn($host) ? $all : $one', by: '$one' },
+    { at: 'createBlocker', replace: '!isAboutHost($filter) || !isSiteHost($host)', by: 'true' },
+    { at: 'createBlocker', replace: 'isAboutHost($filter) && isSiteHost($host) ? $all : $one', by: '$one' },
     { at: 'createBlocker', replace: '$isMain ? [] : $filters', by: '$filters' },
   ],
 )

@@ -6,7 +6,7 @@ import { inPod, processes } from '#test/helpers/nodes/worker-pods.ts'
 
 const addressOf = (pod: string) =>
   cluster.kubectl(['get', 'pod', pod, `-n=${release.workersNamespace}`, '-o=jsonpath={.status.podIP}'])
-const podOf = async (component: string) =>
+const findPod = async (component: string) =>
   (
     await cluster.kubectl([
       ...['get', 'pods', `-n=${release.namespace}`, `-l=app.kubernetes.io/component=${component}`],
@@ -35,11 +35,11 @@ const all = (targets: object, word: string) => Object.fromEntries(Object.keys(ta
 t.test('worker: processes in a cluster are confined by the security context of the pod', async (t) => {
   const [worker] = await untilTwoReady()
   const pod = worker?.name ?? ''
-  const said = (command: string) => inPod(cluster, pod, command, release.workersNamespace)
+  const run = (command: string) => inPod(cluster, pod, command, release.workersNamespace)
   const captures = holdCaptures(release, outside)
   await captures.create(2)
   await captures.requested(2)
-  const lines = (await said(processes)).trim().split('\n')
+  const lines = (await run(processes)).trim().split('\n')
   t.strictSame(await captures.finish(), completed(2))
   t.match(
     lines.find((line) => line.includes('services/worker/main.js')),
@@ -49,16 +49,16 @@ t.test('worker: processes in a cluster are confined by the security context of t
   t.ok(renderers.length > 0)
   // Chromium's sandbox puts renderers into separate namespaces.
   for (const renderer of renderers) t.match(renderer, /depth:[3-9] CapEff:0{16} NoNewPrivs:1 Seccomp:2 /)
-  t.match(await said('touch /x /app/x'), /'\/x': Read-only file system[^]*'\/app\/x': Read-only/)
-  t.match(await said('ls /var/run/secrets/kubernetes.io'), /No such file/)
-  t.notMatch(await said('env; cat /proc/1/environ'), /postgres|DATABASE/i)
+  t.match(await run('touch /x /app/x'), /'\/x': Read-only file system[^]*'\/app\/x': Read-only/)
+  t.match(await run('ls /var/run/secrets/kubernetes.io'), /No such file/)
+  t.notMatch(await run('env; cat /proc/1/environ'), /postgres|DATABASE/i)
 })
 
 t.test('NetworkPolicies: block all connections of workers and services except required ones', async (t) => {
   const [first, second] = await untilTwoReady()
   const { address, webAddress, nodeAddress } = cluster.network
-  const [gateway, gatewayAddress] = await podOf('gateway')
-  const [egress, egressAddress] = await podOf('egress')
+  const [gateway, gatewayAddress] = await findPod('gateway')
+  const [egress, egressAddress] = await findPod('egress')
   const { port: apiPort } = new URL(cluster.server)
   const denied = {
     'API server': 'kubernetes.default.svc.cluster.local:443',

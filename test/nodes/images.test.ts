@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { egressToken, startClusterQueue } from '#test/helpers/cluster-queue.ts'
-import { rulesOf, startFilter } from '#test/helpers/egress-filter.ts'
+import { targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
 import { idlePod, inPod, processes, workerManifest } from '#test/helpers/nodes/worker-pods.ts'
@@ -47,7 +47,12 @@ const pages = await startPages({
     held.push(() => response.writeHead(200, { 'content-type': 'text/html' }).end(green))
   },
 })
-const filter = await startFilter({ host, rules: rulesOf(pages.host), connectionBytesMax: 1e9, tokens: [egressToken] })
+const filter = await startFilter({
+  host,
+  rules: targetRules(pages.host),
+  connectionBytesMax: 1e9,
+  tokens: [egressToken],
+})
 t.teardown(() => Promise.all([queue, pages, filter].map((each) => each[Symbol.asyncDispose]())))
 const egress = { host, port: filter.port }
 
@@ -62,22 +67,22 @@ for (const { image, bytesMax, holds } of images) {
     const { size } = await stat(`${root}/.tools/images/${image}.tar`)
     t.ok(size <= bytesMax, `${size} bytes, at most ${bytesMax}`)
     await start(image, idlePod(image))
-    const said = (command: string) => inPod(cluster, image, command)
+    const run = (command: string) => inPod(cluster, image, command)
 
-    t.equal(await said('shutterfleet --version'), `shutterfleet ${version}\n`)
-    t.match(await said('id'), /^uid=10001\(shutterfleet\) gid=10001\(shutterfleet\)/)
-    t.match(await said("tr '\\0' ' ' </proc/1/cmdline"), /^\/usr\/bin\/tini -- /)
+    t.equal(await run('shutterfleet --version'), `shutterfleet ${version}\n`)
+    t.match(await run('id'), /^uid=10001\(shutterfleet\) gid=10001\(shutterfleet\)/)
+    t.match(await run("tr '\\0' ' ' </proc/1/cmdline"), /^\/usr\/bin\/tini -- /)
     t.equal(
-      await said('touch /app/x /usr/x 2>/dev/null; find / -xdev -writable -type f ! -path "/proc/*" 2>/dev/null'),
+      await run('touch /app/x /usr/x 2>/dev/null; find / -xdev -writable -type f ! -path "/proc/*" 2>/dev/null'),
       '',
     )
-    t.equal(await said('command -v npm npx curl gcc; find /app/node_modules -name "*.d.ts" -o -name "*.map"'), '')
-    const installed = (await said('ls -d /app/node_modules/* /app/node_modules/@*/*')).split('\n')
+    t.equal(await run('command -v npm npx curl gcc; find /app/node_modules -name "*.d.ts" -o -name "*.map"'), '')
+    const installed = (await run('ls -d /app/node_modules/* /app/node_modules/@*/*')).split('\n')
     t.ok(developersAlone.length > 10)
     for (const name of developersAlone) t.notOk(installed.includes(`/app/node_modules/${name}`), name)
-    t.match(await said('ls /app/.tools/block-lists'), /^[\da-f]+\n$/, 'block lists are compiled')
+    t.match(await run('ls /app/.tools/block-lists'), /^[\da-f]+\n$/, 'block lists are compiled')
 
-    const sbom = JSON.parse(await said('cat /app/sbom.cdx.json')) as { components: { purl: string }[] }
+    const sbom = JSON.parse(await run('cat /app/sbom.cdx.json')) as { components: { purl: string }[] }
     for (const purl of [...holds, `pkg:generic/node@${process.version.slice(1)}`]) {
       t.ok(
         sbom.components.some((each) => each.purl.startsWith(purl)),
@@ -85,7 +90,7 @@ for (const { image, bytesMax, holds } of images) {
       )
     }
     // PID 1 adopts and reaps orphans.
-    t.equal(await said("sh -c 'true &'; sleep 0.2; grep -l 'State:.Z' /proc/[0-9]*/status"), '')
+    t.equal(await run("sh -c 'true &'; sleep 0.2; grep -l 'State:.Z' /proc/[0-9]*/status"), '')
     await remove(image)
   })
 }

@@ -12,7 +12,7 @@ const cluster = await startNodeCluster(t, { count: 2 })
 const { kubectl } = cluster
 const outside = await startOutsideServices(cluster.network)
 t.teardown(() => outside[Symbol.asyncDispose]())
-outside.letGo()
+outside.releasePages()
 await prepareRelease(cluster, 'shots', outside.secrets)
 
 const blue = [0, 0, 255]

@@ -61,7 +61,7 @@ const untilSeen = async () => {
   }
   await eventually(isReady, { withinMs: 120_000, what: 'the pool is Ready in its new generation' })
 }
-const namesOf = async () => {
+const listNames = async () => {
   const workers = await until((all) => all.every(({ isReady, isEnding }) => isReady && !isEnding))
   return workers.map(({ name }) => name).toSorted((a, b) => a.localeCompare(b))
 }
@@ -92,11 +92,11 @@ t.test(
     await define(older)
     await release.deploy('upgrade', { crds: { upgrade: false }, ...standardPool([2, 2], { colour: 'green' }) })
     await untilWorkersAre(cluster, release, 'green')
-    const workers = await namesOf()
+    const workers = await listNames()
     t.notOk(await isNewer())
 
     await define(newer)
     await untilSeen()
-    t.strictSame(await namesOf(), workers)
+    t.strictSame(await listNames(), workers)
   },
 )

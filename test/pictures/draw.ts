@@ -6,8 +6,8 @@ import sharp from 'sharp'
 import { families } from '#test/fixtures/gallery/families.ts'
 import type { GalleryFamily } from '#test/fixtures/gallery/page.ts'
 import { content } from '#test/fixtures/reference/page.ts'
-import { missingColours, pathOf, startGallery } from '#test/helpers/gallery.ts'
-import { startCaptures } from '#test/helpers/shots.ts'
+import { missingColours, pagePath, startGallery } from '#test/helpers/gallery.ts'
+import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { similarity } from '#test/helpers/similarity.ts'
 
 type Pair = {
@@ -34,13 +34,13 @@ const withLifetime = async <T>(work: (lifetime: Parameters<typeof startGallery>[
 
 const takeFamily = (family: GalleryFamily) =>
   withLifetime(async (lifetime) => {
-    const { shoot, bare } = await startGallery(lifetime, family)
+    const { shootPage, bare } = await startGallery(lifetime, family)
     const pairs: Pair[] = []
     for (const page of family.pages) {
       const reference = bare(page)
-      const { bytes, sha256, warnings } = await shoot(page)
+      const { bytes, sha256, warnings } = await shootPage(page)
       let isSteady = true
-      for (let count = 1; count < captures; count += 1) isSteady &&= (await shoot(page)).sha256 === sha256
+      for (let count = 1; count < captures; count += 1) isSteady &&= (await shootPage(page)).sha256 === sha256
       const { picture } = await reference
       const likeness = (await similarity(bytes, picture)).toFixed(3)
       const faults = [
@@ -51,8 +51,8 @@ const takeFamily = (family: GalleryFamily) =>
       const verdict = [`${likeness}${page.differs ? `, as ${page.differs}` : ''}`, ...faults].join('; ')
       console.log(`${family.name}: ${page.name}: ${verdict}`)
       const [ours, theirs] = [Buffer.from(bytes), picture]
-      await writeFile(join(folder, `${pathOf(page).slice(1)}.png`), ours)
-      await writeFile(join(folder, `${pathOf(page).slice(1)}-bare.png`), theirs)
+      await writeFile(join(folder, `${pagePath(page).slice(1)}.png`), ours)
+      await writeFile(join(folder, `${pagePath(page).slice(1)}-bare.png`), theirs)
       pairs.push({ name: page.name, verdict, isSteady, ours, bare: theirs })
     }
     return pairs
@@ -76,9 +76,11 @@ const drawSheet = (pairs: readonly Pair[]) =>
       figure { margin: 0 } figure div { display: flex; gap: 6px; align-items: start } img { max-width: calc(50% - 3px) } b { font-size: 15px }`
     const figures = await Promise.all(pairs.map(figureOf))
     const document = `<!doctype html><meta charset="utf-8"><style>${style}</style>${figures.join('\n')}`
-    const { pages, shotOf } = await startCaptures(lifetime, { '/sheet': content('text/html; charset=utf-8', document) })
+    const { pages, shoot } = await startCaptureEnvironment(lifetime, {
+      '/sheet': content('text/html; charset=utf-8', document),
+    })
     const sheet = { url: `${pages.url}/sheet`, width: 2000, height: 1200, full_page: true, timeout: 30 }
-    return (await shotOf(sheet)).bytes
+    return (await shoot(sheet)).bytes
   })
 
 await rm(folder, { recursive: true, force: true })

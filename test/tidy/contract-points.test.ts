@@ -1,7 +1,7 @@
 import t from 'tap'
 import { contractPoints, type Waiting } from './checks/contract-points.ts'
 import { findEdit } from '#test/mutations/find-edit.ts'
-import { fileOf, guardOf } from '#test/mutations/mutation.ts'
+import { mutatedFile, guardOf } from '#test/mutations/mutation.ts'
 import { mutations } from '#test/mutations/mutations.ts'
 import { namedTests } from '#test/helpers/contract-points.ts'
 import { readTree } from './source.ts'
@@ -65,7 +65,7 @@ t.test(
     const tests = readTree('test')
     const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
     for (const mutation of mutations) {
-      const path = fileOf(mutation)
+      const path = mutatedFile(mutation)
       t.doesNotThrow(() => findEdit(files.get(path) ?? { path, text: '' }, mutation))
       t.ok(guards.has(guardOf(mutation)), `there is a test for ${guardOf(mutation)}`)
     }

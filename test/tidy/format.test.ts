@@ -8,7 +8,7 @@ import { expectNone } from './test-check.ts'
 const table = '| A | B |\n|---|---|\n| long cell | x |\n'
 const untidy = 'export const x = { a: "1", };\nexport const f = (a) => {\n    return a\n}\n'
 const tidy = "export const x = { a: '1' }\nexport const f = (a) => {\n  return a\n}\n"
-const lineOf = (characters: number) => `export const x = ['${'a'.repeat(characters - 26)}', 'b']\n`
+const createLine = (characters: number) => `export const x = ['${'a'.repeat(characters - 26)}', 'b']\n`
 
 t.test('oxfmt: reports an unformatted file, and formats it', (t) => {
   using project = plantProject({ 'services/x.ts': untidy, 'docs/x.md': table })
@@ -23,8 +23,8 @@ t.test('oxfmt: reports an unformatted file, and formats it', (t) => {
 })
 
 t.test('oxfmt: a line has at most 120 characters', (t) => {
-  t.equal(lineOf(120).length, 121, 'with its end')
-  using project = plantProject({ 'services/fits.ts': lineOf(120), 'services/long.ts': lineOf(121) })
+  t.equal(createLine(120).length, 121, 'with its end')
+  using project = plantProject({ 'services/fits.ts': createLine(120), 'services/long.ts': createLine(121) })
   t.equal(runTool(project.folder, 'oxfmt', ['--list-different']).out, 'services/long.ts\n')
   t.end()
 })

@@ -60,10 +60,10 @@ t.test('oxlint: each rule reports the fault planted for it', (t) => {
     ...Object.fromEntries(Object.entries(faults).map(([rule, text]) => [pathOf(rule), text])),
     'services/gateway/cycle.ts': cycle,
   })
-  const seen = lint(project.folder)
+  const findings = lint(project.folder)
   for (const rule of Object.keys(faults))
     t.ok(
-      seen.some(({ code, filename }) => code === rule && filename === pathOf(rule)),
+      findings.some(({ code, filename }) => code === rule && filename === pathOf(rule)),
       rule,
     )
   t.end()

@@ -7,19 +7,19 @@ export type SyntaxNode = Node
 /** A module named by a file: `import`, `export … from`, `import()` or `import('…')` in a type. */
 export type Import = { readonly specifier: string; readonly typeOnly: boolean; readonly node: SyntaxNode }
 
-const keptOf = <T extends object>(make: (file: SourceFile) => T) => {
-  const kept = new WeakMap<SourceFile, T>()
+const memoize = <T extends object>(make: (file: SourceFile) => T) => {
+  const cache = new WeakMap<SourceFile, T>()
   return (file: SourceFile): T => {
-    const known = kept.get(file)
-    if (known) return known
+    const cached = cache.get(file)
+    if (cached) return cached
     const made = make(file)
-    kept.set(file, made)
+    cache.set(file, made)
     return made
   }
 }
 
 /** Parses a file; throws on a syntax error, so that no check passes on a file it could not read. */
-export const parse = keptOf((file) => {
+export const parse = memoize((file) => {
   const parsed = parseSync(file.path, file.text)
   const [error] = parsed.errors
   if (error) throw new Error(`${file.path}: ${error.message}`)
@@ -48,7 +48,7 @@ export const findingOn = (file: SourceFile, node: SyntaxNode, rule: string, mess
   findingAt(file, node.start, rule, message)
 
 /** Every node of a file, in source order. */
-export const nodesIn: (file: SourceFile) => readonly SyntaxNode[] = keptOf((file) => [...nodesOf(parse(file).program)])
+export const nodesIn: (file: SourceFile) => readonly SyntaxNode[] = memoize((file) => [...nodesOf(parse(file).program)])
 
 /** Every module that the file names, static or dynamic; `specifier` is empty where it is computed. */
 export const importsOf = (file: SourceFile): Import[] => nodesIn(file).flatMap((node) => importOf(node) ?? [])

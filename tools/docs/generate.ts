@@ -11,11 +11,15 @@ import { openapiText } from './openapi-text.ts'
 import { metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
 import { parametersPage } from './parameters-page.ts'
+import { pythonClient } from './python-client.ts'
+import { pythonTypes } from './python-types.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const client = clientTypes(openapiText())
 const pages: Record<string, string> = {
   ...dashboardFiles(),
+  ...pythonClient(root),
+  'clients/python/src/shutterfleet/types.py': pythonTypes(openapiText()),
   'clients/typescript/src/requests.ts': client.requests,
   'clients/typescript/src/screenshot-options.ts': client.options,
   'clients/typescript/src/responses.ts': client.responses,

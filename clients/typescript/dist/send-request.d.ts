@@ -11,6 +11,6 @@ export type Send = (path: string, options?: SendOptions) => Promise<Response>;
 /**
  * Returns a function that sends a request to `path` below `/v1`, with `body` as JSON. It resolves with a successful response
  * or throws `ShutterfleetError`. 429 and 503 are retried after `Retry-After`, at most `retries` times, unless `Retry-After` is
- * longer than `retryWaitSeconds`.
+ * longer than `retryWaitSeconds`; broken connections of idempotent requests after a second.
  */
 export declare const createSender: (options: Required<ClientOptions>) => Send;

@@ -13,8 +13,11 @@ const pause = async (ms, signal) => {
     });
     signal?.throwIfAborted();
 };
+const hasKey = ({ headers }) => headers?.['idempotency-key'] !== undefined;
 /** A 429 was rejected before it was processed; after a 503 only idempotent requests are retried. */
-const isRetryable = (status, { method, headers }) => status === 429 || (status === 503 && (method !== 'POST' || headers?.['idempotency-key'] !== undefined));
+const isRetryable = (status, request) => status === 429 || (status === 503 && (request.method !== 'POST' || hasKey(request)));
+/** Whether a request whose connection broke may be sent again. Fetch rejects with a `TypeError` then. */
+const isRepeatable = (error, request) => error instanceof TypeError && (['GET', 'HEAD'].includes(request.method ?? 'GET') || hasKey(request));
 const timeLimited = (signal, timeoutMs) => {
     const limit = timeoutMs === Infinity ? [] : [AbortSignal.timeout(timeoutMs)];
     const all = signal ? [signal, ...limit] : limit;
@@ -23,7 +26,7 @@ const timeLimited = (signal, timeoutMs) => {
 /**
  * Returns a function that sends a request to `path` below `/v1`, with `body` as JSON. It resolves with a successful response
  * or throws `ShutterfleetError`. 429 and 503 are retried after `Retry-After`, at most `retries` times, unless `Retry-After` is
- * longer than `retryWaitSeconds`.
+ * longer than `retryWaitSeconds`; broken connections of idempotent requests after a second.
  */
 export const createSender = (options) => {
     const { baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs } = options;
@@ -41,7 +44,14 @@ export const createSender = (options) => {
     });
     return async (path, request = {}) => {
         for (let left = retries;; left -= 1) {
-            const response = await attempt(path, request);
+            const response = await attempt(path, request).catch((error) => {
+                if (left <= 0 || !isRepeatable(error, request))
+                    throw error;
+            });
+            if (!response) {
+                await pause(1000, request.signal);
+                continue;
+            }
             if (response.ok)
                 return response;
             const error = await readError(response);

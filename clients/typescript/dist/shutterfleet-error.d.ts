@@ -7,7 +7,7 @@ type ErrorFields = {
     readonly retryAfter?: number | undefined;
     readonly screenshotId?: string | undefined;
 };
-/** An error response of the service, or a failed capture. */
+/** An error response of the service, or a failed capture. Its message ends with the first of the details. */
 export declare class ShutterfleetError extends Error {
     readonly name = "ShutterfleetError";
     /** Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service. */

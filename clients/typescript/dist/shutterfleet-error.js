@@ -1,4 +1,8 @@
-/** An error response of the service, or a failed capture. */
+const withFirstDetail = (message, details = {}) => {
+    const [first] = Object.entries(details);
+    return first === undefined ? message : `${message} ${first[0]}: ${first[1][0]}`;
+};
+/** An error response of the service, or a failed capture. Its message ends with the first of the details. */
 export class ShutterfleetError extends Error {
     name = 'ShutterfleetError';
     /** Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service. */
@@ -13,7 +17,7 @@ export class ShutterfleetError extends Error {
     /** The capture that failed, or may have been accepted. */
     screenshotId;
     constructor({ code, message, status, details, requestId, retryAfter, screenshotId }) {
-        super(message);
+        super(withFirstDetail(message, details));
         this.code = code;
         this.status = status;
         this.details = details;

@@ -30,8 +30,9 @@ export class Shutterfleet {
     keys;
     /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
     constructor({ baseUrl, apiKey, fetch = globalThis.fetch.bind(globalThis), retries = 2, retryWaitSeconds = 60, timeoutMs = 180_000, }) {
-        if (!/^https?:\/\//.test(baseUrl ?? ''))
-            throw new TypeError('baseUrl must be an http or https URL');
+        if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
+            throw new TypeError(`baseUrl must be an http or https URL, not ${baseUrl}`);
+        }
         if (!apiKey)
             throw new TypeError('apiKey is missing');
         this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs });

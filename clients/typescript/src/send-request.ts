@@ -27,9 +27,15 @@ const pause = async (ms: number, signal: AbortSignal | undefined) => {
   signal?.throwIfAborted()
 }
 
+const hasKey = ({ headers }: SendOptions) => headers?.['idempotency-key'] !== undefined
+
 /** A 429 was rejected before it was processed; after a 503 only idempotent requests are retried. */
-const isRetryable = (status: number | undefined, { method, headers }: SendOptions) =>
-  status === 429 || (status === 503 && (method !== 'POST' || headers?.['idempotency-key'] !== undefined))
+const isRetryable = (status: number | undefined, request: SendOptions) =>
+  status === 429 || (status === 503 && (request.method !== 'POST' || hasKey(request)))
+
+/** Whether a request whose connection broke may be sent again. Fetch rejects with a `TypeError` then. */
+const isRepeatable = (error: unknown, request: SendOptions) =>
+  error instanceof TypeError && (['GET', 'HEAD'].includes(request.method ?? 'GET') || hasKey(request))
 
 const timeLimited = (signal: AbortSignal | undefined, timeoutMs: number) => {
   const limit = timeoutMs === Infinity ? [] : [AbortSignal.timeout(timeoutMs)]
@@ -40,7 +46,7 @@ const timeLimited = (signal: AbortSignal | undefined, timeoutMs: number) => {
 /**
  * Returns a function that sends a request to `path` below `/v1`, with `body` as JSON. It resolves with a successful response
  * or throws `ShutterfleetError`. 429 and 503 are retried after `Retry-After`, at most `retries` times, unless `Retry-After` is
- * longer than `retryWaitSeconds`.
+ * longer than `retryWaitSeconds`; broken connections of idempotent requests after a second.
  */
 export const createSender = (options: Required<ClientOptions>): Send => {
   const { baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs } = options
@@ -60,7 +66,13 @@ export const createSender = (options: Required<ClientOptions>): Send => {
 
   return async (path, request = {}) => {
     for (let left = retries; ; left -= 1) {
-      const response = await attempt(path, request)
+      const response = await attempt(path, request).catch((error: unknown) => {
+        if (left <= 0 || !isRepeatable(error, request)) throw error
+      })
+      if (!response) {
+        await pause(1000, request.signal)
+        continue
+      }
       if (response.ok) return response
       const error = await readError(response)
       const wait = error.retryAfter ?? 1

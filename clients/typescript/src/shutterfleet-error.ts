@@ -20,7 +20,12 @@ type ErrorBody = {
   }
 }
 
-/** An error response of the service, or a failed capture. */
+const withFirstDetail = (message: string, details: ErrorFields['details'] = {}): string => {
+  const [first] = Object.entries(details)
+  return first === undefined ? message : `${message} ${first[0]}: ${first[1][0]}`
+}
+
+/** An error response of the service, or a failed capture. Its message ends with the first of the details. */
 export class ShutterfleetError extends Error {
   override readonly name = 'ShutterfleetError'
   /** Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service. */
@@ -36,7 +41,7 @@ export class ShutterfleetError extends Error {
   readonly screenshotId: string | undefined
 
   constructor({ code, message, status, details, requestId, retryAfter, screenshotId }: ErrorFields) {
-    super(message)
+    super(withFirstDetail(message, details))
     this.code = code
     this.status = status
     this.details = details

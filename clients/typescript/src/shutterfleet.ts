@@ -66,7 +66,9 @@ export class Shutterfleet {
     retryWaitSeconds = 60,
     timeoutMs = 180_000,
   }: ClientOptions) {
-    if (!/^https?:\/\//.test(baseUrl ?? '')) throw new TypeError('baseUrl must be an http or https URL')
+    if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
+      throw new TypeError(`baseUrl must be an http or https URL, not ${baseUrl}`)
+    }
     if (!apiKey) throw new TypeError('apiKey is missing')
     this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs })
     this.webhooks = new Webhooks(this.#transport)

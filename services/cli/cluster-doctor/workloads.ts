@@ -50,9 +50,9 @@ const workloadProblem = (workload: Workload, pods: readonly Pod[]): Problem | un
   const first = own.flatMap((pod) => podProblem(pod) ?? [])[0]
   const { replicas = 1 } = spec
   const refused: Condition | undefined = conditionOf(workload, 'ReplicaFailure')
-  const why = first?.detail ?? refused?.message ?? 'its pods are starting'
+  const reason = first?.detail ?? refused?.message ?? 'its pods are starting'
   return {
-    detail: `${metadata.name}: ${status.readyReplicas ?? 0} of ${replicas} pods ready, ${status.updatedReplicas ?? 0} of this revision; ${why}`,
+    detail: `${metadata.name}: ${status.readyReplicas ?? 0} of ${replicas} pods ready, ${status.updatedReplicas ?? 0} of this revision; ${reason}`,
     advice:
       first?.advice ??
       `\`kubectl rollout status -n ${metadata.namespace} deployment/${metadata.name}\`, then its events`,

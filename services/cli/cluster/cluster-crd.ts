@@ -24,7 +24,7 @@ export const clusterCrd: Command = {
         // Argo CD runs this hook before it applies any manifest.
         return print({
           json: { name, missing: true },
-          text: `${name} is not there: whoever installs it brings this release's`,
+          text: `${name} is not installed; its installation brings that of this release`,
         })
       }
       print({ json: { name }, text: `${name} is that of this release` })

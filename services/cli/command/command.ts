@@ -25,6 +25,8 @@ export type CommandContext = {
   readonly root: string
   /** Writes the result to standard output: `text`, or `json` with `--json`. Call it once. */
   readonly print: (result: { readonly json: unknown; readonly text: string }) => void
+  /** Writes a result that is neither text nor JSON to standard output. */
+  readonly write: (bytes: Uint8Array | string) => void
   /** Writes a line to standard error. */
   readonly note: (line: string) => void
   /** Standard output; undefined if it is not a terminal. */

@@ -2,15 +2,22 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toAppError } from '#shared/errors/app-error.ts'
-import { type Command, type CommandContext, parserOptions, type ParsedArgs, UsageError } from './command.ts'
-import { closestName } from './closest-name.ts'
+import { closestName } from '#shared/schema/closest-name.ts'
+import {
+  type Command,
+  type CommandContext,
+  commonFlags,
+  parserOptions,
+  type ParsedArgs,
+  UsageError,
+} from './command.ts'
 import { commandHelp, overview } from './help.ts'
 
 /** Loads each command lazily: a command's file is read only when it runs or its help is shown. */
 export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
 
-/** The command context plus raw output to standard output. */
-export type Terminal = Omit<CommandContext, 'print'> & { readonly write: (text: string) => void }
+/** The command context without the output of results, which depends on `--json`. */
+export type Terminal = Omit<CommandContext, 'print'>
 
 /** Exit codes of `bin/shutterfleet`. */
 const exitCodes = { success: 0, failure: 1, usage: 2 } as const
@@ -21,6 +28,12 @@ export const failurePrefix = 'shutterfleet: '
 /** The two-word commands that begin with `group`. */
 const namesIn = (table: CommandTable, group: string): string[] =>
   Object.keys(table).filter((name) => name.startsWith(`${group} `))
+
+/** The command that the first one or two of `words` resemble. */
+const closestCommand = (names: readonly string[], words: readonly string[]): string | undefined => {
+  const [ofTwo, ofOne] = [names.filter((name) => name.includes(' ')), names.filter((name) => !name.includes(' '))]
+  return closestName(ofOne, words[0] ?? '') ?? closestName(ofTwo, words.slice(0, 2).join(' '))
+}
 
 const find = (table: CommandTable, words: readonly string[]) => {
   for (const count of [2, 1]) {
@@ -33,10 +46,18 @@ const find = (table: CommandTable, words: readonly string[]) => {
   if (first === undefined) throw new UsageError(`no command given; commands are: ${names.join(', ')}`)
   const inGroup = namesIn(table, first)
   if (inGroup.length > 0) throw new UsageError(`${first} needs a second word: ${inGroup.join(', ')}`)
-  const suggestion = closestName(names, words)
+  const suggestion = closestCommand(names, words)
   throw new UsageError(
     `${first} is not a command; ${suggestion === undefined ? `commands are: ${names.join(', ')}` : `did you mean '${suggestion}'?`}`,
   )
+}
+
+const describeUnknownFlag = ({ usage, flags }: Command, name: string): string => {
+  const suggestion = closestName(Object.keys({ ...flags, ...commonFlags }), name)
+  if (suggestion !== undefined) return `--${name} is not an option; did you mean --${suggestion}?`
+  return flags['parameter'] === undefined
+    ? `--${name} is not an option of: ${usage}`
+    : `--${name} is not an option; a parameter of the capture has the form -p ${name}=VALUE`
 }
 
 const parse = (command: Command, args: readonly string[]): ParsedArgs => {
@@ -50,8 +71,9 @@ const parse = (command: Command, args: readonly string[]): ParsedArgs => {
     return { flags: values, operands: positionals }
   } catch (error) {
     // The first sentence names the flag; the rest explains how to pass operands that begin with a dash.
-    const [reason] = (error as Error).message.split('. ')
-    throw new UsageError(reason, { cause: error })
+    const [reason = ''] = (error as Error).message.split('. ')
+    const [, unknown] = /^Unknown option '--(.+)'$/.exec(reason) ?? []
+    throw new UsageError(unknown === undefined ? reason : describeUnknownFlag(command, unknown), { cause: error })
   }
 }
 

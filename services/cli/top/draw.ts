@@ -77,8 +77,8 @@ const plain = (text: string): Cell => ({ text })
 const ifPositive = (value: number, style: Style): Style | undefined => (value > 0 ? style : undefined)
 
 const barCells = 10
-const bar = (part: number) => {
-  const full = Math.round(Math.min(1, Math.max(0, part)) * barCells)
+const bar = (fraction: number) => {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barCells)
   return '█'.repeat(full) + '░'.repeat(barCells - full)
 }
 
@@ -132,14 +132,14 @@ type StageRow = {
   readonly stage: string
   readonly p50Ms: number
   readonly p95Ms: number
-  readonly part: number | undefined
+  readonly fraction: number | undefined
 }
 
 const stageColumns: readonly Column<StageRow>[] = [
   { heading: 'STAGE', drop: 0, left: true, cell: ({ stage }) => plain(stage) },
   { heading: 'P50', drop: 2, cell: ({ p50Ms }) => plain(shortTime(p50Ms)) },
   { heading: 'P95', drop: 1, cell: ({ p95Ms }) => plain(shortTime(p95Ms)) },
-  { heading: '', drop: 3, left: true, cell: ({ part }) => plain(part === undefined ? '' : bar(part)) },
+  { heading: '', drop: 3, left: true, cell: ({ fraction }) => plain(fraction === undefined ? '' : bar(fraction)) },
 ]
 
 const stagesMax = 5
@@ -161,7 +161,7 @@ const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canva
   const slowest = stages[0]?.p95Ms ?? 0
   const rows = [...stages.slice(0, stagesMax), ...(total ? [total] : [])].map((stage) => ({
     ...stage,
-    part: stage === total || slowest === 0 ? undefined : stage.p95Ms / slowest,
+    fraction: stage === total || slowest === 0 ? undefined : stage.p95Ms / slowest,
   }))
   const quiet = (text: string) => [paint(cut(text, canvas.columns), 'dim', canvas)]
   const failed = failures.slice(0, failuresMax).map((failure) => failureLine(failure, canvas))
@@ -176,14 +176,14 @@ const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canva
   ]
 }
 
-const unreadPart = (what: string, reason: string, canvas: Canvas): string[] => [
+const unreadShare = (what: string, reason: string, canvas: Canvas): string[] => [
   paint(cut(`${what} not read: ${reason}`, canvas.columns), 'red', canvas),
 ]
 
 const poolPart = (pools: Snapshot['pools'], canvas: Canvas): string[] => {
-  if (typeof pools === 'string') return unreadPart('pools', pools, canvas)
+  if (typeof pools === 'string') return unreadShare('pools', pools, canvas)
   if (pools.length > 0) return renderTable(poolColumns, pools, canvas)
-  return unreadPart('pools', 'this controller shows none; of several the one that leads does', canvas)
+  return unreadShare('pools', 'this controller shows none; of several the one that leads does', canvas)
 }
 
 /** Renders a snapshot as lines that fit the canvas. */
@@ -194,7 +194,7 @@ export const draw = ({ at, source, pools, captures }: Snapshot, canvas: Canvas):
   const head = paint(cut(title, room).padEnd(room), 'bold', canvas) + gap + time
   const parts = [
     poolPart(pools, canvas),
-    ...(typeof captures === 'string' ? [unreadPart('captures', captures, canvas)] : captureParts(captures, canvas)),
+    ...(typeof captures === 'string' ? [unreadShare('captures', captures, canvas)] : captureParts(captures, canvas)),
   ]
   const lines = [head, ...parts.flatMap((part) => ['', ...part])]
   return canvas.rows === undefined ? lines : lines.slice(0, canvas.rows)

@@ -16,7 +16,7 @@ export type QueueFigures = CaptureFigures['queues'][number]
 /** A failure with the host of its URL only. */
 export type ShownFailure = CaptureFigures['failures'][number]
 
-/** A part that could not be read is the reason as text. */
+/** A part that could not be read holds the reason as text. */
 export type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>
 
 /** `source`: host or URL for the title. `controllerUrl`: metrics of the leading controller; undefined if unknown. */

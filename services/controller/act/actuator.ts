@@ -54,5 +54,5 @@ export type WorkerNotice =
       readonly pod: string
       readonly ageMs: number
       readonly how: string
-      readonly asked: boolean
+      readonly isExpected: boolean
     }

@@ -18,7 +18,7 @@ export const createLocalWorkers = (options: LocalWorkersOptions): Actuator & Asy
     },
     ended: (worker, { how }) => {
       if (!worker.isReady()) starts = { ...starts, failed: starts.failed + 1 }
-      options.notice({ kind: 'ended', pod: worker.pod, ageMs: worker.ageMs(), how, asked: worker.isStopping() })
+      options.notice({ kind: 'ended', pod: worker.pod, ageMs: worker.ageMs(), how, isExpected: worker.isStopping() })
     },
   })
 

@@ -1,7 +1,7 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
 import type { Backlog, Decide, Decision, Observation, PoolMemory, PoolPolicy } from './pool.ts'
-import { type ScalingInput, scale, scaleUp, type WantedSize } from './scale.ts'
+import { type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
 import { requiredCapacity } from './required-capacity.ts'
 
 const retries = { firstMs: 1000, lastMs: 60_000 }
@@ -14,7 +14,7 @@ const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolM
   return { ...memory, starts, failures: memory.failures + 1, retryAtMs: nowMs + waitMs }
 }
 
-/** Adds a wanted size to the hold window; drops sizes that are too old or not above the new one. */
+/** Adds a desired size to the hold window; drops sizes that are too old or not above the new one. */
 const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory => {
   const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - policy.holdMs && want.size > size)
   const lastWantMs = size > 0 ? nowMs : memory.lastWantMs
@@ -28,18 +28,18 @@ const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min
 /** Without a backlog report, JetStream's depth alone counts. */
 const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-const wantedOf = ({ observation, policy, groups }: ScalingInput): WantedSize => {
+const desiredSize = ({ observation, policy, groups }: ScalingInput): DesiredSize => {
   const backlog = observation.backlog === 'unknown' ? noBacklog : observation.backlog
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
   const need = requiredCapacity({ ...observation, backlog, active: groups.active, busy }, policy)
-  const wanted = clamp(need.workers, policy)
-  if (need.workers > policy.max) return { wanted, reason: 'at-maximum' }
-  return { wanted, reason: wanted === policy.min && groups.active.length < wanted ? 'below-minimum' : need.reason }
+  const desired = clamp(need.workers, policy)
+  if (need.workers > policy.max) return { desired, reason: 'at-maximum' }
+  return { desired, reason: desired === policy.min && groups.active.length < desired ? 'below-minimum' : need.reason }
 }
 
 /** Scales, and remembers when workers were last drained. */
-const scaled = (input: ScalingInput, wanted: WantedSize): ReturnType<Decide> => {
-  const decision = scale(input, wanted)
+const scaled = (input: ScalingInput, target: DesiredSize): ReturnType<Decide> => {
+  const decision = scale(input, target)
   const { memory, observation } = input
   return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: observation.nowMs } : memory }
 }
@@ -48,31 +48,31 @@ const scaled = (input: ScalingInput, wanted: WantedSize): ReturnType<Decide> => 
 const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
   const wants = [{ atMs: input.observation.nowMs, size }]
   const memory = { ...input.memory, wants, lastWantMs: input.observation.nowMs }
-  return scaled({ ...input, memory }, { wanted: size, reason: 'fixed' })
+  return scaled({ ...input, memory }, { desired: size, reason: 'fixed' })
 }
 
 const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
   const { observation, policy, memory, groups } = input
   const size = groups.active.length
-  const wanted = wantedOf(input)
-  if (observation.backlog === 'unknown' && wanted.wanted <= size) {
-    return { decision: { kind: 'freeze', wanted: size, reason: 'backlog-unknown' }, memory }
+  const target = desiredSize(input)
+  if (observation.backlog === 'unknown' && target.desired <= size) {
+    return { decision: { kind: 'freeze', desired: size, reason: 'backlog-unknown' }, memory }
   }
-  const next = { ...input, memory: remember(memory, policy, observation.nowMs, wanted.wanted) }
+  const next = { ...input, memory: remember(memory, policy, observation.nowMs, target.desired) }
   // Only a known backlog allows removing workers, stuck ones included.
   return observation.backlog === 'unknown'
-    ? { decision: scaleUp(next, wanted), memory: next.memory }
-    : scaled(next, wanted)
+    ? { decision: scaleUp(next, target), memory: next.memory }
+    : scaled(next, target)
 }
 
-/** Freezes the pool, and remembers its present size as the wanted one. */
+/** Freezes the pool, and remembers its present size as the desired one. */
 const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory): ReturnType<Decide> => {
   const size =
     observation.workers === 'unknown'
       ? undefined
       : classifyWorkers(observation.workers, policy, memory.failures).active.length
   return {
-    decision: { kind: 'freeze', wanted: size ?? lastWanted(memory), reason: 'paused' },
+    decision: { kind: 'freeze', desired: size ?? lastWanted(memory), reason: 'paused' },
     memory: size === undefined ? memory : remember(memory, policy, observation.nowMs, size),
   }
 }
@@ -90,25 +90,25 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * | … most are silent: one, the next when its replacement is up | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
  * | no backlog message for 5 s, JetStream's depth needs no more | freeze              | backlog-unknown           |
- * | fewer than wanted                                           | scale up            | load, backlog, buffer, …  |
+ * | fewer than desired                                          | scale up            | load, backlog, buffer, …  |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
  * | … all missing ones are stuck or refused, none above held    | hold                | the trouble               |
  * | a worker drained                                            | stop it, stuck ones | drained                   |
  * | more than held, counting stuck and refused ones             | stop stuck ones     | excess                    |
- * | no more than were wanted within the hold window             | hold                | steady, holding, at-max…  |
+ * | no more than desired within the hold window              | hold                | steady, holding, at-max…  |
  * | more, but no more than held are ready                       | hold                | starting                  |
  * | more, but the last step down was too recent                 | hold                | stepping                  |
  * | more                                                        | drain 1 or 25 %     | excess                    |
  *
  * With a fixed size the rows of minimum and backlog do not apply, nothing is held, and the reason to scale up or hold is `fixed`.
- * With minimum 0, one worker is held until none has been wanted for `zeroAfterMs`. Scaling up first undrains leaving workers, and
+ * With minimum 0, one worker is held until none has been needed for `zeroAfterMs`. Scaling up first undrains leaving workers, and
  * counts stuck and refused ones as started. Never stops a worker that serves a capture.
  */
 export const decide: Decide = (observation, policy, before) => {
   const followed = followStarts(before, observation)
   if (policy.isPaused) return pause(observation, policy, followed)
   if (observation.workers === 'unknown') {
-    return { decision: { kind: 'freeze', wanted: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
+    return { decision: { kind: 'freeze', desired: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
   }
   const groups = classifyWorkers(observation.workers, policy, followed.failures)
   const size = groups.active.length
@@ -123,10 +123,10 @@ export const decide: Decide = (observation, policy, before) => {
     }
     const pods = replaceableOf(groups, since).map(({ pod }) => pod)
     if (pods.length > 0) {
-      const decision: Decision = { kind: 'replace', pods, wanted: size, reason: 'lost' }
+      const decision: Decision = { kind: 'replace', pods, desired: size, reason: 'lost' }
       return { decision, memory: { ...memory, lastReplaceMs: observation.nowMs } }
     }
-    return { decision: { kind: 'freeze', wanted: size, reason: 'missing-heartbeats' }, memory }
+    return { decision: { kind: 'freeze', desired: size, reason: 'missing-heartbeats' }, memory }
   }
   return policy.size === 'by-queue' ? decideByQueue(input) : decideFixed(input, policy.size)
 }

@@ -91,13 +91,13 @@ export type PoolPolicy = {
 
 /** State passed from one decision to the next. */
 export type PoolMemory = {
-  /** Sizes wanted within the hold window and not reached by a later one, oldest first; at most `max` + 1. */
+  /** Sizes desired within the hold window and not reached by a later one, oldest first; at most `max` + 1. */
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
   /** When the subscription was last suspect; see `isSubscriptionSuspect`. */
   readonly lastSuspectMs: number
-  /** When the wanted size was last above 0. */
+  /** When the desired size was last above 0. */
   readonly lastWantMs: number
   readonly starts: Observation['starts']
   /** Observations with failed starts since the last successful start, and the time before which no start is retried. */
@@ -142,10 +142,10 @@ export const decisionKinds = [
 ] as const satisfies Decision['kind'][]
 
 /**
- * The action to take. `wanted` is the required number of workers within the bounds, before the hold window applies. `hold`: the
+ * The action to take. `desired` is the required number of workers within the bounds, before the hold window applies. `hold`: the
  * size is right, or cannot be changed now. `freeze`: the pool is paused, or measurements are missing.
  */
-export type Decision = { readonly wanted: number; readonly reason: Reason } & (
+export type Decision = { readonly desired: number; readonly reason: Reason } & (
   | { readonly kind: 'hold' }
   | { readonly kind: 'freeze' }
   /** Undrains the workers in `undrain`, then scales to `to` workers, including stuck, refused and leaving ones. */

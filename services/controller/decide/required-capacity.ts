@@ -45,18 +45,18 @@ const supplyMs = ({ active, otherPools }: Demand, horizonMs: number, startMs: nu
 const missingWorkers = (
   demand: Demand,
   policy: PoolPolicy,
-  of: { waiting: number; serviceMs: number; slots: number },
+  load: { waiting: number; serviceMs: number; slots: number },
 ) => {
-  if (of.waiting === 0) return 0
+  if (load.waiting === 0) return 0
   const startMs = demand.startMs ?? defaultStartMs
   // A slot serves at least one capture, however long that takes.
-  const targetWaitMs = Math.max(policy.queueWaitMs, of.serviceMs)
+  const targetWaitMs = Math.max(policy.queueWaitMs, load.serviceMs)
   const horizonMs = startMs + targetWaitMs
   const arriving = (demand.backlog.arrivals10s / 10_000) * horizonMs
   const activeBusy = demand.active.reduce((sum, { busy }) => sum + busy, demand.otherPools.busy)
-  const demandMs = (of.waiting + arriving + activeBusy / 2) * of.serviceMs
+  const demandMs = (load.waiting + arriving + activeBusy / 2) * load.serviceMs
   const missingMs = demandMs - supplyMs(demand, horizonMs, startMs)
-  return Math.max(0, Math.ceil(missingMs / (of.slots * targetWaitMs)))
+  return Math.max(0, Math.ceil(missingMs / (load.slots * targetWaitMs)))
 }
 
 /** Captures of the queue, except those that other pools' workers serve. */

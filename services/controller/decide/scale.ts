@@ -13,10 +13,10 @@ import {
 /** Largest share of the active workers that one step down drains. */
 const stepShare = 0.25
 
-/** A wanted size, and why. */
-export type WantedSize = { readonly wanted: number; readonly reason: Reason }
+/** A desired size, and why. */
+export type DesiredSize = { readonly desired: number; readonly reason: Reason }
 
-/** Input of scaling; `memory` already contains the current wanted size. */
+/** Input of scaling; `memory` already contains the current desired size. */
 export type ScalingInput = {
   readonly observation: Observation
   readonly policy: PoolPolicy
@@ -34,7 +34,7 @@ const unavailableOf = ({ observation, groups }: ScalingInput): number =>
 const troubleOf = ({ observation, groups }: ScalingInput): Trouble | undefined =>
   troubles.find((each) => observation.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
-/** The largest size wanted within the hold window; the pool does not shrink below it. */
+/** The largest size desired within the hold window; the pool does not shrink below it. */
 const heldOf = ({ observation, policy, memory }: ScalingInput): number => {
   const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
   if (policy.size !== 'by-queue') return held
@@ -49,61 +49,61 @@ const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly Observed
  * Removes workers above the held size that have not started: refused ones (only all together), stuck ones and unscheduled ones.
  * Keeps stuck ones while others are starting, because a starting one might be removed instead.
  */
-const withdraw = (input: ScalingInput, wanted: number): Decision | undefined => {
+const withdraw = (input: ScalingInput, desired: number): Decision | undefined => {
   const { groups, observation } = input
   const refused = observation.refused?.count ?? 0
   const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
   const size = groups.active.length + unavailableOf(input)
   const excess = Math.min(refused + idle.length, size - heldOf(input))
   if (excess <= 0 || excess < refused) return undefined
-  return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), wanted, reason: 'excess' }
+  return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), desired, reason: 'excess' }
 }
 
-/** Scales up to the wanted number, counting stuck and refused workers as started; one at a time while starts fail. */
-export const scaleUp = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
+/** Scales up to the desired number, counting stuck and refused workers as started; one at a time while starts fail. */
+export const scaleUp = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
   const { observation, memory, groups } = input
-  const missing = wanted - groups.active.length
+  const missing = desired - groups.active.length
   const undrain = podsOf(groups.leaving.slice(0, missing))
   const starts = Math.max(0, missing - undrain.length - unavailableOf(input))
   const requested = groups.present + (observation.refused?.count ?? 0)
-  if (starts === 0 && undrain.length === 0) return { kind: 'hold', wanted, reason: troubleOf(input) ?? reason }
+  if (starts === 0 && undrain.length === 0) return { kind: 'hold', desired, reason: troubleOf(input) ?? reason }
   if (memory.failures === 0 || starts === 0)
-    return { kind: 'scale-up', to: requested + starts, undrain, wanted, reason }
+    return { kind: 'scale-up', to: requested + starts, undrain, desired, reason }
   const mayTry = observation.nowMs >= memory.retryAtMs && groups.starting.length === 0
-  if (!mayTry && undrain.length === 0) return { kind: 'hold', wanted, reason: 'crash-looping' }
-  return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, wanted, reason: 'crash-looping' }
+  if (!mayTry && undrain.length === 0) return { kind: 'hold', desired, reason: 'crash-looping' }
+  return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, desired, reason: 'crash-looping' }
 }
 
 /** Workers to drain: the least busy first, then the youngest, because workers that have served for long are warm. */
 const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
   podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
 
-const scaleDown = (input: ScalingInput, { wanted, reason }: WantedSize): Decision => {
+const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
   const { observation, policy, memory, groups } = input
   const size = groups.active.length
   const held = heldOf(input)
   if (size <= held) {
-    const isLarger = size + unavailableOf(input) > wanted
-    return { kind: 'hold', wanted, reason: isLarger ? 'holding' : steadyOr(reason) }
+    const isLarger = size + unavailableOf(input) > desired
+    return { kind: 'hold', desired, reason: isLarger ? 'holding' : steadyOr(reason) }
   }
   // In a large pool some workers are always starting; they do not replace ready ones yet.
   const ready = groups.active.filter(({ state }) => state === 'ready')
-  if (ready.length <= held) return { kind: 'hold', wanted, reason: 'starting' }
-  if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', wanted, reason: 'stepping' }
+  if (ready.length <= held) return { kind: 'hold', desired, reason: 'starting' }
+  if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', desired, reason: 'stepping' }
   const step = Math.max(1, Math.floor(size * stepShare))
-  return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), wanted, reason: 'excess' }
+  return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), desired, reason: 'excess' }
 }
 
 const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
 
-/** Moves the pool towards the wanted size: up at once, down in steps and not below the held size. */
-export const scale = (input: ScalingInput, wanted: WantedSize): Decision => {
-  if (wanted.wanted > input.groups.active.length) {
-    const up = scaleUp(input, wanted)
-    return up.kind === 'hold' ? (withdraw(input, wanted.wanted) ?? up) : up
+/** Moves the pool towards the desired size: up at once, down in steps and not below the held size. */
+export const scale = (input: ScalingInput, target: DesiredSize): Decision => {
+  if (target.desired > input.groups.active.length) {
+    const up = scaleUp(input, target)
+    return up.kind === 'hold' ? (withdraw(input, target.desired) ?? up) : up
   }
   const drained = input.groups.leaving.filter(({ state }) => state === 'drained')
   const pods = podsOf([...withdrawableStuck(input.groups), ...drained])
-  if (drained.length > 0) return { kind: 'stop', pods, wanted: wanted.wanted, reason: 'drained' }
-  return withdraw(input, wanted.wanted) ?? scaleDown(input, wanted)
+  if (drained.length > 0) return { kind: 'stop', pods, desired: target.desired, reason: 'drained' }
+  return withdraw(input, target.desired) ?? scaleDown(input, target)
 }

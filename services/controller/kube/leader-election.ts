@@ -62,7 +62,7 @@ const jitter = 0.5
  */
 export class LeaderElector implements AsyncDisposable {
   readonly #deps: ElectorDeps
-  readonly #of: LeaseCandidate
+  readonly #candidate: LeaseCandidate
   readonly #timing: ElectionTiming
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -74,10 +74,10 @@ export class LeaderElector implements AsyncDisposable {
   #observed: { readonly spec: string; readonly atMs: number } | undefined
 
   /** Starts competing at once. */
-  constructor(deps: ElectorDeps, of: LeaseCandidate) {
+  constructor(deps: ElectorDeps, candidate: LeaseCandidate) {
     this.#deps = deps
-    this.#of = of
-    this.#timing = of.timing
+    this.#candidate = candidate
+    this.#timing = candidate.timing
     this.#running = this.#run()
   }
 
@@ -147,16 +147,16 @@ export class LeaderElector implements AsyncDisposable {
     if (this.#observed?.spec !== current) this.#observed = { spec: current, atMs: now }
     if (holderIdentity === '') return true
     // An older state of our own Lease proves nothing: another candidate may have taken it since.
-    const isMine = holderIdentity === this.#of.identity
+    const isMine = holderIdentity === this.#candidate.identity
     if (isMine && (this.isLeader() || this.#sent.includes(spec.renewTime ?? ''))) return true
     return now - this.#observed.atMs > leaseDurationSeconds * 1000
   }
 
   #specAfter(spec: LeaseSpec = {}): LeaseSpec & { readonly renewTime: string } {
     const now = microTime(this.#deps.clock.date())
-    const isMine = spec.holderIdentity === this.#of.identity
+    const isMine = spec.holderIdentity === this.#candidate.identity
     return {
-      holderIdentity: this.#of.identity,
+      holderIdentity: this.#candidate.identity,
       leaseDurationSeconds: Math.ceil(this.#timing.leaseMs / 1000),
       acquireTime: isMine ? (spec.acquireTime ?? now) : now,
       renewTime: now,
@@ -165,7 +165,7 @@ export class LeaderElector implements AsyncDisposable {
   }
 
   #write(before: Lease | undefined, spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
-    const { namespace, name } = this.#of
+    const { namespace, name } = this.#candidate
     if (!before) {
       const { apiVersion, kind } = leases
       const lease = { apiVersion, kind, metadata: { name, namespace }, spec }
@@ -196,6 +196,6 @@ export class LeaderElector implements AsyncDisposable {
   }
 
   #ref() {
-    return { resource: leases, namespace: this.#of.namespace, name: this.#of.name }
+    return { resource: leases, namespace: this.#candidate.namespace, name: this.#candidate.name }
   }
 }

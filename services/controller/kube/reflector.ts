@@ -49,7 +49,7 @@ const wasRefused = (error: AppError | undefined): boolean =>
  */
 export class Reflector<T extends KubeObject> implements AsyncDisposable {
   readonly #deps: ReflectorDeps<T>
-  readonly #of: ReflectorOptions
+  readonly #options: ReflectorOptions
   readonly #cache = new ObjectCache<T>()
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
@@ -61,9 +61,9 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   #downSinceMs: number | undefined
 
   /** Starts at once. */
-  constructor(deps: ReflectorDeps<T>, of: ReflectorOptions) {
+  constructor(deps: ReflectorDeps<T>, options: ReflectorOptions) {
     this.#deps = deps
-    this.#of = of
+    this.#options = options
     this.#downSinceMs = deps.clock.nowMs()
     this.#running = this.#run()
   }
@@ -109,7 +109,7 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
 
   #nextWaitMs(error: AppError | undefined): number {
     // Jitter, so that reflectors that failed together do not retry together.
-    const { firstMs, lastMs } = this.#of.backOff ?? backOff
+    const { firstMs, lastMs } = this.#options.backOff ?? backOff
     const waitMs = backOffMs({ firstMs, lastMs: lastMs / 2 }, this.#failures) * (1 + this.#deps.random())
     this.#failures += 1
     return Math.max(waitMs, Math.min((error?.retryAfterSeconds ?? 0) * 1000, retryAfterMsMax))
@@ -131,7 +131,7 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
   async #list(): Promise<string> {
     const items: T[] = []
     let version = ''
-    for await (const page of listPages<T>(this.#deps.api, this.#of, () => this.#stop.signal)) {
+    for await (const page of listPages<T>(this.#deps.api, this.#options, () => this.#stop.signal)) {
       items.push(...page.items.map((object) => this.#trimmed(object)))
       version = page.resourceVersion
     }
@@ -150,18 +150,18 @@ export class Reflector<T extends KubeObject> implements AsyncDisposable {
     const { api, clock, random } = this.#deps
     const spread = watchSeconds.most - watchSeconds.least
     const timeoutSeconds = watchSeconds.least + Math.floor(random() * (spread + 1))
-    const { labelSelector, fieldSelector } = this.#of
+    const { labelSelector, fieldSelector } = this.#options
     const query = { labelSelector, fieldSelector, resourceVersion, timeoutSeconds }
     const signal = AbortSignal.any([this.#stop.signal, silence.signal])
 
     const startedAtMs = clock.nowMs()
-    const watchdog = () => clock.after(this.#of.inactivityMs ?? inactivityMs, () => silence.abort())
+    const watchdog = () => clock.after(this.#options.inactivityMs ?? inactivityMs, () => silence.abort())
     let timer = watchdog()
     try {
       const opened = () => {
         this.#downSinceMs = undefined
       }
-      for await (const event of api.watch<T>(this.#of, query, signal, opened)) {
+      for await (const event of api.watch<T>(this.#options, query, signal, opened)) {
         timer[Symbol.dispose]()
         timer = watchdog()
         this.#handle(event)

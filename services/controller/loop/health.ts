@@ -7,7 +7,7 @@ export type LoopStatus = {
 }
 
 /** Health of a controller, which is ready while all its pools are and NATS is connected; `statuses` are undefined before the first. */
-export const healthOf = (
+export const summarizeHealth = (
   statuses: readonly (LoopStatus | undefined)[],
   { live, connected }: { readonly live: boolean; readonly connected: boolean },
 ): Health => {

@@ -63,7 +63,7 @@ export const createObserver = (deps: ObserverDeps) => {
     for (const pod of own.keys()) if (!listed.has(pod) && !subscription.heartbeats.has(pod)) own.delete(pod)
   }
 
-  const see = (placed: ListedWorker, nowMs: number): ObservedWorker => {
+  const observeWorker = (placed: ListedWorker, nowMs: number): ObservedWorker => {
     const { pod, ageMs, isNodeLost } = placed
     const last = own.get(pod)
     const silentMs = subscription.listeningMs(last?.atMs ?? nowMs - ageMs)
@@ -77,9 +77,9 @@ export const createObserver = (deps: ObserverDeps) => {
     let busy = 0
     for (const [pod, { heartbeat, atMs }] of subscription.heartbeats) {
       if (own.has(pod) || nowMs - atMs > staleHeartbeatMs || !(deps.isWorker?.(pod) ?? true)) continue
-      const of = slotsOf(heartbeat)
-      slots += of.slots
-      busy += of.busy
+      const counts = slotsOf(heartbeat)
+      slots += counts.slots
+      busy += counts.busy
     }
     return { slots, busy }
   }
@@ -96,7 +96,7 @@ export const createObserver = (deps: ObserverDeps) => {
       meanServiceMs([...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))) ?? serviceMs
     return {
       ...common,
-      workers: workerList.workers.map((placed) => see(placed, nowMs)),
+      workers: workerList.workers.map((placed) => observeWorker(placed, nowMs)),
       otherPools: observeOtherPools(nowMs),
       refused: workerList.refused,
       starts,

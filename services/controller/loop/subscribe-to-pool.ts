@@ -7,7 +7,7 @@ import {
   type StartedMessage,
   startedCodec,
 } from '#shared/queue/messages.ts'
-import { backlogSubject, heartbeatFilter, captureIdOf, startedFilter } from '#shared/queue/subjects.ts'
+import { backlogSubject, heartbeatFilter, parseCaptureId, startedFilter } from '#shared/queue/subjects.ts'
 import type { Backlog } from '#controller/decide/pool.ts'
 
 /** A backlog message older than this is unknown. The ledger counts every second. */
@@ -109,7 +109,7 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
   if (onStarted) {
     subscribe(startedFilter(pool), ({ subject, data }) => {
       const message = startedCodec.decode(data)
-      if (message.id !== captureIdOf(subject)) return deps.malformed(subject)
+      if (message.id !== parseCaptureId(subject)) return deps.malformed(subject)
       onStarted(message)
     })
   }

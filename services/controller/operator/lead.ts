@@ -86,7 +86,7 @@ export const lead = (deps: LeadDeps, term: Term) => {
   )
   const reportUnservedQueues = createUnservedQueues({
     clock,
-    of: subscriptions.of,
+    forQueue: subscriptions.forPool,
     publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
     checked: events.queueChecked,
   })

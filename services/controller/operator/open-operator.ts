@@ -37,13 +37,13 @@ const limitMs = 5000
  * Opens informers and NATS subscriptions, which also run on standby, and competes for the Lease; reconciles while it leads.
  * Dispose closes them and releases the Lease.
  */
-export const openOperator = (given: OperatorDeps) => {
-  const { config, queue, clock, random, logger, metrics } = given
+export const openOperator = (operatorDeps: OperatorDeps) => {
+  const { config, queue, clock, random, logger, metrics } = operatorDeps
   const opened = new AsyncDisposableStack()
   const events = createOperatorEvents(logger, metrics)
-  const deps = { ...given, connection: countRequests(given, events.requested) }
+  const deps = { ...operatorDeps, connection: countRequests(operatorDeps, events.requested) }
   const poolEvents = createEvents(logger, metrics)
-  const pools = config.poolsNamespace || given.connection.namespace
+  const pools = config.poolsNamespace || operatorDeps.connection.namespace
   const api = createKubeApi(deps.connection)
   const podStarts = createPodStarts(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })
   const subscriptions = opened.use(openPoolSubscriptions({ queue, clock, malformed: poolEvents.malformed }))

@@ -1,10 +1,11 @@
 import type { Decide, Depth } from '#controller/decide/pool.ts'
 import { recordRetry, followStarts, shouldGiveUp } from './follow-starts.ts'
-import type { ProxiedDecision, ProxiedMemory, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
+import type { ProxiedDecision, ProxiedMemory, ProxiedObservation, ProxiedPolicy, JobObservation } from './proxied.ts'
 
 /** Counts Jobs by their state. */
-const classifyJobs = (jobs: readonly SeenJob[], policy: ProxiedPolicy) => {
-  const count = (...states: readonly SeenJob['state'][]) => jobs.filter(({ state }) => states.includes(state)).length
+const classifyJobs = (jobs: readonly JobObservation[], policy: ProxiedPolicy) => {
+  const count = (...states: readonly JobObservation['state'][]) =>
+    jobs.filter(({ state }) => states.includes(state)).length
   return {
     unfinished: jobs.length,
     coming: count('coming'),
@@ -21,21 +22,21 @@ type JobsInput = {
   readonly policy: ProxiedPolicy
   readonly groups: JobGroups
 }
-type Verdict = Pick<ProxiedDecision, 'create' | 'wanted' | 'reason'>
+type Verdict = Pick<ProxiedDecision, 'create' | 'desired' | 'reason'>
 
 const verdictOf = ({ observation, policy, groups }: JobsInput, memory: ProxiedMemory, depth: Depth): Verdict => {
   const waiting = Math.max(0, depth.waiting + depth.inFlight - groups.serving)
   const missing = Math.max(0, waiting + policy.spares - groups.free)
   const room = Math.max(0, policy.max - groups.unfinished)
   const create = Math.min(missing, room)
-  const wanted = Math.min(policy.max, waiting + groups.serving + policy.spares)
+  const desired = Math.min(policy.max, waiting + groups.serving + policy.spares)
   if (memory.trouble) {
     const mayTry = observation.nowMs >= memory.retryAtMs && groups.coming === 0
-    return { create: mayTry ? Math.min(1, create) : 0, wanted, reason: memory.trouble.why }
+    return { create: mayTry ? Math.min(1, create) : 0, desired, reason: memory.trouble.reason }
   }
-  if (missing > room) return { create, wanted, reason: 'at-maximum' }
-  if (create > 0) return { create, wanted, reason: waiting > groups.free ? 'backlog' : 'buffer' }
-  return { create, wanted, reason: groups.coming > 0 ? 'starting' : 'steady' }
+  if (missing > room) return { create, desired, reason: 'at-maximum' }
+  if (create > 0) return { create, desired, reason: waiting > groups.free ? 'backlog' : 'buffer' }
+  return { create, desired, reason: groups.coming > 0 ? 'starting' : 'steady' }
 }
 
 /**
@@ -52,7 +53,7 @@ const verdictOf = ({ observation, policy, groups }: JobsInput, memory: ProxiedMe
  * | … none is starting, 1, 2, 4 … 60 s have passed since a try  | one of the missing | the same             |
  * | more are missing than there is room for                     | as many as fit     | at-maximum           |
  * | more captures wait than Jobs are free                       | the missing        | backlog              |
- * | fewer Jobs are free than spares are wanted                  | the missing        | buffer               |
+ * | fewer Jobs are free than spares are desired                 | the missing        | buffer               |
  * | none is missing                                             | none               | starting, steady     |
  *
  * Gives up stuck Jobs of an old revision, and those that have a node and have been stuck for a minute (three minutes if the node
@@ -73,20 +74,20 @@ export const decideProxied: Decide<ProxiedObservation, ProxiedPolicy, ProxiedMem
   } as const
   const sinceUnknown: ProxiedMemory = { ...before, sinceMs: undefined }
   if (observation.jobs === 'unknown')
-    return { decision: { ...nothing, wanted: 0, reason: 'workers-unknown' }, memory: sinceUnknown }
+    return { decision: { ...nothing, desired: 0, reason: 'workers-unknown' }, memory: sinceUnknown }
 
   const groups = classifyJobs(observation.jobs, policy)
-  const wanted = Math.min(policy.max, groups.unfinished)
-  if (policy.isPaused) return { decision: { ...nothing, wanted, reason: 'paused' }, memory: sinceUnknown }
+  const desired = Math.min(policy.max, groups.unfinished)
+  if (policy.isPaused) return { decision: { ...nothing, desired, reason: 'paused' }, memory: sinceUnknown }
 
   const memory = followStarts(before, { ...observation, jobs: observation.jobs, policy })
   const { trouble } = memory
   const verdict: Verdict =
     observation.depth === 'unknown'
-      ? { create: 0, wanted, reason: 'backlog-unknown' }
+      ? { create: 0, desired, reason: 'backlog-unknown' }
       : verdictOf({ observation, policy, groups }, memory, observation.depth)
   const forMs = Math.round(observation.nowMs - (memory.sinceMs ?? observation.nowMs))
-  const state = { canStart: !trouble, forMs, reason: trouble?.why ?? verdict.reason }
+  const state = { canStart: !trouble, forMs, reason: trouble?.reason ?? verdict.reason }
   return {
     decision: { ...nothing, ...verdict, giveUp: groups.toGiveUp, state, trouble },
     memory: trouble && verdict.create > 0 ? recordRetry(memory, observation.nowMs) : memory,

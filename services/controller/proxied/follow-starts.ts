@@ -1,5 +1,5 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
-import type { JobTrouble, ProxiedMemory, ProxiedObservation, ProxiedPolicy, SeenJob } from './proxied.ts'
+import type { JobTrouble, ProxiedMemory, ProxiedObservation, ProxiedPolicy, JobObservation } from './proxied.ts'
 
 const retries = { firstMs: 1000, lastMs: 60_000 }
 /** A Job that has been stuck for longer is given up, because the cause may be its node alone. */
@@ -8,25 +8,25 @@ const giveUpAfterMs = 60_000
 const notStartedMs = 180_000
 
 /** Whether a stuck Job should make room for another. An unschedulable one stays: it is the first to get a node with room. */
-export const shouldGiveUp = ({ trouble, revision }: SeenJob, policy: ProxiedPolicy): boolean => {
+export const shouldGiveUp = ({ trouble, revision }: JobObservation, policy: ProxiedPolicy): boolean => {
   if (!trouble) return false
-  const limitMs = trouble.why === 'not-starting' ? notStartedMs : giveUpAfterMs
-  return revision !== policy.revision || (trouble.why !== 'unschedulable' && trouble.forMs > limitMs)
+  const limitMs = trouble.reason === 'not-starting' ? notStartedMs : giveUpAfterMs
+  return revision !== policy.revision || (trouble.reason !== 'unschedulable' && trouble.forMs > limitMs)
 }
 
 /** Jobs and failed starts at one moment of a monotonic clock. */
 type StartsSeen = Pick<ProxiedObservation, 'nowMs' | 'starts'> & {
-  readonly jobs: readonly SeenJob[]
+  readonly jobs: readonly JobObservation[]
   readonly policy: ProxiedPolicy
 }
 
 /** Why Jobs do not start, by this observation alone. */
 const troubleOf = (memory: ProxiedMemory, { nowMs, starts, jobs, policy }: StartsSeen): JobTrouble | undefined => {
   // A Job that was stuck before another became ready does not prove that none can start.
-  const isSign = (job: SeenJob) =>
+  const isSign = (job: JobObservation) =>
     job.trouble !== undefined && nowMs - job.trouble.forMs > memory.readyAtMs && !shouldGiveUp(job, policy)
   const stuck = jobs.find(isSign)?.trouble
-  if (stuck) return { why: stuck.why, message: stuck.message }
+  if (stuck) return { reason: stuck.reason, message: stuck.message }
   const isFailure = starts.failed > memory.starts.failed && memory.readyAtMs < nowMs
   return isFailure ? starts.last : undefined
 }
@@ -43,7 +43,7 @@ export const followStarts = (memory: ProxiedMemory, observation: StartsSeen): Pr
   if (!trouble) return { ...followed, sinceMs: (memory.trouble ? undefined : memory.sinceMs) ?? nowMs }
   if (!before) return { ...followed, sinceMs: nowMs, tries: 0, retryAtMs: nowMs + retries.firstMs }
   // Jobs that ended have freed quota.
-  const isRoomier = trouble.why === 'quota' && jobs.length < memory.unfinished
+  const isRoomier = trouble.reason === 'quota' && jobs.length < memory.unfinished
   return { ...followed, sinceMs: memory.sinceMs ?? nowMs, retryAtMs: isRoomier ? nowMs : memory.retryAtMs }
 }
 

@@ -32,7 +32,7 @@ export const createJobReports = (now: () => number) => {
   }
 
   return {
-    of: (job: string): JobReport | undefined => reports.get(job),
+    get: (job: string): JobReport | undefined => reports.get(job),
     /** Jobs whose worker became ready, counted since the start. */
     ready: (): number => ready,
     /** Records a heartbeat that differs from the last. */

@@ -30,7 +30,7 @@ export const createLocalJobs = (options: LocalJobsOptions): JobRunner & AsyncDis
       notice({ kind: 'ended', job: pod, how: isClean ? 'succeeded' : 'failed' })
       if (claims.delete(pod) || isClean || isStopping()) return
       failed += 1
-      last = { why: 'crash-looping', message: `a worker ended with ${how} before it took a capture` }
+      last = { reason: 'crash-looping', message: `a worker ended with ${how} before it took a capture` }
     },
   })
 

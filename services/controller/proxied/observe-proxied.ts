@@ -4,7 +4,7 @@ import type { Depth } from '#controller/decide/pool.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 import type { JobReport, JobReports } from './job-reports.ts'
 import type { JobList, JobRunner, ListedJob } from './job-runner.ts'
-import type { Claim, ProxiedObservation, SeenJob } from './proxied.ts'
+import type { Claim, ProxiedObservation, JobObservation } from './proxied.ts'
 
 /** After a longer silence of its worker, JetStream redelivers the worker's capture. */
 const lostAfterMs = ackWaitSeconds * 1000
@@ -20,12 +20,12 @@ export type ProxiedObserverDeps = {
 
 const claimsOf = (jobs: readonly Pick<ListedJob, 'name' | 'captureId'>[], reports: JobReports): Claim[] =>
   jobs.flatMap(({ name, captureId: shown }) => {
-    const captureId = reports.of(name)?.captureId
+    const captureId = reports.get(name)?.captureId
     // A Job claims once.
     return captureId === undefined || shown !== undefined ? [] : [{ job: name, captureId }]
   })
 
-const stateOfUnclaimed = ({ worker, trouble }: ListedJob, report: JobReport | undefined): SeenJob['state'] => {
+const stateOfUnclaimed = ({ worker, trouble }: ListedJob, report: JobReport | undefined): JobObservation['state'] => {
   if (report?.isSpent || worker) return 'leaving'
   if (report) return 'idle'
   return trouble ? 'stuck' : 'coming'
@@ -46,13 +46,13 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
     const heartbeatAtMs = subscription.heartbeats.get(job.name)?.atMs ?? report?.atMs ?? nowMs - job.ageMs
     return subscription.listeningMs(heartbeatAtMs) > lostAfterMs
   }
-  const stateOf = (job: ListedJob, nowMs: number): SeenJob['state'] => {
-    const report = reports.of(job.name)
+  const stateOf = (job: ListedJob, nowMs: number): JobObservation['state'] => {
+    const report = reports.get(job.name)
     if (isSilent(job, report, nowMs)) return 'lost'
     if (report?.captureId === undefined && job.captureId === undefined) return stateOfUnclaimed(job, report)
     return report?.isSpent || job.worker === 'ended' ? 'spent' : 'serving'
   }
-  const see = (job: ListedJob, nowMs: number): SeenJob => {
+  const observeJob = (job: ListedJob, nowMs: number): JobObservation => {
     const state = stateOf(job, nowMs)
     const { name, revision, trouble } = job
     return { name, revision, state, ...(state === 'stuck' && trouble && { trouble }) }
@@ -62,7 +62,7 @@ export const createProxiedObserver = (deps: ProxiedObserverDeps): (() => Promise
     if (listed === 'unknown') return { nowMs, jobs: listed, claims: [], starts }
     reports.keep(new Set(listed.jobs.map(({ name }) => name)))
     starts = { ready: reports.ready(), failed: listed.failed, last: listed.last }
-    const jobs = listed.jobs.map((job) => see(job, nowMs))
+    const jobs = listed.jobs.map((job) => observeJob(job, nowMs))
     return { nowMs, jobs, claims: claimsOf([...listed.jobs, ...listed.unclaimed], reports), starts }
   }
 

@@ -7,10 +7,10 @@ import type { Backlog, Depth, Reason, Trouble } from '#controller/decide/pool.ts
 type JobState = 'coming' | 'stuck' | 'idle' | 'leaving' | 'serving' | 'spent' | 'lost'
 
 /** Why a Job does not start; `message` is for people. */
-export type JobTrouble = { readonly why: Trouble; readonly message: string }
+export type JobTrouble = { readonly reason: Trouble; readonly message: string }
 
 /** One Job at the time of an observation. */
-export type SeenJob = {
+export type JobObservation = {
   readonly name: string
   readonly state: JobState
   /** Only set for a `stuck` Job; `forMs`: milliseconds for which it has been stuck. */
@@ -27,7 +27,7 @@ export type ProxiedObservation = {
   /** Monotonic time of the observation in milliseconds. */
   readonly nowMs: number
   /** Jobs that have not ended. Read before the depth, because Jobs can only reduce the depth in between. */
-  readonly jobs: readonly SeenJob[] | 'unknown'
+  readonly jobs: readonly JobObservation[] | 'unknown'
   readonly depth: Depth | 'unknown'
   /** The ledger's count, for the status only. */
   readonly backlog: Backlog | 'unknown'
@@ -73,7 +73,7 @@ export type ProxiedDecision = {
   readonly giveUp: readonly string[]
   readonly claims: readonly Claim[]
   /** Required number of Jobs, at most `max`. */
-  readonly wanted: number
+  readonly desired: number
   readonly reason: Reason
   /** Whether Jobs can be started, and for how long without a break; undefined if that is unknown. */
   readonly state: { readonly canStart: boolean; readonly forMs: number; readonly reason: Reason } | undefined

@@ -24,7 +24,7 @@ export type Reconciler<Pool, Status> = (loop: PoolLoop<Pool, Status>) => Promise
 type PoolLoopsDeps<Pool, Status> = {
   readonly now: () => number
   readonly timing: LoopTiming
-  readonly events: Pick<ControllerEvents, 'of'>
+  readonly events: Pick<ControllerEvents, 'forPool'>
   /** What two versions of a pool have in common. */
   readonly keyOf: (pool: Pool) => unknown
   readonly identify: (pool: Pool) => PoolIdentity
@@ -66,13 +66,13 @@ export class PoolLoops<Pool, Status> implements AsyncDisposable {
 
   /** Runs the loops of exactly these pools; running loops get the new version of their pool. */
   run(pools: readonly Pool[]): void {
-    const wanted = new Map(pools.map((pool) => [this.#deps.keyOf(pool), pool]))
+    const desiredPools = new Map(pools.map((pool) => [this.#deps.keyOf(pool), pool]))
     for (const [key, { stop }] of this.#loops) {
-      if (wanted.has(key)) continue
+      if (desiredPools.has(key)) continue
       stop.abort()
       this.#loops.delete(key)
     }
-    for (const [key, pool] of wanted) {
+    for (const [key, pool] of desiredPools) {
       const loop = this.#loops.get(key)
       if (loop) loop.pool = pool
       else this.#begin(key, pool)
@@ -103,7 +103,7 @@ export class PoolLoops<Pool, Status> implements AsyncDisposable {
     const { now, timing, reconcile, report } = this.#deps
     const { name, labels, wakeup } = loop
     const stop = loop.stop.signal
-    using events = this.#deps.events.of(labels)
+    using events = this.#deps.events.forPool(labels)
     const runDeps = {
       wakeup,
       timing,

@@ -55,13 +55,13 @@ export const openPoolSubscriptions = (deps: {
     return opened.use(subscribeToPool({ queue, now, malformed, ...callbacks }, kind))
   }
   const subscriptions = new Map(pools.map((kind) => [kind, subscribe(kind)]))
-  const of = (kind: Pool): PoolSubscription => {
+  const forPool = (kind: Pool): PoolSubscription => {
     const subscription = subscriptions.get(kind)
     if (!subscription) throw new TypeError(`no subscription to pool ${kind}`)
     return subscription
   }
   return {
-    of,
+    forPool,
     /** Reports of the workers of Jobs. */
     reports,
     /** Calls a listener, until disposed, when a kind of pool should be reconciled. */
@@ -71,7 +71,7 @@ export const openPoolSubscriptions = (deps: {
      * time to; at the latest 5 s after subscribing, or when `signal` aborts.
      */
     waitForSync: async (kind: Pool, pods: () => readonly string[], signal: AbortSignal): Promise<void> => {
-      const { backlog, heartbeats } = of(kind)
+      const { backlog, heartbeats } = forPool(kind)
       const isSynced = () =>
         now() - sinceMs >= heartbeatMsMax && backlog() !== 'unknown' && pods().every((pod) => heartbeats.has(pod))
       while (!signal.aborted && !isSynced() && now() - sinceMs < syncMsMax) await pause(clock, pollMs, signal)

@@ -18,9 +18,9 @@ import { forgetPool, type PoolLabels, type PoolMetrics, poolMetricTable, readSou
 /** Number of stuck and refused workers with this trouble; without one, with any. */
 const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number | 'unknown' => {
   if (workers === 'unknown') return workers
-  const isMeant = (of: Trouble | undefined) => of !== undefined && (trouble === undefined || of === trouble)
+  const matches = (found: Trouble | undefined) => found !== undefined && (trouble === undefined || found === trouble)
   return (
-    workers.filter((worker) => isMeant(worker.trouble)).length + (isMeant(refused?.trouble) ? (refused?.count ?? 0) : 0)
+    workers.filter((worker) => matches(worker.trouble)).length + (matches(refused?.trouble) ? (refused?.count ?? 0) : 0)
   )
 }
 
@@ -67,16 +67,16 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       { observation, decision }: Tick<Observation, Decision>,
       { size, min, max }: Pick<PoolPolicy, 'size' | 'min' | 'max'>,
     ) => {
-      const { kind, reason, wanted, ...what } = decision
+      const { kind, reason, desired, ...what } = decision
       measure(metric, labels, observation)
-      metric.pool_workers_desired.set(labels, wanted)
+      metric.pool_workers_desired.set(labels, desired)
       metric.pool_workers_min.set(labels, size === 'by-queue' ? min : size)
       metric.pool_workers_max.set(labels, size === 'by-queue' ? max : size)
       metric.pool_decisions_total.inc({ ...labels, decision: kind, reason })
       const message = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || message !== lastMessage)
-        logger.info({ pool, decision: kind, reason, wanted, ...what, ...countWorkers(observation) }, message)
+        logger.info({ pool, decision: kind, reason, desired, ...what, ...countWorkers(observation) }, message)
       lastMessage = message
     },
     tickFailed: (error: AppError) => {
@@ -88,8 +88,8 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
     worker: (notice: WorkerNotice) => {
       if (notice.kind === 'ready') metric.pool_worker_start_seconds.observe(labels, notice.ageMs / 1000)
       if (notice.kind === 'ended')
-        metric.pool_workers_ended_total.inc({ ...labels, end: notice.asked ? 'expected' : 'unexpected' })
-      const isUnexpected = notice.kind === 'ended' && !notice.asked
+        metric.pool_workers_ended_total.inc({ ...labels, end: notice.isExpected ? 'expected' : 'unexpected' })
+      const isUnexpected = notice.kind === 'ended' && !notice.isExpected
       logger[isUnexpected ? 'warn' : 'info']({ pool, ...notice }, `worker ${notice.kind}`)
     },
     [Symbol.dispose]: () => forgetPool(poolMetricTable, metric, labels),
@@ -110,7 +110,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
   })
   return {
     /** The events of a pool. */
-    of: (pool: PoolLabels) => createPoolEvents(logger, metric, pool),
+    forPool: (pool: PoolLabels) => createPoolEvents(logger, metric, pool),
     /** Further events of a pool whose captures get a Job each. */
     jobs: createProxiedEvents(logger, metrics, metric),
     queue: ({ kind, detail }: QueueNotice) =>

@@ -4,7 +4,7 @@ import { forgetPool, type PoolLabels, poolLabels, type PoolMetrics, stateLabels 
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
-import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, SeenJob } from '#controller/proxied/proxied.ts'
+import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, JobObservation } from '#controller/proxied/proxied.ts'
 
 /** Counts of a pool of Jobs for status and logs; `'unknown'` if they could not be read. */
 export const countJobs = ({ jobs, depth }: ProxiedObservation) => {
@@ -24,7 +24,7 @@ const jobMetricTable = {
 type JobMetrics = DeclaredMetrics<typeof jobMetricTable>
 
 /** Maps the state of a Job to that of a worker. */
-const workerState: Readonly<Record<SeenJob['state'], (typeof stateLabels)[number]>> = {
+const workerState: Readonly<Record<JobObservation['state'], (typeof stateLabels)[number]>> = {
   coming: 'starting',
   stuck: 'stuck',
   idle: 'ready',
@@ -40,7 +40,12 @@ const decisionKind = ({ state, create, giveUp }: ProxiedDecision): Decision['kin
   return giveUp.length > 0 ? 'stop' : 'hold'
 }
 
-const measureJobs = (metric: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJob[], decision: ProxiedDecision) => {
+const measureJobs = (
+  metric: PoolMetrics,
+  pool: PoolLabels,
+  jobs: readonly JobObservation[],
+  decision: ProxiedDecision,
+) => {
   metric.pool_slots_busy.set(pool, jobs.filter(({ state }) => state === 'serving').length)
   metric.pool_slots.set(
     pool,
@@ -50,8 +55,8 @@ const measureJobs = (metric: PoolMetrics, pool: PoolLabels, jobs: readonly SeenJ
     metric.pool_workers.set({ ...pool, state }, jobs.filter((job) => workerState[job.state] === state).length)
   }
   for (const trouble of troubles) {
-    const stuck = jobs.filter((job) => job.trouble?.why === trouble).length
-    metric.pool_workers_stuck.set({ ...pool, trouble }, Math.max(stuck, Number(decision.trouble?.why === trouble)))
+    const stuck = jobs.filter((job) => job.trouble?.reason === trouble).length
+    metric.pool_workers_stuck.set({ ...pool, trouble }, Math.max(stuck, Number(decision.trouble?.reason === trouble)))
   }
 }
 
@@ -61,7 +66,7 @@ const measure = (
   { observation, decision }: Tick<ProxiedObservation, ProxiedDecision>,
 ) => {
   const { waiting } = countJobs(observation)
-  metric.pool_workers_desired.set(pool, decision.wanted)
+  metric.pool_workers_desired.set(pool, decision.desired)
   metric.pool_decisions_total.inc({ ...pool, decision: decisionKind(decision), reason: decision.reason })
   if (waiting !== 'unknown') metric.pool_captures_waiting.set(pool, waiting)
   if (observation.depth === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'depth' })
@@ -72,7 +77,7 @@ const measure = (
 const count = (jobs: JobMetrics, metric: PoolMetrics, { pool, notice }: { pool: PoolLabels; notice: JobNotice }) => {
   if (notice.kind === 'created') jobs.pool_jobs_created_total.inc(pool)
   if (notice.kind === 'claimed') jobs.pool_jobs_claimed_total.inc(pool)
-  if (notice.kind === 'refused') jobs.pool_jobs_refused_total.inc({ ...pool, trouble: notice.why })
+  if (notice.kind === 'refused') jobs.pool_jobs_refused_total.inc({ ...pool, trouble: notice.reason })
   if (notice.kind === 'given-up') metric.pool_workers_ended_total.inc({ ...pool, end: notice.kind })
   if (notice.kind === 'ended') metric.pool_workers_ended_total.inc({ ...pool, end: notice.how })
 }
@@ -91,13 +96,13 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, metric: Po
         tick: Tick<ProxiedObservation, ProxiedDecision>,
         { spares, max }: Pick<ProxiedPolicy, 'spares' | 'max'>,
       ) => {
-        const { create, giveUp, reason, wanted, trouble } = tick.decision
+        const { create, giveUp, reason, desired, trouble } = tick.decision
         measure(metric, labels, tick)
         metric.pool_workers_min.set(labels, spares)
         metric.pool_workers_max.set(labels, max)
         if (create + giveUp.length > 0 || reason !== lastReason) {
-          const why = { reason, ...(trouble && { trouble: trouble.message }) }
-          logger.info({ pool, create, giveUp, wanted, ...why, ...countJobs(tick.observation) }, `jobs ${reason}`)
+          const details = { reason, ...(trouble && { trouble: trouble.message }) }
+          logger.info({ pool, create, giveUp, desired, ...details, ...countJobs(tick.observation) }, `jobs ${reason}`)
         }
         lastReason = reason
       },

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** How a connection ended: closed by both ends, idle for too long, over its byte bound, or broken off by one end. */
+/** How a connection ended: closed by both ends, idle for too long, over its byte bound, or interrupted by one end. */
 export type End = 'closed' | 'idle' | 'bytes' | 'broken'
 
 /** Cuts the connection when its socket times out, or when more than `bytesMax` have been read from counted streams. */
@@ -21,8 +21,8 @@ export const boundConnection = (upstream: Socket, bytesMax: number) => {
         bytes += chunk.length
         if (bytes > bytesMax) cut('bytes', new AppError('CONNECTION_FAILED', { message: 'too many bytes' }))
       }),
-    /** Bytes so far, and how the connection ended; `broken`: an end broke off. */
-    passed: (broken: boolean) => ({ end: cutBy ?? (broken ? 'broken' : 'closed'), bytes }),
+    /** Bytes so far, and how the connection ended; `isInterrupted`: one end disconnected early. */
+    summarize: (isInterrupted: boolean) => ({ end: cutBy ?? (isInterrupted ? 'broken' : 'closed'), bytes }),
   }
 }
 

@@ -23,13 +23,14 @@ export type AddressRules = {
 export const blockedError = (message: string): AppError => new AppError('BLOCKED', { message })
 
 /** Loopback and unspecified addresses reach this machine on every port. */
-const isOwn = (ip: string, { addresses }: OwnNetwork): boolean => addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
+const isOwnAddress = (ip: string, { addresses }: OwnNetwork): boolean =>
+  addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
 const refuseDenied = (ip: string, { deny, own, ownPort }: AddressRules, { port }: Target): void => {
   const address = parseAddress(ip)
   if (address === undefined) throw blockedError('the answer is not an address')
   if (inAny(deny, address)) throw blockedError('the address is denied')
-  if (port === ownPort && isOwn(ip, own)) throw blockedError('the address is this filter')
+  if (port === ownPort && isOwnAddress(ip, own)) throw blockedError('the address is this filter')
 }
 
 /** Whoever controls the name's DNS chooses its addresses: an allowed name opens none that only this machine or a cloud serves. */

@@ -82,19 +82,19 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.egress_clients_cut_total.inc({ reason: 'unauthorized' })
       log.info('client refused: no token of SHUTTERFLEET_EGRESS_TOKENS')
     },
-    opened: (seen: ConnectionFields) => {
-      metric.egress_opened_total.inc({ kind: seen.kind, route: seen.route })
-      log.debug(seen, 'connection opened')
+    opened: (connection: ConnectionFields) => {
+      metric.egress_opened_total.inc({ kind: connection.kind, route: connection.route })
+      log.debug(connection, 'connection opened')
     },
-    ended: (seen: ConnectionFields, passed: { readonly end: End; readonly bytes: number }) => {
-      metric.egress_ended_total.inc({ kind: seen.kind, end: passed.end })
-      metric.egress_bytes_total.inc({ kind: seen.kind }, passed.bytes)
-      log.debug({ ...seen, ...passed }, 'connection ended')
+    ended: (connection: ConnectionFields, summary: { readonly end: End; readonly bytes: number }) => {
+      metric.egress_ended_total.inc({ kind: connection.kind, end: summary.end })
+      metric.egress_bytes_total.inc({ kind: connection.kind }, summary.bytes)
+      log.debug({ ...connection, ...summary }, 'connection ended')
     },
-    refused: (seen: ConnectionFields, error: AppError) => {
+    refused: (connection: ConnectionFields, error: AppError) => {
       const { refusal } = toRefusal(error)
-      metric.egress_refused_total.inc({ kind: seen.kind, route: seen.route, refusal })
-      const line = { ...seen, refusal, reason: error.message }
+      metric.egress_refused_total.inc({ kind: connection.kind, route: connection.route, refusal })
+      const line = { ...connection, refusal, reason: error.message }
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')
       else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')
       else log.info(line, 'request refused')

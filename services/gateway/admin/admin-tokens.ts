@@ -22,17 +22,17 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
  * Creates the check of tokens. Each token is compared with all known ones, so that valid and wrong ones take the same time. A
- * valid one is always accepted, so that wrong ones lock nobody out who shares their address; after too many a client's further
+ * valid one is always accepted, so that wrong ones do not lock out others with the same address; after too many a client's further
  * wrong tokens are answered with the time until its bucket is refilled, six seconds for one.
  */
 export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {
   const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))
   const limit = createClientLimit({ burst: wrongPerMinute, perMinute: wrongPerMinute, nowMs })
   return (authorization, client) => {
-    const given = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
+    const token = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
     const publicMessage = "The administration's token is missing or wrong."
-    if (given === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
-    const hash = digest(given)
+    if (token === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
+    const hash = digest(token)
     const actor = known.reduce<Actor | undefined>(
       (found, each) => (timingSafeEqual(each.hash, hash) ? each.actor : found),
       undefined,

@@ -41,7 +41,7 @@ export const acceptedHead = (
   },
 })
 
-/** The contract's flat 202 response: the capture goes on, `Location` is its status URL. */
+/** The contract's flat 202 response: the capture is still running, `Location` is its status URL. */
 export const acceptedResponse = (context: Pick<Context, 'publicUrl'>, created: CreatedCapture): Answer => {
   const { id, status, url, webhookUrl, createdAt } = created
   const head = acceptedHead(context, created)
@@ -135,7 +135,7 @@ const answerEnd = async (
 
 /**
  * Creates a capture and waits for its end, for every operation that returns the result: the image, or the record of a
- * completed or failed capture. Returns 202 while the capture goes on, if the wait times out or too many requests wait, of
+ * completed or failed capture. Returns 202 while the capture is still running, if the wait times out or too many requests wait, of
  * this account or of all. A replay waits for the capture of the first request.
  */
 export const captureSynchronously = async (

@@ -48,7 +48,7 @@ const commonOf = (members: Members, request: ValidRequest<ParsedBatch>) => {
   } as const
 }
 
-const published = ({ id, pool, budgetMs, sealed }: Member) => ({ id, pool, budgetMs, sealed })
+const publishedFields = ({ id, pool, budgetMs, sealed }: Member) => ({ id, pool, budgetMs, sealed })
 
 /** A batch that this request or an earlier identical one created. */
 export type CreatedBatch = { readonly batch: Batch; readonly caller: Caller; readonly isReplay: boolean }
@@ -89,8 +89,8 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
     const common = commonOf(members, request)
     await refuseUnavailable(context, { ...members[0], ...common }, request.parsed.captures[0].unavailable, counted)
     const id = randomUUIDv7()
-    const sealed = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
-    const batch = { id, ...common, traceparent, members: sealed }
+    const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
+    const batch = { id, ...common, traceparent, members: sealedMembers }
     const outcome = await acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
     const { caller, createdAt, replayOf, admitted, admittedIds } = acceptedOutcome(outcome)
     const { accountId } = caller
@@ -101,7 +101,8 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
     }
     for (const member of members) {
       const isAdmitted = admittedIds?.includes(member.id) ?? false
-      if (isAdmitted) context.publisher.publish({ ...published(member), lane, accountId, attempts: 0, traceparent })
+      if (isAdmitted)
+        context.publisher.publish({ ...publishedFields(member), lane, accountId, attempts: 0, traceparent })
       context.events.accepted({ lane, admitted: isAdmitted, as: 'batch' })
     }
     if (!admitted) context.publisher.wakeRelay()

@@ -49,7 +49,7 @@ export const captureRules = ({ allowTargets: allow, hasStealth }: Rules): Captur
  * Adds an error for every query parameter of an operation that takes its parameters in the body, instead of ignoring them
  * silently.
  */
-const withQueryFaults = <Parsed extends { ok: true }>(query: string, parsing: Parsing<Parsed>): Parsing<Parsed> => {
+const withQueryErrors = <Parsed extends { ok: true }>(query: string, parsing: Parsing<Parsed>): Parsing<Parsed> => {
   const inQuery = Object.keys(gatherPlainQuery(query, []).errors.all() ?? {})
   if (inQuery.length === 0) return parsing
   const errors = collectErrors(parsing.ok ? {} : parsing.errors)
@@ -75,7 +75,7 @@ const readParameters = async <Parsed extends { ok: true }>(
   }
   const body = await exchange.readBody()
   const parsing = await parse(parseJson(body, exchange.contentType), idempotencyErrors(exchange))
-  return { parsed: parsedOf(exchange.query === '' ? parsing : withQueryFaults(exchange.query, parsing)), body }
+  return { parsed: parsedOf(exchange.query === '' ? parsing : withQueryErrors(exchange.query, parsing)), body }
 }
 
 /**

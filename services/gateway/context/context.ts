@@ -145,7 +145,7 @@ const consoleOf = (database: Database, config: Config) => ({
 })
 
 /** Load balancers read the readiness of the public port instead: what all replicas share takes none of them out of service. */
-const healthOf = ({ stores, clients }: { stores: StoreWatch; clients: Clients }, stop: AbortSignal): Health => {
+const readHealth = ({ stores, clients }: { stores: StoreWatch; clients: Clients }, stop: AbortSignal): Health => {
   const ignored = clients.ignoredProxy()
   return {
     live: true,
@@ -230,7 +230,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,
     now: () => new Date(),
-    health: () => healthOf({ stores, clients }, lifecycle.stop),
+    health: () => readHealth({ stores, clients }, lifecycle.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

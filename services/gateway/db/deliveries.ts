@@ -3,7 +3,7 @@ import type { Sql } from '#shared/db/connection.ts'
 import { attemptsMax, type Delivery } from '#gateway/records/delivery.ts'
 
 /** Selects the deliveries of one capture or one webhook of the account. Ids are UUIDs. */
-export type DeliveriesOf = { readonly accountId: string } & (
+export type DeliveryOwner = { readonly accountId: string } & (
   | { readonly captureId: string }
   | { readonly webhookId: string }
 )
@@ -28,16 +28,16 @@ select d.id, d.event, d.capture_id as screenshot_id, d.webhook_id, d.url, d.stat
    and ($3::timestamptz is null or (d.created_at, d.id) < ($3::timestamptz, $4::uuid))
  order by d.created_at desc, d.id desc limit $5`
 
-const keyOf = (of: DeliveriesOf) =>
-  'captureId' in of
-    ? ({ column: 'capture_id', id: of.captureId } as const)
-    : ({ column: 'webhook_id', id: of.webhookId } as const)
+const keyOf = (owner: DeliveryOwner) =>
+  'captureId' in owner
+    ? ({ column: 'capture_id', id: owner.captureId } as const)
+    : ({ column: 'webhook_id', id: owner.webhookId } as const)
 
 /** Lists the deliveries of a webhook, or of a capture (to `webhook_url` and to webhooks), with their latest attempts. */
-export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: DeliveryPage): Promise<Delivery[]> => {
-  const { column, id } = keyOf(of)
+export const listDeliveries = async (database: Sql, owner: DeliveryOwner, page: DeliveryPage): Promise<Delivery[]> => {
+  const { column, id } = keyOf(owner)
   const { limit, before } = page
-  const parameters = [id, of.accountId, before?.createdAt ?? null, before?.id ?? null, limit]
+  const parameters = [id, owner.accountId, before?.createdAt ?? null, before?.id ?? null, limit]
   const rows = await database.query<Delivery>(list(column), parameters)
   return rows.map((row) => ({ ...row, url: maskQuery(row.url) }))
 }
@@ -46,8 +46,8 @@ export const listDeliveries = async (database: Sql, of: DeliveriesOf, page: Deli
  * Schedules a delivery again immediately, or after its running attempt, with the same body and keeping its earlier attempts.
  * The row in `webhook_arrival` tells senders that the receiver has a delivery due. Returns false if the capture or webhook has no such delivery.
  */
-export const redeliver = async (database: Sql, of: DeliveriesOf, deliveryId: string): Promise<boolean> => {
-  const { column, id } = keyOf(of)
+export const redeliver = async (database: Sql, owner: DeliveryOwner, deliveryId: string): Promise<boolean> => {
+  const { column, id } = keyOf(owner)
   const rows = await database.query(
     `with again as (
        update webhook_delivery
@@ -55,7 +55,7 @@ export const redeliver = async (database: Sql, of: DeliveriesOf, deliveryId: str
         where id = $3 and ${column} = $1 and account_id = $2 returning account_id, host)
      insert into webhook_arrival (account_id, host, due_at)
      select account_id, host, clock_timestamp() from again returning host`,
-    [id, of.accountId, deliveryId],
+    [id, owner.accountId, deliveryId],
   )
   return rows.length > 0
 }

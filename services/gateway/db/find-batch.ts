@@ -1,6 +1,6 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
-import type { CaptureOf, Records } from './captures.ts'
+import type { CaptureRef, Records } from './captures.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 
 type Row = Omit<Batch, 'status' | 'pending'>
@@ -33,7 +33,7 @@ const find = readStatement(import.meta.dirname, 'sql/find-batch.sql')
 /** A batch of an account by its id, a UUID; undefined if the account has no such batch. */
 export const findBatch = async (
   { database, records }: Records,
-  { id, accountId }: CaptureOf,
+  { id, accountId }: CaptureRef,
 ): Promise<Batch | undefined> => {
   const [row] = await database.query<Row>(find, [id, accountId])
   return row && toBatchRecord({ ...row, screenshots: row.screenshots.map((each) => records.open(each)) })

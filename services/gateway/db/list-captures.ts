@@ -33,7 +33,8 @@ export const countedMax = 10_000
 
 type Row = {
   readonly captures: readonly FoundCapture[]
-  readonly beside: boolean
+  /** Whether there are captures on the other side of the start of the page. */
+  readonly hasOpposite: boolean
   readonly counted: number | null
   readonly estimate: number
 }
@@ -91,20 +92,20 @@ const pageOf = (filter: CaptureFilter, start: PageStart, limit: number, add: (va
   const select = `select ${captureColumns} ${matching}`
   const most = `limit ${add(limit + 1)}`
   if ('skip' in start && start.skip === 0) {
-    return { rows: `${select} order by created_at desc, id desc ${most}`, beside: 'false' }
+    return { rows: `${select} order by created_at desc, id desc ${most}`, hasOpposite: 'false' }
   }
   if ('skip' in start) {
     // Skips index entries only: the skipped rows are not read.
     const ids = `select id ${matching} order by created_at desc, id desc ${most} offset ${add(start.skip)}`
-    return { rows: `select ${captureColumns} from capture where id in (${ids})`, beside: 'true' }
+    return { rows: `select ${captureColumns} from capture where id in (${ids})`, hasOpposite: 'true' }
   }
   const position = `(${add(start.position.createdAt)}::timestamptz, ${add(start.position.id)}::uuid)`
   if (start.direction === 'older') {
     const rows = `${select} and (created_at, id) < ${position} order by created_at desc, id desc ${most}`
-    return { rows, beside: `exists (select ${matching} and (created_at, id) >= ${position})` }
+    return { rows, hasOpposite: `exists (select ${matching} and (created_at, id) >= ${position})` }
   }
   const rows = `${select} and (created_at, id) > ${position} order by created_at, id ${most}`
-  return { rows, beside: `exists (select ${matching} and (created_at, id) <= ${position})` }
+  return { rows, hasOpposite: `exists (select ${matching} and (created_at, id) <= ${position})` }
 }
 
 /**
@@ -117,10 +118,10 @@ export const listCaptures = async (
   { start, limit }: { readonly start: PageStart; readonly limit: number },
 ): Promise<CapturePage> => {
   const { values, add } = bindings()
-  const { rows, beside } = pageOf(filter, start, limit, add)
+  const { rows, hasOpposite } = pageOf(filter, start, limit, add)
   const statement = `with page as (${rows}), days as (${countByDay(filter, add)})
     select (select coalesce(json_agg(page order by "createdAt" desc, id desc), '[]') from page) as captures,
-      ${beside} as beside,
+      ${hasOpposite} as "hasOpposite",
       case when certain <= ${countedMax} then (
         select count(*) from (select from capture where ${conditions(filter, add)} limit ${countedMax + 1}) as matching
       )::integer end as counted,
@@ -132,8 +133,8 @@ export const listCaptures = async (
   const totalIsEstimated = row.counted === null || row.counted > countedMax
   return {
     captures: isNewer ? row.captures.slice(-limit) : row.captures.slice(0, limit),
-    hasOlder: isNewer ? row.beside : hasMore,
-    hasNewer: isNewer ? hasMore : row.beside,
+    hasOlder: isNewer ? row.hasOpposite : hasMore,
+    hasNewer: isNewer ? hasMore : row.hasOpposite,
     total: row.counted !== null && !totalIsEstimated ? row.counted : Math.max(countedMax + 1, row.estimate),
     totalIsEstimated,
   }

@@ -9,7 +9,7 @@ import { type Webhook, webhooksMax } from '#gateway/records/webhook.ts'
 export type WebhookFields = Pick<Webhook, 'url' | 'events' | 'description' | 'active'>
 
 /** Identifies a webhook of an account. Both are UUIDs. */
-export type WebhookOf = { readonly accountId: string; readonly id: string }
+export type WebhookRef = { readonly accountId: string; readonly id: string }
 
 type Transactions = Pick<Database, 'transaction'>
 
@@ -54,10 +54,10 @@ type WithSecret = Webhook & { readonly secret: string }
 export const createWebhook = (
   database: Transactions,
   sealingKey: SealingKey,
-  wanted: WebhookFields & { readonly accountId: string },
+  fields: WebhookFields & { readonly accountId: string },
 ): Promise<WithSecret> =>
   database.transaction(async (sql) => {
-    const { accountId, url, events, description, active } = wanted
+    const { accountId, url, events, description, active } = fields
     await requireFeature(sql, accountId, 'for update of a')
     await requireRoom(sql, accountId)
     const id = randomUUID()
@@ -82,7 +82,7 @@ export const listWebhooks = (database: Sql, accountId: string): Promise<Webhook[
   )
 
 /** One webhook; undefined if the account has no such webhook. */
-export const findWebhook = async (database: Sql, { accountId, id }: WebhookOf): Promise<Webhook | undefined> => {
+export const findWebhook = async (database: Sql, { accountId, id }: WebhookRef): Promise<Webhook | undefined> => {
   const [row] = await database.query<Webhook>(`select ${columns} from webhook where id = $1 and account_id = $2`, [
     id,
     accountId,
@@ -96,7 +96,7 @@ export const findWebhook = async (database: Sql, { accountId, id }: WebhookOf): 
  */
 export const changeWebhook = (
   database: Transactions,
-  { accountId, id }: WebhookOf,
+  { accountId, id }: WebhookRef,
   { url, events, description, active }: Partial<WebhookFields>,
 ): Promise<Webhook | undefined> =>
   database.transaction(async (sql) => {
@@ -122,7 +122,7 @@ export const changeWebhook = (
   })
 
 /** Deletes a webhook with its secret, deliveries and stored idempotent responses. Returns false if there is no such webhook. */
-export const deleteWebhook = (database: Transactions, { accountId, id }: WebhookOf): Promise<boolean> =>
+export const deleteWebhook = (database: Transactions, { accountId, id }: WebhookRef): Promise<boolean> =>
   database.transaction(async (sql) => {
     for (const table of ['webhook_delivery', 'idempotency_key']) {
       await sql.query(`delete from ${table} where webhook_id = $1 and account_id = $2`, [id, accountId])
@@ -135,7 +135,7 @@ export const deleteWebhook = (database: Transactions, { accountId, id }: Webhook
 export const rotateSecret = (
   database: Transactions,
   sealingKey: SealingKey,
-  of: WebhookOf,
+  ref: WebhookRef,
 ): Promise<WithSecret | undefined> =>
   database.transaction(async (sql) => {
     const secret = newSecret()
@@ -143,9 +143,9 @@ export const rotateSecret = (
       `update webhook_secret s
           set previous_sealed = s.sealed, previous_until = now() + interval '${previousHours} hours', sealed = $3
          from webhook w where w.id = s.webhook_id and w.id = $1 and w.account_id = $2`,
-      [of.id, of.accountId, seal(sealingKey, of.id, Buffer.from(secret))],
+      [ref.id, ref.accountId, seal(sealingKey, ref.id, Buffer.from(secret))],
     )
-    const webhook = await findWebhook(sql, of)
+    const webhook = await findWebhook(sql, ref)
     return webhook && { ...webhook, secret }
   })
 
@@ -155,7 +155,7 @@ const queue = readStatement(import.meta.dirname, 'sql/queue-test.sql')
  * Queues a `webhook.test` delivery, even if the webhook is inactive. Returns the delivery's id; undefined if there is no such
  * webhook. Throws `FEATURE_NOT_AVAILABLE` on a plan without webhooks.
  */
-export const queueTest = (database: Transactions, { accountId, id }: WebhookOf): Promise<string | undefined> =>
+export const queueTest = (database: Transactions, { accountId, id }: WebhookRef): Promise<string | undefined> =>
   database.transaction(async (sql) => {
     await requireFeature(sql, accountId)
     const [row] = await sql.query<{ id: string }>(queue, [id, accountId, randomUUID()])

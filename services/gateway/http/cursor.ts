@@ -20,12 +20,12 @@ export const writeCursor = ({ direction, position }: Cursor): string => {
 }
 
 /** Decodes a cursor; undefined unless `writeCursor` could have returned the text. */
-export const readCursor = (given: string): Cursor | undefined => {
-  const bytes = Buffer.from(given, 'base64url')
+export const readCursor = (encoded: string): Cursor | undefined => {
+  const bytes = Buffer.from(encoded, 'base64url')
   const text = bytes.subarray(0, -checkBytes).toString()
   const parts = content.exec(text)?.groups
   const { direction, createdAt = '', id = '' } = parts ?? {}
   if (parts === undefined || readMoment(createdAt, 'first') !== createdAt) return undefined
   const cursor: Cursor = { direction: direction === 'o' ? 'older' : 'newer', position: { createdAt, id } }
-  return writeCursor(cursor) === given ? cursor : undefined
+  return writeCursor(cursor) === encoded ? cursor : undefined
 }

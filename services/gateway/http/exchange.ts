@@ -39,8 +39,8 @@ const headBytesMax = 64 * 1024
 const unassignedId = '00000000-0000-0000-0000-000000000000'
 
 /** The caller's request id if it consists of 1 to 64 token characters, else a new one. */
-const requestIdOf = (given: string | string[] | undefined): string =>
-  typeof given === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(given) ? given : randomUUID()
+const requestIdOf = (header: string | string[] | undefined): string =>
+  typeof header === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(header) ? header : randomUUID()
 
 /** Size of the head on the wire, assuming one space after each colon. */
 const headBytes = ({ method = '', url = '', rawHeaders }: IncomingMessage): number =>
@@ -119,6 +119,6 @@ export const readExchange = (
 
 /** The id in the path parameter `name`, in lower case; if malformed, one that no record has. */
 export const pathId = ({ params }: Pick<Exchange, 'params'>, name = 'id'): string => {
-  const given = params[name] ?? ''
-  return isId(given) ? given.toLowerCase() : unassignedId
+  const value = params[name] ?? ''
+  return isId(value) ? value.toLowerCase() : unassignedId
 }

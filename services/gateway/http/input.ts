@@ -1,4 +1,5 @@
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
+import { describeUnknown } from '#shared/capture/describe-unknown.ts'
 import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { integer, keywordsOf, type ObjectSchema, type Schema } from '#shared/schema/fields.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
@@ -49,7 +50,9 @@ export const parseJson = (body: Buffer, contentType: string | undefined): unknow
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
   } catch (cause) {
-    throw new AppError('BAD_REQUEST', { publicMessage: 'The body is not valid JSON in UTF-8.', cause })
+    const [place] = /line \d+ column \d+/.exec(String(cause)) ?? []
+    const publicMessage = `The body is not valid JSON in UTF-8${place === undefined ? '' : ` at ${place}`}.`
+    throw new AppError('BAD_REQUEST', { publicMessage, cause })
   }
 }
 
@@ -65,21 +68,21 @@ export type InputRules = { readonly allowTargets: readonly AllowTarget[] }
 /** Reports errors beyond the schema. A field that already has an error may be of any type. */
 export type CheckInput<Input> = (input: Input, errors: ErrorCollector, rules: InputRules) => void
 
-/** Parameters of a query: `values` by the schema, with defaults; `given` as sent, decoded. */
+/** Parameters of a query: `values` by the schema, with defaults; `rawQuery` as sent, decoded. */
 export type ReadQuery<Q> = {
   readonly values: Q
-  readonly given: Readonly<Record<string, string>>
+  readonly rawQuery: Readonly<Record<string, string>>
 }
 
-type InputReader<Input> = (given: object, errors: ErrorCollector, rules: InputRules) => Input
+type InputReader<Input> = (values: object, errors: ErrorCollector, rules: InputRules) => Input
 
 /** Applies defaults, validates by schema and `check`, and throws `VALIDATION_ERROR` with all errors at once. */
 const createInputReader = <Input>(schema: ObjectSchema<Input>, check?: CheckInput<Input>): InputReader<Input> => {
   const checkSchema = createSchemaCheck(schema)
-  const withDefault = Object.entries(schema.properties).filter(([, each]) => 'default' in each)
-  const defaults = Object.fromEntries(withDefault.map(([name, each]) => [name, keywordsOf(each)['default']]))
-  return (given, errors, rules) => {
-    const input = { ...defaults, ...given }
+  const fieldsWithDefault = Object.entries(schema.properties).filter(([, each]) => 'default' in each)
+  const defaults = Object.fromEntries(fieldsWithDefault.map(([name, each]) => [name, keywordsOf(each)['default']]))
+  return (values, errors, rules) => {
+    const input = { ...defaults, ...values }
     checkSchema(input, errors.report)
     check?.(input as Input, errors, rules)
     const wrong = errors.all()
@@ -106,21 +109,21 @@ const decode = (text: string): string | undefined => {
 export const gatherPlainQuery = (
   query: string,
   names: readonly string[],
-): { readonly given: Readonly<Record<string, string>>; readonly errors: ErrorCollector } => {
+): { readonly parameters: Readonly<Record<string, string>>; readonly errors: ErrorCollector } => {
   const errors = collectErrors()
   const pairs = query.split('&', pairsMax + 1).filter((pair) => pair !== '')
   if (pairs.length > pairsMax) throw validationError({ query: [`must have at most ${pairsMax} pairs`] })
-  const given = new Map<string, string>()
+  const parameters = new Map<string, string>()
   for (const pair of pairs) {
     const at = pair.indexOf('=')
     const name = decode(at < 0 ? pair : pair.slice(0, at)) ?? 'query'
     const value = decode(at < 0 ? '' : pair.slice(at + 1))
     if (value === undefined) errors.report(name, 'must be percent-encoded UTF-8')
-    else if (!names.includes(name)) errors.report(name, 'is not a parameter')
-    else if (given.has(name)) errors.report(name, 'is given more than once')
-    else given.set(name, value)
+    else if (!names.includes(name)) errors.report(name, describeUnknown(name, names))
+    else if (parameters.has(name)) errors.report(name, 'is given more than once')
+    else parameters.set(name, value)
   }
-  return { given: Object.fromEntries(given), errors }
+  return { parameters: Object.fromEntries(parameters), errors }
 }
 
 const convert = (text: string, schema: Schema | undefined): string | number =>
@@ -134,9 +137,9 @@ export const createQueryReader = <Q>(
   const names = Object.keys(schema.properties)
   const read = createInputReader(schema, check)
   return (query, rules) => {
-    const { given, errors } = gatherPlainQuery(query, names)
-    const typed = Object.entries(given).map(([name, text]) => [name, convert(text, schema.properties[name])])
-    return { values: read(Object.fromEntries(typed), errors, rules), given }
+    const { parameters, errors } = gatherPlainQuery(query, names)
+    const typed = Object.entries(parameters).map(([name, text]) => [name, convert(text, schema.properties[name])])
+    return { values: read(Object.fromEntries(typed), errors, rules), rawQuery: parameters }
   }
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import type { Answer } from './answer.ts'
 
 /** Paths without an operation, which redirect people to the reference. */
@@ -10,21 +9,3 @@ export const redirectToReference = async (): Promise<Answer> => ({
   headers: { location: 'v1/docs' },
   body: { data: { docs: 'v1/docs', openapi: 'v1/openapi.json' } },
 })
-
-/** Probes for load balancers, which reach only this port: no details, no log, no key. Not ready once the service stops. */
-export const routeProbes = (app: FastifyInstance, isStopping: () => boolean): void => {
-  const route = (url: string, isGood: () => boolean) =>
-    app.route({
-      method: ['GET', 'HEAD'],
-      url,
-      handler: (_request, reply) => {
-        const [status, text] = isGood() ? [200, 'ok'] : [503, 'stopping']
-        return reply
-          .code(status)
-          .headers({ 'cache-control': 'no-store', 'content-type': 'text/plain' })
-          .send(`${text}\n`)
-      },
-    })
-  route('/healthz', () => true)
-  route('/readyz', () => !isStopping())
-}

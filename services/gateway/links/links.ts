@@ -21,9 +21,9 @@ export type LinkQuery = { readonly expires?: string; readonly kid: string; reado
 type Subject = { readonly id: string; readonly expires: string | undefined }
 
 /** Signs all parts of a link, so that none of them can be replaced. */
-const sign = ({ id, secret }: NamedKey, of: Subject): Buffer =>
+const sign = ({ id, secret }: NamedKey, subject: Subject): Buffer =>
   createHmac('sha256', secret)
-    .update(`GET\n/v1/screenshots/${of.id}/image\n${of.expires ?? ''}\n${id}`)
+    .update(`GET\n/v1/screenshots/${subject.id}/image\n${subject.expires ?? ''}\n${id}`)
     .digest()
 
 /** The query of a link to the image of a capture. `expires`: Unix time in whole seconds; undefined for a permanent link. */
@@ -38,17 +38,17 @@ export const signLink = (key: NamedKey, id: string, expires: number | undefined)
  * encoded differently than by `signLink` are empty.
  */
 export const readLink = (query: string): LinkQuery | undefined => {
-  const given = new URLSearchParams(query)
-  if (!given.has('signature')) return undefined
+  const parameters = new URLSearchParams(query)
+  if (!parameters.has('signature')) return undefined
   const pairs = query.split('&')
   const once = (name: string) => {
-    const [value = '', ...more] = given.getAll(name)
+    const [value = '', ...more] = parameters.getAll(name)
     return more.length === 0 && pairs.includes(new URLSearchParams({ [name]: value }).toString()) ? value : ''
   }
   return {
     kid: once('kid'),
     signature: once('signature'),
-    ...(given.has('expires') && { expires: once('expires') }),
+    ...(parameters.has('expires') && { expires: once('expires') }),
   }
 }
 

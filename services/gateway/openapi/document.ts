@@ -18,7 +18,7 @@ import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#g
 import { eventDocs } from './events.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
 import type { AnswerDoc, Contract } from './schema/contract.ts'
-import { documented, part, schemaRef } from './schema/document-schema.ts'
+import { documented, nestedSchema, schemaRef } from './schema/document-schema.ts'
 import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './schema/errors.ts'
 
 const intro = `Captures web pages and HTML as images.
@@ -54,7 +54,7 @@ const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
   headers: headersOf(headers),
   ...(content && {
     content: Object.fromEntries(
-      Object.entries(content).map(([type, media]) => [type, { ...media, schema: part(media.schema) }]),
+      Object.entries(content).map(([type, media]) => [type, { ...media, schema: nestedSchema(media.schema) }]),
     ),
   }),
 })
@@ -67,15 +67,15 @@ const errorOf = (set: ErrorSet, method: string): JsonSchema =>
 
 const securities = { key: undefined, open: [], link: [{ apiKey: [] }, { signedLink: [] }] } as const
 
-const describe = ({ name, method, body, ...of }: Contract): JsonSchema => {
-  const security = securities[of.access]
+const describe = ({ name, method, body, ...contract }: Contract): JsonSchema => {
+  const security = securities[contract.access]
   return {
     operationId: name,
-    tags: [of.tag],
-    summary: of.summary,
-    description: of.description,
+    tags: [contract.tag],
+    summary: contract.summary,
+    description: contract.description,
     ...(security && { security }),
-    ...(of.parameters.length > 0 && { parameters: of.parameters }),
+    ...(contract.parameters.length > 0 && { parameters: contract.parameters }),
     ...(body && {
       requestBody: {
         required: body.isOptional !== true,
@@ -83,8 +83,8 @@ const describe = ({ name, method, body, ...of }: Contract): JsonSchema => {
       },
     }),
     responses: Object.fromEntries([
-      ...Object.entries(of.answers).map(([status, each]) => [status, answer(each)]),
-      ...errorSetsOf(of.errors).map((set) => [String(set.status), errorOf(set, method)]),
+      ...Object.entries(contract.answers).map(([status, each]) => [status, answer(each)]),
+      ...errorSetsOf(contract.errors).map((set) => [String(set.status), errorOf(set, method)]),
     ]),
   }
 }

@@ -2,7 +2,7 @@ import { exampleOf, type JsonSchema } from '#shared/schema/fields.ts'
 import { eventBody } from '#gateway/records/event.ts'
 import { type WebhookEvent, webhookEvents } from '#gateway/records/webhook.ts'
 import { headerParameter, type Parameter } from './schema/contract.ts'
-import { part } from './schema/document-schema.ts'
+import { nestedSchema } from './schema/document-schema.ts'
 
 type EventDoc = { readonly summary: string; readonly description: string }
 
@@ -66,7 +66,7 @@ const eventDoc = (event: WebhookEvent): JsonSchema => ({
     parameters: signatureHeaders(!event.startsWith('screenshot.')),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: part(eventBody(event)), example: exampleOf(eventBody(event)) } },
+      content: { 'application/json': { schema: nestedSchema(eventBody(event)), example: exampleOf(eventBody(event)) } },
     },
     responses: {
       '2XX': {

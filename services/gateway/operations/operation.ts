@@ -52,11 +52,15 @@ type Described = Omit<Contract, 'parameters' | 'errors'> & {
 export const operation = ({
   parameters = [],
   errors = [],
-  ...of
+  ...contract
 }: Described & Omit<Operation, 'parameters' | 'errors'>): Operation => ({
-  ...of,
-  parameters: [...pathParameters(of.path), ...parameters, ...(of.method === 'POST' ? [idempotencyKey] : [])],
-  errors: [...commonErrors(of), ...errors],
+  ...contract,
+  parameters: [
+    ...pathParameters(contract.path),
+    ...parameters,
+    ...(contract.method === 'POST' ? [idempotencyKey] : []),
+  ],
+  errors: [...commonErrors(contract), ...errors],
 })
 
 /** An authenticated request, validated by the operation's schemas. */
@@ -69,7 +73,7 @@ export type CallerRequest<Q, B> = Pick<Exchange, 'headers' | 'session' | 'watchC
   readonly file: string
   readonly query: Q
   /** Query parameters as sent, decoded. */
-  readonly given: Readonly<Record<string, string>>
+  readonly rawQuery: Readonly<Record<string, string>>
   readonly body: B
 }
 
@@ -92,13 +96,13 @@ type CallerOperation<Q, B, Body> = Omit<Described, 'body' | 'access' | 'answers'
  * stored response of a repeated request, read query and body, run. A field that has no default and is not optional is
  * required.
  */
-export const forCaller = <Body, Q = {}, B = {}>(of: CallerOperation<Q, B, Body>): Operation => {
-  const { query = object({}) as ObjectSchema<Q>, checkQuery, body, run, parameters = [], ...contract } = of
+export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B, Body>): Operation => {
+  const { query = object({}) as ObjectSchema<Q>, checkQuery, body, run, parameters = [], ...contract } = definition
   const readQuery = createQueryReader(query, checkQuery)
   const readBody = body && createBodyReader(body.schema, body.check)
 
   const read = async (rules: InputRules, exchange: Exchange, caller: Caller): Promise<CallerRequest<Q, B>> => {
-    const { values, given } = readQuery(exchange.query, rules)
+    const { values, rawQuery } = readQuery(exchange.query, rules)
     const sent = readBody && (await readOptionalJson(exchange, body.isOptional === true))
     return {
       caller,
@@ -106,7 +110,7 @@ export const forCaller = <Body, Q = {}, B = {}>(of: CallerOperation<Q, B, Body>)
       deliveryId: pathId(exchange, 'delivery_id'),
       file: exchange.params['file'] ?? '',
       query: values,
-      given,
+      rawQuery,
       body: (readBody ? readBody(sent, rules) : {}) as B,
       headers: exchange.headers,
       session: exchange.session,

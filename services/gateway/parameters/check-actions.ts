@@ -43,5 +43,8 @@ export const checkActions = (supplied: CaptureParameters, report: Report): void 
   const options = withDefaults(supplied)
   if (requestedWaitMs(options) <= requestedWaitMsMax) return
   const most = requestedWaitMsMax - totalDelayMs(options)
-  report('actions', `must wait at most ${most} milliseconds in all, beside a delay of ${totalDelayMs(options)}`)
+  report(
+    'actions',
+    `must wait at most ${most} milliseconds in total, in addition to a delay of ${totalDelayMs(options)}`,
+  )
 }

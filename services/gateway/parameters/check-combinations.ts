@@ -24,7 +24,7 @@ const isTimeZone = (name: string): boolean => {
 /** Checks the sides of a PDF's pages, and that no margin exceeds half the page. The schema checks the form of lengths. */
 const checkPdfLengths = (options: CaptureParameters, report: Report): void => {
   const format = options.pdf_page_format ?? String(defaultOf('pdf_page_format'))
-  const isOwnSize = options.pdf_width !== undefined || options.pdf_height !== undefined
+  const hasCustomSize = options.pdf_width !== undefined || options.pdf_height !== undefined
   const [width, height] = pdfPageSize(options)
   for (const name of ['pdf_width', 'pdf_height'] as const) {
     const side = options[name] === undefined ? pageSideRange.least : toMillimetres(options[name])
@@ -37,7 +37,7 @@ const checkPdfLengths = (options: CaptureParameters, report: Report): void => {
   ) => {
     const margin = options[name]
     if (margin !== undefined && toMillimetres(margin) > side / 2) {
-      report(name, `must be at most half the page (${side / 2}mm of ${isOwnSize ? 'its size' : format})`)
+      report(name, `must be at most half the page (${side / 2}mm of ${hasCustomSize ? 'its size' : format})`)
     }
   }
   check('pdf_margin_top', height)

@@ -31,7 +31,7 @@ const urlsOf = (urls: unknown, { report }: ErrorCollector): readonly unknown[] =
 
 const checkCommon = ({ url, html, markdown, response_type: response }: Input, { report }: ErrorCollector) => {
   for (const [name, value] of Object.entries({ url, html, markdown })) {
-    if (value !== undefined) report(name, 'must not be given beside urls')
+    if (value !== undefined) report(name, 'must not be combined with urls')
   }
   if (response === 'image') report('response_type', 'must be json for a batch')
 }
@@ -92,9 +92,9 @@ export const parseBatch = async (
     return { ok: false, errors: { body: ['must be a JSON object'] } }
   }
   const errors = collectErrors(found)
-  const { urls: given, url: _url, html: _html, markdown: _markdown, ...common } = input as Input
+  const { urls: suppliedUrls, url: _url, html: _html, markdown: _markdown, ...common } = input as Input
   checkCommon(input as Input, errors)
-  const urls = urlsOf(given, errors)
+  const urls = urlsOf(suppliedUrls, errors)
   if (urls.length === 0) {
     const result = parseCapture({ ...common, url: anyUrl }, rules)
     if (!result.ok) reportErrors(result.errors, undefined, errors)

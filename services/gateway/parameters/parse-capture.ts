@@ -40,9 +40,9 @@ const checkParameters = createSchemaCheck(captureParameters)
 const sourceNames = ['url', 'html', 'markdown'] as const
 
 const checkSource = (input: Readonly<Record<string, unknown>>, report: Report) => {
-  const given = sourceNames.filter((name) => input[name] !== undefined)
-  if (given.length === 0) report('url', 'is required unless html or markdown is given')
-  if (given.length > 1) for (const name of given) report(name, 'must be the only one of url, html, markdown')
+  const supplied = sourceNames.filter((name) => input[name] !== undefined)
+  if (supplied.length === 0) report('url', 'is required unless html or markdown is given')
+  if (supplied.length > 1) for (const name of supplied) report(name, 'must be the only one of url, html, markdown')
 }
 
 const checkWellFormed = (field: string, value: unknown, report: Report) => {

@@ -2,7 +2,7 @@ import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { signedCodec } from '#shared/queue/messages.ts'
-import { captureIdOf, signFilter } from '#shared/queue/subjects.ts'
+import { parseCaptureId, signFilter } from '#shared/queue/subjects.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
@@ -29,15 +29,15 @@ const findOpen = `select iso_time(created_at) as "createdAt" from capture
  */
 export const signImages = ({ queue, database, objects, events }: Dependencies): Disposable => {
   let running = 0
-  const sign = async (of: { readonly pool: Pool; readonly id: string }) => {
-    const [open] = await database.query<{ createdAt: string }>(findOpen, [of.id, of.pool])
+  const sign = async (capture: { readonly pool: Pool; readonly id: string }) => {
+    const [open] = await database.query<{ createdAt: string }>(findOpen, [capture.id, capture.pool])
     if (!open) return {}
-    const key = newObjectKey(of.id, new Date(open.createdAt))
+    const key = newObjectKey(capture.id, new Date(open.createdAt))
     return { put: { key, url: await objects.signPut(key, lifetimeSeconds) } }
   }
   const respond = async (pool: Pool, { subject, reply }: Incoming) => {
     if (reply === undefined || running >= concurrentMax) return
-    const id = captureIdOf(subject)
+    const id = parseCaptureId(subject)
     running += 1
     try {
       queue.publish(reply, signedCodec.encode(await sign({ pool, id })))

@@ -2,7 +2,7 @@ import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
-import { parseAccountId, captureIdOf, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
+import { parseEventAccountId, parseCaptureId, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
 import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
@@ -125,8 +125,8 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   }
 
   const subscriptions = [
-    queue.subscribe(resultFilter, ({ subject, data }) => onResult(captureIdOf(subject), data)),
-    queue.subscribe(eventFilter, ({ subject, data }) => onEvent(parseAccountId(subject), data)),
+    queue.subscribe(resultFilter, ({ subject, data }) => onResult(parseCaptureId(subject), data)),
+    queue.subscribe(eventFilter, ({ subject, data }) => onEvent(parseEventAccountId(subject), data)),
   ]
 
   const begin = (id: string): Waiter | undefined => {
@@ -173,7 +173,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
 /** Maximum between two reads of the row, because an event may be lost. */
 const pollMs = 1000
 
-/** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture goes on. */
+/** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture is still running. */
 export type WaitResult = { readonly capture: FoundCapture } | 'accepted'
 
 const readCapture = async (find: () => Promise<FoundCapture | undefined>) => {

@@ -1,8 +1,8 @@
-import { completedNames, type EchoedOptions } from '#shared/capture/echo-options.ts'
+import type { EchoedOptions } from '#shared/capture/echo-options.ts'
 import { stages } from '#shared/capture/stages.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
-import { captureParameters, mediaTypes } from '#shared/capture/options.ts'
+import { mediaTypes } from '#shared/capture/options.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import {
   component,
@@ -21,139 +21,25 @@ import {
   typed,
   url,
 } from '#shared/schema/fields.ts'
+import { acceptedExample, completedExample } from './capture-examples.ts'
+import { completedOptions, options } from './capture-options.ts'
 import { inEnvelope } from './envelope.ts'
-import { exampleIds, exampleTimes } from './example-values.ts'
+import { exampleIds } from './example-values.ts'
 
-const exampleOptions = { width: 1280, height: 800, format: 'png' }
-
-/** Example of a screenshot just accepted. */
-export const acceptedExample = {
-  id: exampleIds.screenshot,
-  status: 'pending',
-  url: 'https://example.com/',
-  options: exampleOptions,
-  created_at: exampleTimes.created,
-} as const
-
-/** Example of a completed screenshot. */
-export const completedExample = {
-  ...acceptedExample,
-  status: 'completed',
-  options: {
-    ...exampleOptions,
-    quality: 80,
-    device: 'desktop',
-    block_ads: false,
-    block_cookies: true,
-    dark_mode: false,
-    delay: 0,
-    timeout: 30,
-    retina: false,
-    full_page: false,
-    extract_metadata: true,
-  },
-  started_at: '2026-03-01T09:30:00.223456Z',
-  completed_at: exampleTimes.completed,
-  expires_at: '2026-03-08T09:30:01.823456Z',
-  timings: {
-    queue: 100,
-    claim: 10,
-    open: 40,
-    navigate: 610,
-    prepare: 30,
-    settle: 220,
-    shoot: 420,
-    encode: 170,
-    inspect: 10,
-    store: 60,
-    commit: 20,
-    total: 1600,
-  },
-  file_size: 48_211,
-  mime_type: 'image/png',
-  width: 1280,
-  height: 800,
-  processing_time_ms: 1600,
-  image_url: `https://shots.example.com/v1/screenshots/${exampleIds.screenshot}/image`,
-  cached: false,
-  target_status: 200,
-  final_url: 'https://example.com/',
-  metadata: {
-    title: 'Example Domain',
-    language: 'en',
-    favicon: 'https://example.com/icon.svg',
-    og: { title: 'Example Domain', image: 'https://example.com/card.png' },
-  },
-  warnings: [],
-} as const
-
-const kept = ['type', 'enum', 'items', 'properties', 'required', 'patternProperties', 'additionalProperties']
-
-/** The schema of request parameters without its bounds, because masked secrets may be longer or shorter. */
-const echoed = (schema: unknown): unknown => {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([name]) => kept.includes(name) && !(name === 'type' && 'enum' in schema))
-      .map(([name, value]: [string, unknown]) => {
-        if (name === 'items') return [name, echoed(value)]
-        if (name !== 'properties' && name !== 'patternProperties') return [name, value]
-        return [name, Object.fromEntries(Object.entries(value as Fields).map(([key, each]) => [key, echoed(each)]))]
-      }),
-  )
-}
-
-const { url: _url, html: _html, markdown: _markdown, ...echoedParameters } = captureParameters.properties
-
-const sourceFields: Fields = {
-  source: enumSchema(['html', 'markdown'], 'Type of a source that is not a URL. Its text is never returned.'),
-  source_bytes: count('Size of the HTML or Markdown source as UTF-8, in bytes.'),
-  source_sha256: typed({
-    type: 'string',
-    pattern: '^[0-9a-f]{64}$',
-    description: 'SHA-256 of the HTML or Markdown source, in hex.',
-  }),
-}
-
-const optionsWith = (alwaysThere: readonly string[], description: string): Schema<EchoedOptions> => {
-  const fields = Object.entries(echoed({ properties: echoedParameters }) as { properties: Fields }).flatMap(
-    ([, properties]) => Object.entries(properties),
-  )
-  const pick = (wanted: boolean) => Object.fromEntries(fields.filter(([name]) => alwaysThere.includes(name) === wanted))
-  return object({ ...pick(true), ...optional({ ...pick(false), ...sourceFields }) }, description)
-}
-
-const effective = ['width', 'height', 'format']
-
-/** The options of a capture that is not completed. */
-export const options = named(
-  'ScreenshotOptions',
-  optionsWith(
-    effective,
-    'Effective size and format, and the parameters given in the request, with secrets masked as `***`.',
-  ),
-)
-
-/** The options of a completed capture. */
-export const completedOptions = named(
-  'CompletedScreenshotOptions',
-  optionsWith([...effective, ...completedNames], 'As `ScreenshotOptions`, with the main parameters always present.'),
-)
-
-const common = (shown: Schema<EchoedOptions>) => ({
+const commonFields = (optionsSchema: Schema<EchoedOptions>) => ({
   id: id('Id of the screenshot.', acceptedExample.id),
   url: orNull(text('URL of the source, with its password masked; null if the source is HTML or Markdown.')),
-  options: shown,
+  options: optionsSchema,
   created_at: timestamp('Time of acceptance.'),
 })
 
-const stateOf = (state: Status): Fields => ({
+const statusField = (state: Status): Fields => ({
   status: typed({ type: 'string', const: state, description: `Always \`${state}\`.` }),
 })
 
-const inBatch: Fields = { batch_id: id('Id of the batch, if the screenshot belongs to one.', exampleIds.batch) }
+const batchFields: Fields = { batch_id: id('Id of the batch, if the screenshot belongs to one.', exampleIds.batch) }
 
-const begun: Fields = {
+const attemptFields: Fields = {
   started_at: timestamp('Start time of the latest attempt.'),
   timings: typed({
     type: 'object',
@@ -171,7 +57,7 @@ const warning = component('Warning', {
   message: text('Human-readable message.'),
 })
 
-const image: Fields = {
+const imageFields: Fields = {
   completed_at: timestamp('End time of the capture.'),
   file_size: count('Size of the image in bytes.'),
   mime_type: enumSchema(Object.values(mediaTypes), 'Media type of the image.'),
@@ -194,15 +80,15 @@ const socialTags = (prefix: string, example: string) =>
     additionalProperties: { type: 'string' },
   })
 
-const stored = {
+const fileFields = {
   url: url('URL of the file. It requires the API key.'),
   mime_type: text('Media type of the file.'),
   file_size: count('Size of the file in bytes.'),
 }
 
-const storedOutput = component('StoredOutput', { name: enumSchema(outputNames, 'Name of the output.'), ...stored })
+const storedOutput = component('StoredOutput', { name: enumSchema(outputNames, 'Name of the output.'), ...fileFields })
 const storedRendition = component('StoredRendition', {
-  ...stored,
+  ...fileFields,
   width: count('Width of the image in pixels.'),
   height: count('Height of the image in pixels.'),
 })
@@ -221,7 +107,7 @@ const pageMetadata = component(
   'Metadata of the page, if requested with `extract_metadata`. Values that the page does not declare are absent; URLs are absolute, http or https.',
 )
 
-const imageMore: Fields = {
+const optionalImageFields: Fields = {
   outputs: typed({
     type: 'array',
     description: 'Content of the page that was requested with `outputs`, and could be read.',
@@ -245,38 +131,42 @@ const captureError = component('CaptureError', {
 
 /** Fields of a capture's record in each state. */
 export const fieldsByStatus: Readonly<Record<Status, Fields>> = {
-  pending: { ...common(options), ...stateOf('pending'), ...optional(inBatch) },
-  processing: { ...common(options), ...stateOf('processing'), ...optional({ ...inBatch, ...begun }) },
+  pending: { ...commonFields(options), ...statusField('pending'), ...optional(batchFields) },
+  processing: {
+    ...commonFields(options),
+    ...statusField('processing'),
+    ...optional({ ...batchFields, ...attemptFields }),
+  },
   completed: {
-    ...common(completedOptions),
-    ...stateOf('completed'),
-    ...image,
-    ...optional({ ...inBatch, ...begun, ...imageMore }),
+    ...commonFields(completedOptions),
+    ...statusField('completed'),
+    ...imageFields,
+    ...optional({ ...batchFields, ...attemptFields, ...optionalImageFields }),
   },
   failed: {
-    ...common(options),
-    ...stateOf('failed'),
+    ...commonFields(options),
+    ...statusField('failed'),
     error: captureError,
-    ...optional({ ...inBatch, ...begun, completed_at: timestamp('End time of the capture.') }),
+    ...optional({ ...batchFields, ...attemptFields, completed_at: timestamp('End time of the capture.') }),
   },
 }
 
-const nameOf = (status: Status) => `${status[0]?.toUpperCase()}${status.slice(1)}Screenshot`
+const componentName = (status: Status) => `${status[0]?.toUpperCase()}${status.slice(1)}Screenshot`
 
 const byStatus = Object.fromEntries(
-  statuses.map((status) => [status, component(nameOf(status), fieldsByStatus[status])]),
+  statuses.map((status) => [status, component(componentName(status), fieldsByStatus[status])]),
 ) as Readonly<Record<Status, Schema>>
 
 type ScreenshotRecord = Readonly<Record<string, unknown>>
 
 /** A record in any of `states`, which determines its fields. */
-const inOneOf = (states: readonly Status[], description: string) =>
+const recordIn = (states: readonly Status[], description: string) =>
   typed<ScreenshotRecord>({
     description,
     oneOf: states.map((state) => byStatus[state]),
     discriminator: {
       propertyName: 'status',
-      mapping: Object.fromEntries(states.map((state) => [state, `#/components/schemas/${nameOf(state)}`])),
+      mapping: Object.fromEntries(states.map((state) => [state, `#/components/schemas/${componentName(state)}`])),
     },
     example: completedExample,
   })
@@ -284,13 +174,13 @@ const inOneOf = (states: readonly Status[], description: string) =>
 /** A capture in responses. */
 export const screenshot = named(
   'Screenshot',
-  inOneOf(statuses, 'A screenshot. Fields that its state has not reached are absent, not null.'),
+  recordIn(statuses, 'A screenshot. Fields that its state has not reached are absent, not null.'),
 )
 
 /** A capture that has ended. */
 export const endedScreenshot = named(
   'EndedScreenshot',
-  inOneOf(['completed', 'failed'], 'A completed or failed screenshot.'),
+  recordIn(['completed', 'failed'], 'A completed or failed screenshot.'),
 )
 
 /** The record of a capture and its parts, in the order of the document. */
@@ -307,7 +197,7 @@ export const recordSchemas = [
   endedScreenshot,
 ]
 
-const stateNow = enumSchema(
+const currentStatus = enumSchema(
   statuses,
   '`pending`; if the request repeats an earlier one, the current status of its screenshot.',
 )
@@ -321,7 +211,7 @@ export const endedScreenshotAnswer = named('EndedScreenshotAnswer', inEnvelope(e
 /** A capture at its acceptance. */
 export const acceptedScreenshot = named(
   'AcceptedScreenshot',
-  typed<ScreenshotRecord>({ ...object({ ...common(options), status: stateNow }), example: acceptedExample }),
+  typed<ScreenshotRecord>({ ...object({ ...commonFields(options), status: currentStatus }), example: acceptedExample }),
 )
 
 /** Body of a response with a capture just accepted. */
@@ -334,7 +224,7 @@ export const flatScreenshot = named(
     ...object(
       {
         id: id('Id of the screenshot.', acceptedExample.id),
-        status: stateNow,
+        status: currentStatus,
         url: orNull(text('URL of the source; null if the source is HTML or Markdown.')),
         created_at: timestamp('Time of acceptance.'),
         ...optional({ webhook_url: url('URL that is notified on completion, as given in the request.') }),

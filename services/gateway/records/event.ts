@@ -11,7 +11,8 @@ import {
   timestamp,
   typed,
 } from '#shared/schema/fields.ts'
-import { acceptedExample, completedExample, fieldsByStatus } from './capture.ts'
+import { acceptedExample, completedExample } from './capture-examples.ts'
+import { fieldsByStatus } from './capture.ts'
 import { exampleIds, exampleTimes } from './example-values.ts'
 import { type WebhookEvent, webhookEvents } from './webhook.ts'
 

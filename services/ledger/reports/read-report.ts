@@ -16,14 +16,14 @@ export type Report = { readonly pool: Pool; readonly id: string; readonly stored
 type Stored = { readonly subject: string; readonly data: Uint8Array; readonly storedAtMs: number }
 
 const decode = ({ subject, data, storedAtMs }: Stored): Report | undefined => {
-  const of = parseReportSubject(subject)
-  if (!of) return undefined
-  const { pool, id } = of
+  const parsed = parseReportSubject(subject)
+  if (!parsed) return undefined
+  const { pool, id } = parsed
   const about = { pool, id, storedAtMs }
   const report: Report =
-    of.kind === 'started'
-      ? { kind: of.kind, ...about, message: startedCodec.decode(data) }
-      : { kind: of.kind, ...about, message: resultCodec.decode(data) }
+    parsed.kind === 'started'
+      ? { kind: parsed.kind, ...about, message: startedCodec.decode(data) }
+      : { kind: parsed.kind, ...about, message: resultCodec.decode(data) }
   return report.message.id === id ? report : undefined
 }
 

@@ -51,7 +51,7 @@ export type RemovedRows =
   | 'console_session'
 
 /** Part of the results stream filled with unread results from which a warning is logged. */
-const warnAtPart = 0.5
+const warnAtShare = 0.5
 
 const seconds = (ms: number) => ms / 1000
 const queueBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
@@ -127,17 +127,17 @@ const reportEvents = (log: Logger, metric: LedgerMetrics) => {
       metric.reports_ignored_total.inc({ reason })
       log.warn({ capture: id, reason }, 'report ignored')
     },
-    /** `part` of the stream's size, from 0 to 1, is filled with `reports` unread reports; at 1 the oldest are lost. */
-    reportsUnread: (reports: number, part: number) => {
+    /** `share` of the stream's size, from 0 to 1, is filled with `reports` unread reports; at 1 the oldest are lost. */
+    reportsUnread: (reports: number, share: number) => {
       metric.reports_unread.set(reports)
-      metric.reports_unread_ratio.set(part)
-      if (part >= warnAtPart && !isFilling) {
+      metric.reports_unread_ratio.set(share)
+      if (share >= warnAtShare && !isFilling) {
         log.warn(
-          { reports, part },
+          { reports, share },
           'unread results fill half of their stream; when it is full the oldest are lost: start more ledgers or raise SHUTTERFLEET_RESULTS_MAX_BYTES',
         )
       }
-      isFilling = part >= warnAtPart
+      isFilling = share >= warnAtShare
     },
     lost: (id: string, objectKeys: readonly string[]) => {
       metric.captures_lost_total.inc(objectKeys.length)
@@ -174,7 +174,7 @@ const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
 /** A failed publish is retried after 3 s; after this long without a failure the outage is over, even if nothing was published. */
 const outageGapMs = 15_000
 
-/** Tracks for how long the outbox could not be published, in milliseconds. An empty turn does not end an outage by itself. */
+/** Tracks for how long the outbox could not be published, in milliseconds. An empty round does not end an outage by itself. */
 export const createOutageMs = (now: () => number) => {
   let sinceMs: number | undefined
   let lastMs = 0
@@ -193,9 +193,9 @@ const outboxEvents = (log: Logger, metric: LedgerMetrics) => {
     admitted: (captures: number) => metric.captures_admitted_total.inc(captures),
     /** `ended`: the capture had ended, so there was nothing to publish. */
     relayed: (result: Stored | 'ended') => metric.relay_captures_total.inc({ result }),
-    /** A turn of the relay ended; `failed` of the `taken` captures could not be published. */
-    relayTurned: (turn: { readonly taken: number; readonly failed: number }) =>
-      metric.outbox_unpublished_seconds.set(seconds(unpublishedMs(turn))),
+    /** A round of the relay ended; `failed` of the `taken` captures could not be published. */
+    relayRoundEnded: (round: { readonly taken: number; readonly failed: number }) =>
+      metric.outbox_unpublished_seconds.set(seconds(unpublishedMs(round))),
     tooLarge: (id: string, error: AppError) => {
       metric.relay_captures_total.inc({ result: 'too_large' })
       log.error({ capture: id, err: error }, 'capture failed: larger than max_payload of the NATS server')

@@ -1,7 +1,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { ownKeywords } from '#shared/schema/fields.ts'
-import { type Bound, describeBound } from './describe-bound.ts'
+import { type Bound, describeFault } from './describe-bound.ts'
+import { describeUnknown } from './describe-unknown.ts'
 import type { Report } from './validation-errors.ts'
 
 /** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */
@@ -14,9 +15,12 @@ const fieldAt = (pointer: string): string[] =>
 const reportOne = (error: ErrorObject, report: Report) => {
   const field = fieldAt(error.instancePath)
   const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>
-  if (additionalProperty !== undefined) report([...field, additionalProperty].join('.'), 'is not a parameter')
-  else if (missingProperty !== undefined) report([...field, missingProperty].join('.'), 'is required')
-  else report(field.join('.'), describeBound(error.parentSchema as Bound))
+  const bound = error.parentSchema as Bound & { readonly properties?: object }
+  if (additionalProperty !== undefined) {
+    const names = Object.keys(bound.properties ?? {})
+    report([...field, additionalProperty].join('.'), describeUnknown(additionalProperty, names))
+  } else if (missingProperty !== undefined) report([...field, missingProperty].join('.'), 'is required')
+  else report(field.join('.'), describeFault(bound, error.data))
 }
 
 /** Does not check the schemas themselves: compiling the schema of schemas took most of a gateway's start (ADR 63). */

@@ -23,3 +23,25 @@ export const describeBound = (bound: Bound): string => {
   if (bound.type === 'array') return `must be a list${most(bound.maxItems)}`
   return `must be an object${most(bound.maxProperties)}`
 }
+
+/** Most characters of a value in a message. */
+const valueCharacters = 40
+
+const quoteText = (text: string): string =>
+  text.length <= valueCharacters ? JSON.stringify(text) : `${JSON.stringify(text.slice(0, valueCharacters))}…`
+
+/** A value in words, or only its type if the bound admits any text, which could be a secret; undefined for such a text. */
+const describeValue = (value: unknown, { type, enum: words }: Bound): string | undefined => {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'an object'
+  const isPublic = words !== undefined || type === 'boolean' || type === 'integer' || type === 'number'
+  if (typeof value !== 'string') return isPublic ? JSON.stringify(value) : `a ${typeof value}`
+  return isPublic ? quoteText(value) : undefined
+}
+
+/** Describes the valid values of a parameter, and the one that was sent. */
+export const describeFault = (bound: Bound, value: unknown): string => {
+  const found = describeValue(value, bound)
+  return found === undefined ? describeBound(bound) : `${describeBound(bound)}, not ${found}`
+}

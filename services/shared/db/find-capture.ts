@@ -85,7 +85,7 @@ type CaptureToSend = {
   readonly traceparent: string | null
 }
 
-/** Finds the data to publish of a capture; undefined if it has ended, follows another, or is gone. */
+/** Finds the message to publish for a capture; undefined if it has ended, follows another, or is gone. */
 export const findMessage = async (database: Sql, id: string): Promise<CaptureToSend | undefined> => {
   const [row] = await database.query<CaptureToSend>(
     `select id, account_id as "accountId", pool, lane, budget_ms as "budgetMs", attempts, sealed, traceparent

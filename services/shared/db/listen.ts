@@ -31,18 +31,18 @@ export const keepListening = async (
   { stop, notified }: { readonly stop: AbortSignal; readonly notified: (isListening: boolean) => void },
 ): Promise<void> => {
   const listen = async () => {
-    const own = await sessions()
-    const client = await own.connect()
-    const over = Promise.withResolvers<void>()
-    client.on('end', over.resolve)
-    stop.addEventListener('abort', () => over.resolve(), { once: true })
+    const pool = await sessions()
+    const client = await pool.connect()
+    const ended = Promise.withResolvers<void>()
+    client.on('end', ended.resolve)
+    stop.addEventListener('abort', () => ended.resolve(), { once: true })
     client.on('notification', () => notified(true))
     try {
       // The session is idle by design; the idle time-out would end it.
       await client.query('set idle_session_timeout = 0')
       await client.query(`listen ${channel}`)
-      await own.query(`notify ${channel}`)
-      if (!stop.aborted) await over.promise
+      await pool.query(`notify ${channel}`)
+      if (!stop.aborted) await ended.promise
     } finally {
       client.release(true)
     }

@@ -2,21 +2,19 @@ import { type Static, Type } from 'typebox'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { featureNames } from '#shared/capture/features.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { integer, orNull } from '#shared/schema/fields.ts'
 
 const maxInteger = 2_147_483_647
 const plansMax = 100
-const words = (description: string) => ({ description })
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], words(description))
-const count = (minimum: number) =>
-  Type.Integer({ minimum, maximum: maxInteger, description: `a whole number from ${minimum} to ${maxInteger}` })
+const countText = (minimum: number) => `a whole number from ${minimum} to ${maxInteger}`
+const count = (minimum: number) => integer(minimum, maxInteger, countText(minimum))
 const countOrNull = (minimum: number) =>
-  orNull(count(minimum), `a whole number from ${minimum} to ${maxInteger}, or null for no limit`)
+  orNull(integer(minimum, maxInteger, `${countText(minimum)}, or null for no limit`))
 /** An exact decimal. A JSON number is accepted too, and kept as its shortest text. */
 const price = () =>
   Type.Union(
     [Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,9})?$' }), Type.Number({ minimum: 0, maximum: 1_000_000_000 })],
-    words('an amount such as "0.009", at most nine digits on either side of the point'),
+    { description: 'an amount such as "0.009", at most nine digits on either side of the point' },
   )
 
 const fields = {
@@ -32,10 +30,12 @@ const fields = {
     uniqueItems: true,
     description: `a list out of ${featureNames.join(', ')}, each once`,
   }),
-  overage_price: orNull(price(), 'an amount such as "0.009", or null for no overage'),
+  overage_price: Type.Union([price(), Type.Null()], {
+    description: 'an amount such as "0.009", or null for no overage',
+  }),
   max_api_keys: countOrNull(0),
   max_pending: Type.Optional(count(1)),
-  weight: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'a whole number from 1 to 1000' })),
+  weight: Type.Optional(integer(1, 1000, 'a whole number from 1 to 1000')),
   price_monthly: Type.Optional(price()),
   currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' })),
 }
@@ -54,7 +54,7 @@ export type PlanEntry = Static<typeof planEntry>
 const checkEntry = createSchemaCheck(planEntry)
 
 /** Messages about missing, unknown and wrong fields, one for each. */
-const entryFaults = (plan: unknown): string[] => {
+const entryProblems = (plan: unknown): string[] => {
   if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) return ['must be an object']
   const missing = requiredFields.filter((name) => !Object.hasOwn(plan, name))
   const present = Object.keys(plan)
@@ -75,14 +75,14 @@ const describePlan = (plan: unknown, index: number): string => {
   return typeof slug === 'string' ? `plan '${slug.slice(0, 40)}'` : `plan ${index + 1}`
 }
 
-const planFaults = (plans: unknown): string[] => {
+const planProblems = (plans: unknown): string[] => {
   if (!Array.isArray(plans) || plans.length === 0 || plans.length > plansMax) {
     return [`must be a list of 1 to ${plansMax} plans`]
   }
-  const faults = plans.flatMap((plan, index) =>
-    entryFaults(plan).map((fault) => `${describePlan(plan, index)}: ${fault}`),
+  const problems = plans.flatMap((plan, index) =>
+    entryProblems(plan).map((problem) => `${describePlan(plan, index)}: ${problem}`),
   )
-  if (faults.length > 0) return faults
+  if (problems.length > 0) return problems
   const slugs = (plans as PlanEntry[]).map(({ slug }) => slug)
   return slugs.filter((slug, index) => slugs.indexOf(slug) !== index).map((slug) => `plan '${slug}' is there twice`)
 }
@@ -96,7 +96,7 @@ export const readPlans = (text: string): PlanEntry[] => {
     // The parser's own error quotes the file.
     throw new AppError('CONFIGURATION', { publicMessage: 'not JSON' })
   }
-  const faults = planFaults(plans)
-  if (faults.length > 0) throw new AppError('CONFIGURATION', { publicMessage: faults.join('\n') })
+  const problems = planProblems(plans)
+  if (problems.length > 0) throw new AppError('CONFIGURATION', { publicMessage: problems.join('\n') })
   return plans as PlanEntry[]
 }

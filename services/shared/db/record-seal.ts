@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { decrypt, encrypt } from './encrypt.ts'
 
 /** What a record shows of its request: in memory whole, in a row its plain part and `options.sealed`. */
-type Shown = {
+type RecordedRequest = {
   readonly id: string
   readonly url: string | null
   readonly options: Readonly<Record<string, unknown>>
@@ -18,9 +18,9 @@ export type RecordSeal = {
   /** Opens the result of `sealText`. Throws `SERVER_ERROR` if its key is missing, the id differs, or a bit was changed. */
   readonly openText: (id: string, sealed: string) => string
   /** Reduces url and options to what is stored in plain text, and adds the whole, encrypted. */
-  readonly seal: <T extends Shown>(capture: T) => T
+  readonly seal: <T extends RecordedRequest>(capture: T) => T
   /** Opens the url and options of a row; one that was stored before records were sealed is returned unchanged. */
-  readonly open: <T extends Shown>(row: T) => T
+  readonly open: <T extends RecordedRequest>(row: T) => T
 }
 
 /** A key of its own for each row, so that the number of seals under one key is not bounded by random nonces (NIST SP 800-38D §8.3). */
@@ -61,7 +61,7 @@ export const createRecordSeal = (keys: readonly NamedKey[]): RecordSeal => {
     open: (row) => {
       const { sealed } = row.options
       if (typeof sealed !== 'string') return row
-      return { ...row, ...(JSON.parse(openText(row.id, sealed)) as Pick<Shown, 'url' | 'options'>) }
+      return { ...row, ...(JSON.parse(openText(row.id, sealed)) as Pick<RecordedRequest, 'url' | 'options'>) }
     },
   }
 }

@@ -172,7 +172,7 @@ export const browserPoolSpec = Type.Object(
 /** The conditions of a pool: when each is True, and every reason that it may have. */
 export const poolConditions = {
   Ready: {
-    help: 'At least the wanted number of workers take captures, all of the current template',
+    help: 'At least the desired number of workers take captures, all of the current template',
     reasons: ['WorkersReady', 'ScaledToZero', 'WorkersMissing', 'WorkersUnknown', 'RollingOut', 'RolloutFailed'],
   },
   Reconciling: {

@@ -10,7 +10,7 @@ import { lanes, type Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from './connection.ts'
 import { manage } from './stored.ts'
-import { captureIdOf } from './subjects.ts'
+import { parseCaptureId } from './subjects.ts'
 import {
   capturesStream,
   laneConsumerName,
@@ -169,7 +169,7 @@ export const unreadReports = async (queue: Queue): Promise<number> => {
 }
 
 /** Share of the results stream's size limit that unread reports take, 0 to 1. Throws if the server does not respond. */
-export const unreadPart = async (queue: Queue, unread: number): Promise<number> => {
+export const unreadShare = async (queue: Queue, unread: number): Promise<number> => {
   const manager = await manage(queue)
   const { config, state } = await manager.streams.info(resultsStream.name)
   if (state.messages === 0 || config.max_bytes <= 0) return 0
@@ -218,7 +218,7 @@ export const findUndeliverable = async (queue: Queue): Promise<readonly { id: st
     // The client's type lacks the second field.
     const query = { seq: 1, next_by_subj: lane.filter_subject }
     const message = await streams.getMessage(capturesStream.name, query)
-    return message && message.seq <= floor ? [{ id: captureIdOf(message.subject), sequence: message.seq }] : []
+    return message && message.seq <= floor ? [{ id: parseCaptureId(message.subject), sequence: message.seq }] : []
   })
   return (await Promise.all(oldest)).flat()
 }

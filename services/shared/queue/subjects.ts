@@ -10,10 +10,10 @@ export const captureSubject = (capture: { pool: Pool; lane: Lane; accountId: str
   `capture.${capture.pool}.${capture.lane}.${capture.accountId}.${capture.id}`
 
 /** The capture's id in the subject of a stored capture or a report. */
-export const captureIdOf = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
+export const parseCaptureId = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
 
 /** The account's id in the subject of a stored capture. */
-export const accountIdOfCapture = (subject: string): string => subject.split('.')[3] ?? ''
+export const parseCaptureAccountId = (subject: string): string => subject.split('.')[3] ?? ''
 
 /** All captures of one lane of a pool, or of all pools and lanes. */
 export const captureFilter = (lane?: { pool: Pool; lane: Lane }): string =>
@@ -59,7 +59,7 @@ export const eventSubject = (capture: { accountId: string; id: string }): string
   `event.${capture.accountId}.${capture.id}`
 
 /** The account's id in the subject of an event. */
-export const parseAccountId = (subject: string): string => subject.split('.')[1] ?? ''
+export const parseEventAccountId = (subject: string): string => subject.split('.')[1] ?? ''
 
 /** All events of all accounts. */
 export const eventFilter = 'event.*.*'

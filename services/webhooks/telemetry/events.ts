@@ -46,7 +46,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.webhook_not_tried_total.inc(deliveries)
       log.warn({ deliveries }, 'egress unreachable, deliveries wait')
     },
-    /** PostgreSQL rejected the result of one attempt, which is retried every turn. */
+    /** PostgreSQL rejected the result of one attempt, which is retried in every round. */
     unrecordable: (error: AppError) => log.error({ err: error }, 'result of a delivery cannot be stored, retrying'),
     /** Something cannot be decrypted with the configured keys: a webhook's secret, a record or a body. */
     unreadable: (what: string, cause: unknown) =>
@@ -57,8 +57,8 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.warn({ deliveries }, 'deliveries given up: their receivers did not respond for too long')
     },
     inFlight: (deliveries: number) => metric.webhook_in_flight.set(deliveries),
-    /** `first`: the turn before did not fail. */
-    turnFailed: (error: AppError, first: boolean) => {
+    /** `first`: the round before did not fail. */
+    roundFailed: (error: AppError, first: boolean) => {
       metric.webhook_turn_failures_total.inc()
       if (first) log.error({ err: error }, 'sender failed, retrying')
     },

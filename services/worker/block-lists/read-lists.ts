@@ -28,8 +28,8 @@ const parseVersion = (text: string): string => {
   return version && !version.includes('%') ? version.slice(0, 60) : sha256(text).slice(0, 12)
 }
 
-const invalidFolder = (folder: string, why: string): AppError => {
-  const message = `SHUTTERFLEET_WORKER_BLOCK_LISTS = ${folder}, ${why}: it holds folders named ${listKinds.join(', ')} with lists of the syntax of EasyList, named *.txt`
+const invalidFolder = (folder: string, reason: string): AppError => {
+  const message = `SHUTTERFLEET_WORKER_BLOCK_LISTS = ${folder}, ${reason}: it holds folders named ${listKinds.join(', ')} with lists of the syntax of EasyList, named *.txt`
   return new AppError('CONFIGURATION', { message, publicMessage: message })
 }
 

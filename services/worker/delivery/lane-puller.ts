@@ -56,17 +56,17 @@ export class LanePuller implements Disposable {
   }
 
   /**
-   * Waits for a capture for a free slot, with the lanes in the order of `turn` (from 0); undefined once `signal` aborts. Of
+   * Waits for a capture for a free slot, with the lanes in the order of `laneTurn` (from 0); undefined once `signal` aborts. Of
    * several waiting slots, the first that `prefers` a capture gets it, else the one that has waited longest. A capture that
    * arrives while no slot waits is nak'd.
    */
   async take(
-    turn: number,
+    laneTurn: number,
     signal: AbortSignal,
     prefers: Waiter['prefers'] = prefersNone,
   ): Promise<Delivery | undefined> {
     // A lane with an open long request is empty, or that request would have been answered.
-    const unknown = laneOrder(turn).filter((lane) => this.#alive(lane).length === 0)
+    const unknown = laneOrder(laneTurn).filter((lane) => this.#alive(lane).length === 0)
     // The last lane needs no `no_wait` request: if the others are empty, the long request gets what waits there.
     for (const lane of unknown.slice(0, -1)) {
       if (signal.aborted) return undefined

@@ -126,7 +126,7 @@ export const runAttempt = async (
   const { shot, timings } = outcome
   const finish = async (): Promise<AttemptResult | NotStored | Closed> => {
     const storing = performance.now()
-    const upload = new ImageUpload(store, { id, image: shot, put: sealed.puts[attempt - 1], isOwn: !isRepeat })
+    const upload = new ImageUpload(store, { id, image: shot, put: sealed.puts[attempt - 1], isExclusive: !isRepeat })
     const completed = (objectKey: string): AttemptResult => {
       const all = { ...timings, store: Math.round(performance.now() - storing), total: total() }
       return { result: completedResult(running, shot, { objectKey, timings: all }) }

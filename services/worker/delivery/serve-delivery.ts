@@ -16,7 +16,7 @@ import {
 import type { Delivery } from '#shared/queue/pull.ts'
 import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import { publishStored } from '#shared/queue/stored.ts'
-import { resultSubject, accountIdOfCapture, captureIdOf, startedSubject } from '#shared/queue/subjects.ts'
+import { resultSubject, parseCaptureAccountId, parseCaptureId, startedSubject } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
 import { readTraceId } from '#shared/telemetry/trace.ts'
 import type { Events, Interruption } from '#worker/telemetry/events.ts'
@@ -59,7 +59,7 @@ const reportResult = async (
   }
 }
 
-/** Delay of a redelivery after a nak, and pause of the slot, since the next capture would probably fail alike. */
+/** Delay of a redelivery after a nak, and pause of the slot, since the next capture would probably fail too. */
 const redeliveryMs = 1000
 
 /** The dependencies of `serveDelivery`. */
@@ -83,7 +83,7 @@ const extendAckWait = (delivery: Delivery): Disposable => {
 const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; sealed: SealedPart } | undefined => {
   try {
     const message = captureCodec.decode(delivery.data)
-    if (message.id !== captureIdOf(delivery.subject)) return undefined
+    if (message.id !== parseCaptureId(delivery.subject)) return undefined
     const plain = open(worker.openingKeys, message.id, Buffer.from(message.sealed, 'base64'))
     return { message, sealed: sealedCodec.decode(plain) }
   } catch {
@@ -130,9 +130,9 @@ const runInBrowser = async (
   delivery: Delivery,
 ): Promise<(() => Promise<void>) | undefined> => {
   const { queue, pool, pod, events } = worker
-  const id = captureIdOf(delivery.subject)
+  const id = parseCaptureId(delivery.subject)
   const received = { at: performance.now(), queue: captureAgeMs(id, Date.now()) }
-  const host = await hostFor(accountIdOfCapture(delivery.subject))
+  const host = await hostFor(parseCaptureAccountId(delivery.subject))
   if (!host) {
     await nakAndPause(delivery)
     return undefined
@@ -194,7 +194,7 @@ const runInBrowser = async (
  */
 export const serveDelivery = async (worker: Worker, hostFor: HostFor, delivery: Delivery): Promise<Served> => {
   const lose = async (thrown: unknown) => {
-    worker.events.lost(captureIdOf(delivery.subject), toAppError(thrown))
+    worker.events.lost(parseCaptureId(delivery.subject), toAppError(thrown))
     await nakAndPause(delivery)
   }
   const ackWait = extendAckWait(delivery)

@@ -34,12 +34,12 @@ export const retryDelayMs = (tries: number): number => Math.min(firstRetryMs * 2
 
 type Image = { readonly bytes: Uint8Array; readonly mimeType: string }
 
-/** The image of the capture `id`, and its first address; `isOwn`: no other run of the capture was given it. */
+/** The image of the capture `id`, and its first address; `isExclusive`: no other run of the capture has that address. */
 export type ImageToStore = {
   readonly id: string
   readonly image: Image
   readonly put: Put | undefined
-  readonly isOwn: boolean
+  readonly isExclusive: boolean
 }
 
 /** Where and how a worker stores images. */
@@ -89,17 +89,17 @@ export class ImageUpload {
   /** Undefined: the next try requests one. */
   #put: Put | undefined
   /** Whether no other run of the capture was given this address. */
-  #isOwn: boolean
+  #isExclusive: boolean
   /** Whether an earlier try may have stored the image at this address. */
   #isUncertain = false
   #isClosed = false
   #fault = 'no time was left'
 
-  constructor(store: Store, { put, isOwn, ...capture }: ImageToStore) {
+  constructor(store: Store, { put, isExclusive, ...capture }: ImageToStore) {
     this.#store = store
     this.#capture = capture
     this.#put = put
-    this.#isOwn = isOwn
+    this.#isExclusive = isExclusive
   }
 
   /** Whether nobody needs the image any more: its capture has ended by another run, or was deleted. */
@@ -166,7 +166,7 @@ export class ImageUpload {
     try {
       if (!this.#put) {
         this.#put = await this.#store.sign(id)
-        this.#isOwn = true
+        this.#isExclusive = true
       }
       if (!this.#put) {
         this.#isClosed = true
@@ -179,7 +179,7 @@ export class ImageUpload {
       this.#isUncertain = this.#put !== undefined
       return undefined
     }
-    if (status < 300 || (status === 412 && this.#isUncertain && this.#isOwn)) return this.#put.key
+    if (status < 300 || (status === 412 && this.#isUncertain && this.#isExclusive)) return this.#put.key
     this.#fault = `status ${status} ${http.STATUS_CODES[status] ?? ''}`.trimEnd()
     if (status === 413) {
       throw new AppError('RENDER_ERROR', {

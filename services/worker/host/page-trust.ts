@@ -12,9 +12,9 @@ const certutil = async (args: readonly string[]): Promise<void> => {
     await promisify(execFile)('certutil', args, { timeout: certutilMs })
   } catch (cause) {
     const isMissing = (cause as { code?: unknown }).code === 'ENOENT'
-    const why = isMissing ? 'certutil is missing (package libnss3-tools)' : `certutil: ${(cause as Error).message}`
+    const reason = isMissing ? 'certutil is missing (package libnss3-tools)' : `certutil: ${(cause as Error).message}`
     throw new AppError('CONFIGURATION', {
-      publicMessage: `SHUTTERFLEET_EXTRA_CA: pages cannot trust it: ${why}`,
+      publicMessage: `SHUTTERFLEET_EXTRA_CA: pages cannot trust it: ${reason}`,
       cause,
     })
   }

@@ -127,7 +127,7 @@ export const createSlot = (start: StartHost, sharing: Sharing, events: HostEvent
   return {
     isWarm,
     /** Whether the current host serves captures of this account only. */
-    hasServed: (accountId: string) => sharing.by === 'account' && served === accountId,
+    isDedicatedTo: (accountId: string) => sharing.by === 'account' && served === accountId,
     /** Milliseconds for which the slot has been trying to start a host; 0 if it has one or needs none. */
     coldForMs: () => (coldSince === undefined ? 0 : performance.now() - coldSince),
     /**

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { type Comparison, compareRounds } from './interval.ts'
-import type { Effort, Surroundings } from './parts.ts'
+import type { Workload, Surroundings } from './parts.ts'
 import { type Pair, swap } from './pair.ts'
 import { measureRound, type Round } from './round.ts'
 import { createSide, type Side } from './side.ts'
@@ -12,7 +12,7 @@ import { temporaryFolder } from './on-end.ts'
 export type Measure = { readonly name: string; readonly means: Pair<number>; readonly comparison: Comparison }
 
 // A few seconds each, so that there is time for many rounds.
-const effort: Effort = { warmSeconds: 3, loadSeconds: 5, captures: 20, idleMs: 8000 }
+const workload: Workload = { warmSeconds: 3, loadSeconds: 5, captures: 20, idleMs: 8000 }
 
 const roundsMin = 10
 /** Most rounds that are measured again, because a start or a request failed. */
@@ -41,7 +41,7 @@ export const openSides = async (trees: Pair<string>): Promise<Opened> => {
   const owned = opened.move()
   return {
     sides,
-    surroundings: { effort, pageUrl: `http://${site.host}/index.html` },
+    surroundings: { workload, pageUrl: `http://${site.host}/index.html` },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }

@@ -2,12 +2,12 @@ import { openConnection } from '#test/bench/load.ts'
 import { type Pair, turnOrder } from './pair.ts'
 
 /** What is asked of one of the two: whole HTTP/1.1 requests as text, sent in turn. */
-export type Asked = { readonly port: number; readonly requests: readonly string[] }
+export type LoadTarget = { readonly port: number; readonly requests: readonly string[] }
 
 /** `status` is that of every right answer. */
 export type InTurns = { readonly connections: number; readonly seconds: number; readonly status: string }
 
-const openLane = ([base, work]: Pair<Asked>): Pair<ReturnType<typeof openConnection>> => [
+const openLane = ([base, work]: Pair<LoadTarget>): Pair<ReturnType<typeof openConnection>> => [
   openConnection(base.port),
   openConnection(work.port),
 ]
@@ -17,7 +17,10 @@ const openLane = ([base, work]: Pair<Asked>): Pair<ReturnType<typeof openConnect
  * by a third within a second, and an accept costs more where fewer share a commit: so both meet the same moments at the same
  * rate. Resolves to the requests that each answered. Throws on another status.
  */
-export const loadInTurns = async (pair: Pair<Asked>, { connections, seconds, status }: InTurns): Promise<number> => {
+export const loadInTurns = async (
+  pair: Pair<LoadTarget>,
+  { connections, seconds, status }: InTurns,
+): Promise<number> => {
   const lanes = Array.from({ length: connections }, () => openLane(pair))
   const end = performance.now() + seconds * 1000
   let answers = 0

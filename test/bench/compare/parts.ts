@@ -9,7 +9,7 @@ import { onBoth, type Pair, turnOrder } from './pair.ts'
 import { endWorkers, type Running, type Side } from './side.ts'
 
 /** How much is measured of each part in one round; `captures` is an even number. */
-export type Effort = {
+export type Workload = {
   readonly warmSeconds: number
   readonly loadSeconds: number
   readonly captures: number
@@ -17,7 +17,7 @@ export type Effort = {
 }
 
 /** What all parts share. */
-export type Surroundings = { readonly effort: Effort; readonly pageUrl: string }
+export type Surroundings = { readonly workload: Workload; readonly pageUrl: string }
 
 /** What one version needed, by name and unit; less is better in each. */
 export type Measured = Readonly<Record<string, number>>
@@ -84,7 +84,7 @@ const captureInTurns = async (pair: Pair<Running>, surroundings: Surroundings, f
 const captureIn = (name: string, format: string): RunningPart => ({
   prepare: (pair, surroundings) => captureInTurns(pair, surroundings, format, warmCaptures),
   measure: async (pair, surroundings) => {
-    const count = surroundings.effort.captures
+    const count = surroundings.workload.captures
     const spent = [countSpent(pair[0].system.pid), countSpent(pair[1].system.pid)] as const
     const times = await captureInTurns(pair, surroundings, format, count)
     const measuredOf = (side: 0 | 1): Measured => {
@@ -111,24 +111,24 @@ const measureIdle = async ({ system }: Running, idleMs: number): Promise<Measure
 export const runningParts: Readonly<Record<string, RunningPart>> = {
   idle: {
     prepare: async () => undefined,
-    measure: (pair, { effort }) => onBoth(pair, (running) => measureIdle(running, effort.idleMs)),
+    measure: (pair, { workload }) => onBoth(pair, (running) => measureIdle(running, workload.idleMs)),
   },
   capture: captureIn('capture', 'jpeg'),
   png: captureIn('png', 'png'),
   accept: {
-    prepare: async (pair, { effort }) => {
+    prepare: async (pair, { workload }) => {
       await onBoth(pair, endWorkers)
-      await accept(pair, effort.warmSeconds)
+      await accept(pair, workload.warmSeconds)
     },
-    measure: async (pair, { effort }) => named('accept: processor ms each', await accept(pair, effort.loadSeconds)),
+    measure: async (pair, { workload }) => named('accept: processor ms each', await accept(pair, workload.loadSeconds)),
   },
   lists: {
-    prepare: async (pair, { effort }) => {
+    prepare: async (pair, { workload }) => {
       await onBoth(pair, endWorkers)
-      await accept(pair, effort.warmSeconds)
-      await list(pair, effort.warmSeconds)
+      await accept(pair, workload.warmSeconds)
+      await list(pair, workload.warmSeconds)
     },
-    measure: async (pair, { effort }) => named('lists: processor ms each', await list(pair, effort.loadSeconds)),
+    measure: async (pair, { workload }) => named('lists: processor ms each', await list(pair, workload.loadSeconds)),
   },
 }
 

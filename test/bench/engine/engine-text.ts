@@ -35,14 +35,14 @@ const rowOf = ({ fixture, format, ours, bare, workerMs }: Compared) => [
 /** Processor milliseconds per jpeg capture of each fixture, by part. */
 const partsTable = (compared: readonly Compared[]): string => {
   const jpeg = compared.filter(({ format }) => format === 'jpeg')
-  const rowsOf = (side: 'ours' | 'bare', prefix: string) => {
+  const rows = (side: 'ours' | 'bare', prefix: string) => {
     const parts = [...new Set(jpeg.flatMap((each) => [...each[side].run.cpuMs.keys()]))]
     return parts.map((part) => [
       prefix + basename(part),
       ...jpeg.map((each) => cpuOf(each[side], (one) => one === part).toFixed(1)),
     ])
   }
-  return table(['part', ...jpeg.map(({ fixture }) => fixture)], [...rowsOf('ours', ''), ...rowsOf('bare', 'loop: ')])
+  return table(['part', ...jpeg.map(({ fixture }) => fixture)], [...rows('ours', ''), ...rows('bare', 'loop: ')])
 }
 
 const reasons = `Why where it is not:

@@ -6,7 +6,7 @@ import type { Site } from './serve-site.ts'
 import type { WarmSite, WarmSystem } from './warm-system.ts'
 
 /** How much is measured: after warm-ups, rounds of `captures` two at a time, then `pairs` one at a time. */
-export type EngineEffort = {
+export type EngineWorkload = {
   readonly warmUps: number
   readonly rounds: number
   readonly captures: number
@@ -60,8 +60,8 @@ const takePairs = async (service: WarmSystem, loop: Contender, shot: Shot, pairs
   return { oursMs: quantile(ours, 0.5), bareMs: quantile(bare, 0.5), workerMs: quantile(worker, 0.5) }
 }
 
-const compare = async (service: WarmSystem, loop: Contender, shot: Shot, effort: EngineEffort) => {
-  const { warmUps, rounds, captures, pairs } = effort
+const compare = async (service: WarmSystem, loop: Contender, shot: Shot, workload: EngineWorkload) => {
+  const { warmUps, rounds, captures, pairs } = workload
   for (const contender of [service, loop]) await takeMany(contender, shot, warmUps, atOnce)
   const [ours, bare]: [Run[], Run[]] = [[], []]
   for (let round = 0; round < rounds; round += 1) {
@@ -79,7 +79,7 @@ const compare = async (service: WarmSystem, loop: Contender, shot: Shot, effort:
 /** Takes every fixture whose name has `only` in it with the whole service and with a bare Playwright loop, in interleaved rounds. */
 export const measureEngine = async (
   { site, service }: WarmSite,
-  effort: EngineEffort,
+  workload: EngineWorkload,
   only: string,
 ): Promise<readonly Compared[]> => {
   await using loop = await startBareLoop()
@@ -87,7 +87,7 @@ export const measureEngine = async (
   for (const [index, [fixture, source]] of Object.entries(fixturesOf(site)).entries()) {
     if (!fixture.includes(only)) continue
     for (const format of index === 0 ? [...everywhere, ...elsewhere] : everywhere) {
-      compared.push({ fixture, format, ...(await compare(service, loop, { ...source, format }, effort)) })
+      compared.push({ fixture, format, ...(await compare(service, loop, { ...source, format }, workload)) })
     }
   }
   return compared

@@ -1,5 +1,5 @@
 import { families } from '#test/fixtures/gallery/families.ts'
-import { assertInstalled, pathOf } from '#test/helpers/gallery.ts'
+import { assertInstalled, pagePath } from '#test/helpers/gallery.ts'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
@@ -7,10 +7,10 @@ import type { Shot } from './contender.ts'
 import type { WarmSite, WarmSystem } from './warm-system.ts'
 
 /** How much is measured. */
-export type LastingEffort = {
-  /** After how many captures in one worker its memory is looked at. */
-  readonly looks: readonly number[]
-  /** How long the service is left alone before each look. */
+export type LastingWorkload = {
+  /** Numbers of captures after which the memory of a worker is read. */
+  readonly readAfter: readonly number[]
+  /** How long the service is left alone before each reading. */
   readonly settleMs: number
   readonly format: Shot['format']
   /** Path of a tall page. */
@@ -21,7 +21,7 @@ export type LastingEffort = {
   readonly kills: number
 }
 
-type MemoryEffort = Pick<LastingEffort, 'looks' | 'settleMs' | 'format'>
+type MemoryWorkload = Pick<LastingWorkload, 'readAfter' | 'settleMs' | 'format'>
 
 /** What was measured of one worker. */
 export type Lasting = {
@@ -51,7 +51,7 @@ const workerParts = ['worker', 'browser host', 'Chromium']
 /** The pages of the gallery. */
 export const galleryPages = families.flatMap(({ pages }) => pages)
 
-const pageOf = ({ httpHost }: WarmSite['site']) => `http://${httpHost}/15`
+const plainPage = ({ httpHost }: WarmSite['site']) => `http://${httpHost}/15`
 
 const timingsOf = async ({ take, system }: WarmSystem, shot: Shot): Promise<Record<string, number>> => {
   const { id = '' } = await take(shot)
@@ -80,11 +80,11 @@ const measureTall = async (service: WarmSystem, url: string, shots: number): Pro
 const measureMemory = async (
   service: WarmSystem,
   shots: readonly Shot[],
-  { looks, settleMs, atOnce = 1 }: Pick<LastingEffort, 'looks' | 'settleMs'> & { readonly atOnce?: number },
+  { readAfter, settleMs, atOnce = 1 }: Pick<LastingWorkload, 'readAfter' | 'settleMs'> & { readonly atOnce?: number },
 ): Promise<Lasting['memory']> => {
   const memory: { captures: number; bytes: number }[] = []
   let begun = 0
-  for (const captures of looks) {
+  for (const captures of readAfter) {
     const takeRest = async () => {
       while (begun < captures) await service.take(shots[begun++ % shots.length]!)
     }
@@ -136,7 +136,7 @@ const measureKilled = async (service: WarmSystem, url: string, kills: number): P
 
 /** Two callers, so that the next capture always waits: what replacing costs the slot is what it then waits for a page. */
 export const measureRecycling = async ({ site, service }: WarmSite, recyclings: number): Promise<Recycling> => {
-  const url = pageOf(site)
+  const url = plainPage(site)
   const shots: Promise<string>[] = []
   let left = recyclings * recycleCaptures
   const call = async () => {
@@ -156,26 +156,26 @@ export const measureRecycling = async ({ site, service }: WarmSite, recyclings: 
 /** Measures the memory of the workers over captures of the gallery's pages in turn, two at a time. */
 export const measurePages = async (
   { site, service }: WarmSite,
-  effort: Pick<LastingEffort, 'looks' | 'settleMs'>,
+  workload: Pick<LastingWorkload, 'readAfter' | 'settleMs'>,
 ): Promise<Lasting['memory']> => {
   assertInstalled()
   const shared = { format: 'jpeg', timeout: 30 } as const
   const shots = galleryPages.map((page) => {
-    const shot = { ...page.parameters, ...shared, url: `http://${site.httpHost}${pathOf(page)}` }
+    const shot = { ...page.parameters, ...shared, url: `http://${site.httpHost}${pagePath(page)}` }
     return shot
   })
-  return await measureMemory(service, shots, { ...effort, atOnce: 2 })
+  return await measureMemory(service, shots, { ...workload, atOnce: 2 })
 }
 
 /** Measures the memory of one worker over many captures, and nothing else. */
-export const measureMemoryAlone = ({ site, service }: WarmSite, effort: MemoryEffort): Promise<Lasting['memory']> =>
-  measureMemory(service, [{ url: pageOf(site), format: effort.format }], effort)
+export const measureMemoryAlone = ({ site, service }: WarmSite, workload: MemoryWorkload): Promise<Lasting['memory']> =>
+  measureMemory(service, [{ url: plainPage(site), format: workload.format }], workload)
 
 /** Measures one worker over many captures: its memory, very tall pages, the blockers, and what a killed browser costs. */
-export const measureLasting = async ({ site, service }: WarmSite, effort: LastingEffort): Promise<Lasting> => {
-  const page = pageOf(site)
-  const memory = await measureMemory(service, [{ url: page, format: effort.format }], effort)
-  const tall = await measureTall(service, `http://${site.httpHost}${effort.tall}`, effort.tallShots)
-  const blockers = await measureBlockers(service, page, effort.blocked)
-  return { memory, tall, ...blockers, killed: await measureKilled(service, page, effort.kills) }
+export const measureLasting = async ({ site, service }: WarmSite, workload: LastingWorkload): Promise<Lasting> => {
+  const page = plainPage(site)
+  const memory = await measureMemory(service, [{ url: page, format: workload.format }], workload)
+  const tall = await measureTall(service, `http://${site.httpHost}${workload.tall}`, workload.tallShots)
+  const blockers = await measureBlockers(service, page, workload.blocked)
+  return { memory, tall, ...blockers, killed: await measureKilled(service, page, workload.kills) }
 }

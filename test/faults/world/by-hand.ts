@@ -1,3 +1,4 @@
+import { browserPools } from '#shared/kube/browser-pool.ts'
 import { isActive } from '#test/helpers/model-api/pods.ts'
 import type { Stored } from '#test/helpers/model-api/object.ts'
 import type { Target } from '#test/helpers/model-api/server.ts'
@@ -49,6 +50,10 @@ export const edit = (world: World, resource: string, name: string, body: object)
     world.model.server.patch(targetOf(world, resource, object, subresource), { kind: 'merge', body }, person)
   })
 }
+
+/** Sends a merge patch of a BrowserPool's spec as a user. */
+export const editPool = (world: World, name: string, spec: object): void =>
+  edit(world, `${browserPools.apiVersion}/${browserPools.plural}`, name, { spec })
 
 /** Sends a forced server-side apply as a user. */
 export const applyByHand = (world: World, resource: string, name: string, body: object): void =>

@@ -1,6 +1,7 @@
 import type { KubeResponse, KubeRequest } from '#shared/kube/connection.ts'
 import { errorOfConnection } from '#shared/kube/kube-error.ts'
 import { ObjectCache } from '#controller/kube/object-cache.ts'
+import { JobCreations } from '#controller/operator/jobs/job-creations.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { Term } from '#controller/kube/term.ts'
 import { type HeartbeatMessage, poolStateCodec } from '#shared/queue/messages.ts'
@@ -50,6 +51,12 @@ export const listIgnoresAbsence: MissingGuard = {
     }),
 }
 
+/** Created Jobs count only once the informer shows them. */
+export const createdJobsForgotten: MissingGuard = {
+  name: 'created Jobs do not count before the informer shows them',
+  take: () => replacing(JobCreations.prototype, { pending: () => new Set() }),
+}
+
 const isCreation = ({ method, path }: KubeRequest) => method === 'POST' && path.endsWith('/jobs')
 const isOfLease = ({ path }: KubeRequest) => path.includes('/leases/')
 
@@ -91,19 +98,28 @@ export const leaseByCalendar: MissingGuard = {
 const heartbeatOf = (subject: string, data: Uint8Array): HeartbeatMessage | undefined =>
   subject.endsWith('.beat') ? (JSON.parse(Buffer.from(data).toString()) as HeartbeatMessage) : undefined
 
+/** Workers whose heartbeat has this property are reported as drained, without captures. */
+const countingAsDrained = (isMeant: (heartbeat: HeartbeatMessage) => boolean): Interceptors => ({
+  queue: changingMessages((message) => {
+    const heartbeat = heartbeatOf(message.subject, message.data)
+    if (!heartbeat || !isMeant(heartbeat)) return message
+    return {
+      ...message,
+      data: Buffer.from(JSON.stringify({ ...heartbeat, state: 'drained', busy: 0, captures: [] })),
+    }
+  }),
+})
+
 /** A draining worker is removed although it still serves a capture. */
 export const drainsNotAwaited: MissingGuard = {
   name: 'a draining worker counts as drained',
-  interceptors: {
-    queue: changingMessages((message) => {
-      const heartbeat = heartbeatOf(message.subject, message.data)
-      if (heartbeat?.state !== 'draining') return message
-      return {
-        ...message,
-        data: Buffer.from(JSON.stringify({ ...heartbeat, state: 'drained', busy: 0, captures: [] })),
-      }
-    }),
-  },
+  interceptors: countingAsDrained(({ state }) => state === 'draining'),
+}
+
+/** The capture that a Job serves counts as waiting, because its worker counts as drained. */
+export const servingNotCounted: MissingGuard = {
+  name: 'a Job that serves a capture does not count',
+  interceptors: countingAsDrained(({ busy }) => busy > 0),
 }
 
 /** The Unknown phase and readiness of pods are ignored. */

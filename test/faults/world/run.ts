@@ -73,7 +73,7 @@ export type Outcome = { readonly damages: readonly Damage[]; readonly rows: read
 export const runFault = async ({ seed, fault, log, interceptors }: Run): Promise<Outcome> => {
   const random = seededRandom(seed * 7919)
   const clockFaults = fault.clocks?.(random) ?? []
-  const world = createWorld({ seed, clockFaults, ...(log && { log }), ...(interceptors && { interceptors }) })
+  using world = createWorld({ seed, clockFaults, ...(log && { log }), ...(interceptors && { interceptors }) })
   const load = createLoad(world, random)
   await runUntil(world, warmMs + random() * burst.everyMs, load)
   fault.begin(world, random)
@@ -88,6 +88,5 @@ export const runFault = async ({ seed, fault, log, interceptors }: Run): Promise
   while (!isAtRest(world) && world.clock.nowMs() < limitMs) await world.clock.advance(stepMs)
   world.audit.close()
   if (!isAtRest(world)) world.audit.note('restless', `not at rest ${restMs / 1000} s after the fault`)
-  for (const { kill } of world.replicas) kill()
   return { damages: world.audit.damages, rows: [...world.ledger.rows.values()] }
 }

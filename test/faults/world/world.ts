@@ -19,8 +19,8 @@ import { Nodes, type NodesOptions } from './nodes.ts'
 import { type Replica, startReplica } from './replica.ts'
 import { SimulatedWorker, type WorkerEvents } from './worker.ts'
 
-/** A simulated Kubernetes, queue, ledger, workers and controllers on one clock. */
-export type World = {
+/** A simulated Kubernetes, queue, ledger, workers and controllers on one clock. Dispose kills the controllers. */
+export type World = Disposable & {
   readonly clock: HandClock
   /** The world's random numbers; a fault has its own generator. */
   readonly random: () => number
@@ -176,6 +176,9 @@ export const createWorld = (options: WorldOptions): World => {
     workers: node.running,
     loseZone: (zone) => {
       for (const name of nodes.cordon(zone)) model.kubelet.loseNode(name)
+    },
+    [Symbol.dispose]: () => {
+      for (const { kill } of replicas) kill()
     },
   }
   for (const [name, spec] of Object.entries(specs)) createPool(world, name, spec)

@@ -20,13 +20,13 @@ let pages = 0
 /** Starts with held pages. */
 export const holdCaptures = (release: Release, outside: OutsideServices): HeldCaptures => {
   const open = new Set<string>()
-  const ends: string[] = []
+  const outcomes: string[] = []
   outside.hold()
-  const look = async (id: string) => {
+  const updateEnded = async (id: string) => {
     const { status, error } = await release.record(id)
     if (status !== 'completed' && status !== 'failed') return
     open.delete(id)
-    ends.push(error ? `${status}: ${error.code}, ${error.message}` : status)
+    outcomes.push(error ? `${status}: ${error.code}, ${error.message}` : status)
   }
   return {
     create: async (count) => {
@@ -37,13 +37,13 @@ export const holdCaptures = (release: Release, outside: OutsideServices): HeldCa
     requested: (count) =>
       eventually(() => outside.held() >= count, { withinMs: pageSeconds * 1000, what: `${count} pages are requested` }),
     finish: async () => {
-      outside.letGo()
-      const isOver = async () => {
-        for (const id of open) await look(id)
+      outside.releasePages()
+      const haveAllEnded = async () => {
+        for (const id of open) await updateEnded(id)
         return open.size === 0
       }
-      await eventually(isOver, { withinMs: endMs, what: 'all captures end' })
-      return ends
+      await eventually(haveAllEnded, { withinMs: endMs, what: 'all captures end' })
+      return outcomes
     },
   }
 }

@@ -17,12 +17,12 @@ export type OutsideServices = AsyncDisposable & {
   /** The Secrets that the chart requires, by name. */
   readonly secrets: Readonly<Record<'postgresql' | 'nats' | 'bucket', SecretTexts>>
   readonly ports: typeof ports
-  /** URL of a blue page; those below `/held` respond after `letGo`. Each query is a separate page. */
+  /** URL of a blue page; those below `/held` respond after `releasePages`. Each query is a separate page. */
   readonly page: (path: string) => string
   /** Number of requests held now. */
   readonly held: () => number
   /** Serves all held pages, and all later ones immediately. */
-  readonly letGo: () => void
+  readonly releasePages: () => void
   /** Holds pages below `/held` again. */
   readonly hold: () => void
   /** A proxy URL with its required credentials, and a page whose name only this proxy resolves. */
@@ -64,7 +64,7 @@ export const startOutsideServices = async ({
     ports,
     page: (path) => `http://${webAddress}/${path}`,
     held: pages.held,
-    letGo: pages.letGo,
+    releasePages: pages.releasePages,
     hold: pages.hold,
     proxied: {
       url: `http://${nameOfProxyAlone}:${pages.port}/by-proxy`,
@@ -92,7 +92,7 @@ const startPages = async () => {
   return {
     ...running,
     held: () => waiting.size,
-    letGo: () => {
+    releasePages: () => {
       holds = false
       for (const response of waiting) answer(response)
       waiting.clear()

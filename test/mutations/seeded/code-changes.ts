@@ -24,13 +24,13 @@ const operators: Readonly<Record<string, string>> = {
  * statements, properties, arguments and entries; changed SQL.
  */
 export const codeChanges = (file: SourceFile): Change[] => {
-  const textOf = ({ start, end }: Range) => file.text.slice(start, end)
+  const textAt = ({ start, end }: Range) => file.text.slice(start, end)
   const nodes = nodesIn(file)
   const isInLoop = createIsInLoop(nodes)
   return nodes
     .flatMap((node) => [
-      ...expressionChanges(node, textOf),
-      ...statementChanges(node, textOf, isInLoop),
+      ...expressionChanges(node, textAt),
+      ...statementChanges(node, textAt, isInLoop),
       ...listChanges(node, file.text),
       ...sqlTextChanges(node, file.text),
     ])

@@ -23,7 +23,7 @@ export const casts = (files: readonly SourceFile[], allowed: readonly AllowedCas
 
 const castsIn = (file: SourceFile): Finding[] => [
   ...nodesIn(file).flatMap((node) => {
-    const fault = faultOf(node)
+    const fault = findCast(node)
     return fault ? [findingOn(file, node, rule, fault)] : []
   }),
   ...parse(file)
@@ -31,7 +31,7 @@ const castsIn = (file: SourceFile): Finding[] => [
     .map(({ start }) => findingAt(file, start, rule, 'a comment silences the compiler')),
 ]
 
-const faultOf = (node: SyntaxNode): string | undefined => {
+const findCast = (node: SyntaxNode): string | undefined => {
   if (!isCast(node)) return undefined
   if (node.typeAnnotation.type === 'TSNeverKeyword') return 'a cast to never fits every type'
   if (node.typeAnnotation.type === 'TSAnyKeyword') return 'a cast to any fits every type'

@@ -10,11 +10,11 @@ const undocumented = (file: SourceFile): Finding[] => {
   const docEnds = new Set(
     comments.filter(({ type, value }) => type === 'Block' && /^\*[^]*\w/.test(value)).map(({ end }) => end),
   )
-  const seen = new Set<string>()
+  const documented = new Set<string>()
   return program.body.flatMap((statement) => {
     if (statement.type !== 'ExportNamedDeclaration' || statement.source) return []
-    const names = exportedNames(statement).filter((name) => !seen.has(name))
-    for (const name of names) seen.add(name)
+    const names = exportedNames(statement).filter((name) => !documented.has(name))
+    for (const name of names) documented.add(name)
     const before = file.text.slice(0, statement.start).trimEnd().length
     if (docEnds.has(before) || names.length === 0) return []
     return [findingOn(file, statement, 'doc-comments', `${names.join(', ')} has no doc comment directly above it`)]

@@ -11,18 +11,18 @@ export const hopTable = (files: readonly SourceFile[]): Finding[] => {
   const file = files.find(({ path }) => path === 'ARCHITECTURE.md')
   if (!file) return []
   const findings: Finding[] = []
-  const seen = new Set<string>()
+  const linked = new Set<string>()
   let counted = 0
   for (const match of file.text.matchAll(row)) {
     const report = (problem: string) => findings.push(findingAt(file, match.index, 'hop-table', problem))
     const paths = [...match[0].matchAll(/`(services\/[\w./-]+)`/g)].map(([, path = '']) => path)
-    for (const path of paths) if (seen.has(path)) report(`${path} is opened twice`)
-    for (const path of paths) seen.add(path)
+    for (const path of paths) if (linked.has(path)) report(`${path} is opened twice`)
+    for (const path of paths) linked.add(path)
     const count = match.groups?.['count'] ?? ''
     if (count === '–') continue
     if (Number(count) !== paths.length) report(`names ${paths.length} files, not ${count}`)
     counted += paths.length
     if (counted > filesMax) report(`${counted} files, more than ${filesMax}`)
   }
-  return seen.size > 0 ? findings : [findingAt(file, 0, 'hop-table', 'has no table of hops')]
+  return linked.size > 0 ? findings : [findingAt(file, 0, 'hop-table', 'has no table of hops')]
 }

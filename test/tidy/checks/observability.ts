@@ -29,7 +29,11 @@ const alertsIn = (file: SourceFile): Alert[] =>
     text,
   }))
 
-const faultsOf = ({ file, index, text }: Alert, pages: ReadonlySet<string>, tested: ReadonlySet<string>): Finding[] => {
+const alertProblems = (
+  { file, index, text }: Alert,
+  pages: ReadonlySet<string>,
+  tested: ReadonlySet<string>,
+): Finding[] => {
   const alert = /alert: (\w+)/.exec(text)?.[1] ?? ''
   const page = /runbook_url: (\S+)/.exec(text)?.[1] ?? ''
   return [
@@ -57,7 +61,7 @@ export const observability = (tree: readonly SourceFile[]): Finding[] => {
   const alerts = shipped.filter(({ path }) => path.startsWith(`${files}rules/`)).flatMap(alertsIn)
   return [
     ...shipped.flatMap((file) => unknownMetrics(file, known)),
-    ...alerts.flatMap((alert) => faultsOf(alert, new Set(pages.map(({ path }) => path)), tested)),
+    ...alerts.flatMap((alert) => alertProblems(alert, new Set(pages.map(({ path }) => path)), tested)),
     ...pages
       .filter(({ path }) => !alerts.some(({ text }) => text.includes(path)))
       .map((page) => findingAt(page, 0, rule, 'no alert points here')),

@@ -20,16 +20,16 @@ const templateOf = (files: readonly SourceFile[], name: string, program: string)
 
 /** Every service of the register has a program, events on the page of metrics, a page of operations that names it, and a template of the chart that starts it, with `traced` if it sends spans. */
 export const serviceParts = (files: readonly SourceFile[], services: Services): Finding[] => {
-  const textOf = (at: string) => files.find(({ path }) => path === at)?.text ?? ''
+  const readText = (at: string) => files.find(({ path }) => path === at)?.text ?? ''
   return Object.entries(services).flatMap(([name, { program, cluster, sendsSpans }]) => {
     const [folder = ''] = program.split('/')
     const template = templateOf(files, name, cluster?.program ?? program)
     const parts: Readonly<Record<string, boolean>> = {
-      [`services/${program}.ts`]: textOf(`services/${program}.ts`) !== '',
-      [`its events in tools/docs/metrics-page.ts`]: textOf('tools/docs/metrics-page.ts').includes(
+      [`services/${program}.ts`]: readText(`services/${program}.ts`) !== '',
+      [`its events in tools/docs/metrics-page.ts`]: readText('tools/docs/metrics-page.ts').includes(
         `'#${folder}/telemetry/events.ts'`,
       ),
-      'a row in docs/operations.md': textOf('docs/operations.md').includes(`\n| ${name} |`),
+      'a row in docs/operations.md': readText('docs/operations.md').includes(`\n| ${name} |`),
       'a template of the chart': template !== undefined,
       [`"traced" ${sendsSpans} in its template`]: template?.text.includes('"traced" true') === sendsSpans,
     }

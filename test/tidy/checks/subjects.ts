@@ -18,11 +18,11 @@ export const subjects = (files: readonly SourceFile[]): Finding[] =>
 
 const isSubject = (node: SyntaxNode): boolean => {
   if (node.type === 'TemplateLiteral')
-    return prefix.test(textOf(node)) && (node.expressions.length > 0 || isSubjectText(textOf(node)))
+    return prefix.test(literalText(node)) && (node.expressions.length > 0 || isSubjectText(literalText(node)))
   return node.type === 'Literal' && typeof node.value === 'string' && isSubjectText(node.value)
 }
 
-const textOf = (node: Extract<SyntaxNode, { type: 'TemplateLiteral' }>): string => node.quasis[0]?.value.raw ?? ''
+const literalText = (node: Extract<SyntaxNode, { type: 'TemplateLiteral' }>): string => node.quasis[0]?.value.raw ?? ''
 
 const isSubjectText = (text: string): boolean => {
   const start = prefix.exec(text)

@@ -17,10 +17,17 @@ await once(server, 'listening')
 t.teardown(() => server.close())
 const { port } = server.address() as AddressInfo
 
+const written: string[] = []
+const notes: string[] = []
+
 /** The request body that the command sends. */
 const sent = async (source: string, flags: ParsedArgs['flags']) => {
   const env = { SHUTTERFLEET_BASE_URL: `http://127.0.0.1:${port}`, SHUTTERFLEET_API_KEY: 'key' }
-  const rest = { stop: new AbortController().signal, root: '/', print: () => {}, note: () => {} }
+  const outputs = {
+    note: (line: string) => void notes.push(line),
+    write: (bytes: Uint8Array | string) => void written.push(String(bytes)),
+  }
+  const rest = { stop: new AbortController().signal, root: '/', print: () => {}, ...outputs }
   await capture.run({ env, ...rest }, { flags, operands: [source] })
   return bodies.at(-1)
 }
@@ -47,6 +54,42 @@ t.test('capture: the extension of the output file sets the format, unless it is 
     await t.rejects(sent(url, { output: join(folder, name) }), { message }, name)
   }
   t.equal(bodies.length, before, 'nothing is captured')
+})
+
+t.test('capture: an extension that contradicts the format is refused', async (t) => {
+  const output = join(t.testdir(), 'a.jpg')
+  const url = 'https://example.com'
+  t.match(await sent(url, { output, parameter: ['format=jpeg'] }), { format: 'jpeg' })
+  const before = bodies.length
+  const message = /-o .*a\.jpg and -p format=png contradict each other/
+  await t.rejects(sent(url, { output, parameter: ['format=png'] }), { message })
+  t.equal(bodies.length, before, 'nothing is captured')
+})
+
+t.test('capture: a file that cannot be written is found before the capture', async (t) => {
+  const before = bodies.length
+  const folder = join(t.testdir({ folder: {} }), 'folder')
+  for (const [output, code] of [
+    [join(folder, 'missing', 'a.png'), 'ENOENT'],
+    [folder, 'EISDIR'],
+  ] as const) {
+    const message = new RegExp(`${output} cannot be written \\(${code}\\); choose another with -o`)
+    await t.rejects(sent('https://example.com', { output }), { message })
+  }
+  t.equal(bodies.length, before, 'nothing is captured')
+})
+
+t.test('capture: - is the standard output, which has the image only', async (t) => {
+  await sent('https://example.com', { output: '-' })
+  t.strictSame(written, ['image'])
+  t.match(notes, [/^standard output: /])
+  const both = sent('https://example.com', { output: '-', json: true })
+  await t.rejects(both, { message: /-o - and --json both need the standard output/ })
+})
+
+t.test('capture: a host without a scheme is refused with its URL', async (t) => {
+  const message = /SOURCE example\.com\/a: must be an http or https URL, such as https:\/\/example\.com\/a, or a file/
+  await t.rejects(sent('example.com/a', {}), { message })
 })
 
 t.test('capture: accepts HTML and Markdown files by their extensions, and no others', async (t) => {

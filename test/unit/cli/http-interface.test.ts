@@ -9,11 +9,11 @@ type Answer = { status: number; headers?: Record<string, string>; body?: unknown
 
 /** A service that sends its responses in order and records its requests. */
 const startService = async (answers: readonly Answer[]) => {
-  const asked: { line: string; key: string | undefined; body: unknown }[] = []
+  const requests: { line: string; key: string | undefined; body: unknown }[] = []
   const server = createServer(async (request: IncomingMessage, response) => {
     const body: unknown = request.method === 'POST' ? await json(request) : undefined
-    asked.push({ line: `${request.method} ${request.url}`, key: request.headers.authorization, body })
-    const { status, headers = {}, body: answer, image } = answers[asked.length - 1] ?? { status: 500 }
+    requests.push({ line: `${request.method} ${request.url}`, key: request.headers.authorization, body })
+    const { status, headers = {}, body: answer, image } = answers[requests.length - 1] ?? { status: 500 }
     response.writeHead(status, headers)
     response.end(image ?? JSON.stringify(answer ?? {}))
   }).listen(0, '127.0.0.1')
@@ -21,17 +21,17 @@ const startService = async (answers: readonly Answer[]) => {
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const at = { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key', stop: new AbortController().signal }
-  return { at, asked }
+  return { at, requests }
 }
 
 const id = { 'x-screenshot-id': 'abc' }
 const record = (status: string, more: object = {}) => ({ status: 200, body: { data: { id: 'abc', status, ...more } } })
 
 t.test('http interface: returns an image at once, then its record', async (t) => {
-  const { at, asked } = await startService([{ status: 200, headers: id, image: 'bytes' }, record('completed')])
+  const { at, requests } = await startService([{ status: 200, headers: id, image: 'bytes' }, record('completed')])
   const { image, record: found } = await captureViaHttp(at, { url: 'http://x' }, 1000)
   t.strictSame([image?.toString(), found.status], ['bytes', 'completed'])
-  t.strictSame(asked, [
+  t.strictSame(requests, [
     { line: 'POST /v1/screenshots/capture', key: 'Bearer key', body: { url: 'http://x' } },
     { line: 'GET /v1/screenshots/abc', key: 'Bearer key', body: undefined },
   ])
@@ -44,9 +44,9 @@ t.test('http interface: polls a capture that continues after the 202', async (t)
     record('completed'),
     { status: 200, image: 'late' },
   ]
-  const { at, asked } = await startService(answers)
+  const { at, requests } = await startService(answers)
   t.equal((await captureViaHttp(at, {}, 10_000)).image?.toString(), 'late')
-  t.equal(asked.at(-1)?.line, 'GET /v1/screenshots/abc/image')
+  t.equal(requests.at(-1)?.line, 'GET /v1/screenshots/abc/image')
 })
 
 t.test('http interface: gives up on a capture that takes too long, and reports its state', async (t) => {

@@ -29,14 +29,14 @@ const copy = async (from: ObjectStore, there: Map<string, string>) => {
 }
 
 t.test('copy: copies missing objects anywhere in the list, and nothing else', async (t) => {
-  for (const kept of [[], keys, keys.slice(0, 5), keys.slice(15), keys.filter((_, index) => index % 3 === 0)]) {
-    const there = new Map(kept.map((key) => [key, 'as it was']))
+  for (const existing of [[], keys, keys.slice(0, 5), keys.slice(15), keys.filter((_, index) => index % 3 === 0)]) {
+    const there = new Map(existing.map((key) => [key, 'as it was']))
     there.set('captures/of-another', 'which the first has not')
     const { done, written } = await copy(storeOf(all), there)
-    t.match(done, { copied: 20 - kept.length, kept: kept.length })
+    t.match(done, { copied: 20 - existing.length, kept: existing.length })
     t.strictSame(
       written.toSorted(),
-      keys.filter((key) => !kept.includes(key)),
+      keys.filter((key) => !existing.includes(key)),
     )
     t.equal(there.size, 21)
   }

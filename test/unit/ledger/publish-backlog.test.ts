@@ -24,9 +24,9 @@ t.test('publish backlog: all other numbers are from the newest reading', async (
 })
 
 t.test('publish backlog: drops readings older than ten seconds', async (t) => {
-  const kept = [0, 1000, 11_000].reduce<Reading[]>((all, atMs) => appendReading(all, reading(atMs, 0)), [])
+  const readings = [0, 1000, 11_000].reduce<Reading[]>((all, atMs) => appendReading(all, reading(atMs, 0)), [])
   t.same(
-    kept.map(({ atMs }) => atMs),
+    readings.map(({ atMs }) => atMs),
     [1000, 11_000],
   )
 })

@@ -16,8 +16,8 @@ t.test('data folder: creates a folder for its owner only, and restricts an open 
 
 t.test('data folder: reports why a folder cannot be used', async (t) => {
   const root = t.testdir({ file: 'text' })
-  const refused = (path: string, why: RegExp) =>
-    t.rejects(openDataFolder(path), { code: 'CONFIGURATION', message: why })
+  const refused = (path: string, reason: RegExp) =>
+    t.rejects(openDataFolder(path), { code: 'CONFIGURATION', message: reason })
   await refused(join(root, 'file'), /is not a folder.*--data/)
   await refused(join(root, 'file', 'below'), /is not a folder/)
   await refused('/proc/x/y', /cannot be made \(ENOENT\).*--data/)

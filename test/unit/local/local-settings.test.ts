@@ -15,8 +15,8 @@ t.test('local settings: by default runs everything itself, with workers for the 
     s3Url: undefined,
     allowTargets: [],
   })
-  const given = { SHUTTERFLEET_POOL_MAX: '7', SHUTTERFLEET_PROXIED_MAX: '5' }
-  t.match(readLocalSettings(given, 3), { poolMax: 7, proxiedMax: 5 })
+  const settings = { SHUTTERFLEET_POOL_MAX: '7', SHUTTERFLEET_PROXIED_MAX: '5' }
+  t.match(readLocalSettings(settings, 3), { poolMax: 7, proxiedMax: 5 })
   t.end()
 })
 

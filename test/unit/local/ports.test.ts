@@ -24,7 +24,7 @@ t.test('ports: are kept between runs, and unique', async (t) => {
   )
 })
 
-t.test('ports: replaces a kept port that is in use', async (t) => {
+t.test('ports: replaces a stored port that is in use', async (t) => {
   const path = join(t.testdir(), 'ports.json')
   const first = await choosePorts(path, 0)
   await using _other = await occupy(first.objects)

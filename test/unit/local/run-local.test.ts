@@ -11,10 +11,10 @@ const linesOf = async (t: Test, env: Readonly<Record<string, string>>) => {
   t.teardown(() => rm(root, { recursive: true, force: true }))
   const lines: string[] = []
   const deps = { env, root, stop: new AbortController().signal, started: () => {} }
-  const given = { SHUTTERFLEET_CHROMIUM: join(root, 'missing'), SHUTTERFLEET_DATA: join(root, 'data') }
+  const environment = { SHUTTERFLEET_CHROMIUM: join(root, 'missing'), SHUTTERFLEET_DATA: join(root, 'data') }
   const running = runLocal({
     ...deps,
-    env: { ...given, ...env },
+    env: { ...environment, ...env },
     events: createLocalEvents((line) => lines.push(line)),
   })
   await t.rejects(running, { code: 'CONFIGURATION' })

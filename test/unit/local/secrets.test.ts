@@ -20,11 +20,11 @@ t.test('secrets: adds those missing from an earlier version, and keeps the other
   const { linkSigningKey: _unknown, ...made } = await loadOrCreateSecrets(path)
   const { gateway, ...passwords } = made.queuePasswords
   writeFileSync(path, JSON.stringify({ ...made, queuePasswords: passwords }))
-  const kept = await loadOrCreateSecrets(path)
-  t.match(kept, { keyPepper: made.keyPepper, sealingKeys: made.sealingKeys, queuePasswords: passwords })
-  t.equal(Buffer.from(kept.linkSigningKey, 'base64').length, 32)
-  t.not(kept.queuePasswords.gateway, gateway)
-  t.strictSame(await loadOrCreateSecrets(path), kept)
+  const reloaded = await loadOrCreateSecrets(path)
+  t.match(reloaded, { keyPepper: made.keyPepper, sealingKeys: made.sealingKeys, queuePasswords: passwords })
+  t.equal(Buffer.from(reloaded.linkSigningKey, 'base64').length, 32)
+  t.not(reloaded.queuePasswords.gateway, gateway)
+  t.strictSame(await loadOrCreateSecrets(path), reloaded)
 })
 
 t.test("secrets: only a pool's private key opens what was sealed to its public key", async (t) => {

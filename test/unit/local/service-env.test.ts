@@ -54,7 +54,7 @@ const facts: Facts = {
   programs: { postgresBin: '/bin', natsServer: '/nats', chromium: '/chromium', stealthChromium: '/full-chromium' },
 }
 
-const namesOf = (env: Readonly<Record<string, string>>) => Object.keys(env)
+const variableNames = (env: Readonly<Record<string, string>>) => Object.keys(env)
 
 t.test('service env: a process inherits needed variables of the machine, and no foreign secret', (t) => {
   t.strictSame(machineEnv(operator), { PATH: '/bin', NODE_COMPILE_CACHE: '/cache' })
@@ -85,11 +85,11 @@ t.test("service env: a worker gets its pool's key and address, and no other secr
   })
   const secrets = /DATABASE|PEPPER|SIGNING|RECORD|S3_|STORAGE|AWS/
   t.strictSame(
-    namesOf(env).filter((name) => secrets.test(name)),
+    variableNames(env).filter((name) => secrets.test(name)),
     [],
   )
   t.not(
-    namesOf(serviceEnv(facts, 'gateway')).filter((name) => secrets.test(name)).length,
+    variableNames(serviceEnv(facts, 'gateway')).filter((name) => secrets.test(name)).length,
     0,
     'the pattern matches in other services',
   )
@@ -156,7 +156,7 @@ t.test(
     })
     const others = /NATS|PEPPER|SIGNING|S3_|STORAGE|SEALING/
     t.strictSame(
-      namesOf(env).filter((name) => others.test(name)),
+      variableNames(env).filter((name) => others.test(name)),
       [],
     )
     t.equal(serviceEnv(facts, 'gateway')['SHUTTERFLEET_SEALING_KEY_WEBHOOKS'], 'public of webhooks')

@@ -25,7 +25,7 @@ const fakeChild = (pid: number) => {
 /** A part whose starts give the `starts` in order: a process, or an error. */
 const createPart = (starts: readonly (ReturnType<typeof fakeChild> | Error)[]) => {
   let started = 0
-  const seen: string[] = []
+  const notices: string[] = []
   const plan: PartPlan = {
     name: 'part',
     stopSignal: 'SIGTERM',
@@ -38,10 +38,10 @@ const createPart = (starts: readonly (ReturnType<typeof fakeChild> | Error)[]) =
     },
   }
   const watcher = {
-    down: (name: string, why: string, waitMs: number) => void seen.push(`${name} down, ${why}, ${waitMs}`),
-    back: async (name: string, pid: number) => void seen.push(`${name} back as ${pid}`),
+    down: (name: string, reason: string, waitMs: number) => void notices.push(`${name} down, ${reason}, ${waitMs}`),
+    back: async (name: string, pid: number) => void notices.push(`${name} back as ${pid}`),
   }
-  return { plan, watcher, seen, started: () => started }
+  return { plan, watcher, notices, started: () => started }
 }
 
 const never = new AbortController().signal
@@ -53,30 +53,30 @@ t.test('supervise: the first start throws its error', async (t) => {
 
 t.test('supervise: restarts a part that exits; failed restarts lengthen the wait', async (t) => {
   const [one, two] = [fakeChild(1), fakeChild(2)]
-  const { plan, watcher, seen } = createPart([one, new Error('too early'), two])
+  const { plan, watcher, notices } = createPart([one, new Error('too early'), two])
   const part = await supervise(plan, never, watcher)
   one.end('exit code 1')
-  await eventually(() => seen.length === 3)
-  t.strictSame(seen, ['part down, exit code 1, 250', 'part down, too early, 500', 'part back as 2'])
+  await eventually(() => notices.length === 3)
+  t.strictSame(notices, ['part down, exit code 1, 250', 'part down, too early, 500', 'part back as 2'])
   t.equal(part.current().child.pid, 2)
   await part.stop()
 })
 
 t.test('supervise: a stopped part is not restarted', async (t) => {
   const one = fakeChild(1)
-  const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
+  const { plan, watcher, notices, started } = createPart([one, fakeChild(2)])
   const part = await supervise(plan, never, watcher)
   await part.stop()
   t.equal(await one.child.exited, 'signal SIGTERM')
-  t.strictSame([seen, started()], [[], 1])
+  t.strictSame([notices, started()], [[], 1])
 })
 
 t.test('supervise: a stop ends the wait before a restart', async (t) => {
   const one = fakeChild(1)
-  const { plan, watcher, seen, started } = createPart([one, fakeChild(2)])
+  const { plan, watcher, notices, started } = createPart([one, fakeChild(2)])
   const part = await supervise(plan, never, watcher)
   one.end('exit code 1')
-  await eventually(() => seen.length === 1)
+  await eventually(() => notices.length === 1)
   await part.stop()
   t.equal(started(), 1)
 })
@@ -118,13 +118,13 @@ t.test('supervise: kills a process that ignores the signal', async (t) => {
 
 t.test('watchdog: a part that no longer responds is killed and restarted', async (t) => {
   const [one, two] = [fakeChild(1), fakeChild(2)]
-  const { plan, watcher, seen } = createPart([one, two])
+  const { plan, watcher, notices } = createPart([one, two])
   const untilUnresponsive: PartPlan['untilUnresponsive'] = ({ child }) =>
     child.pid === 1 ? Promise.resolve('blocked') : new Promise(() => {})
   const part = await supervise({ ...plan, untilUnresponsive }, never, watcher)
-  await eventually(() => seen.length === 2)
+  await eventually(() => notices.length === 2)
   t.equal(await one.child.exited, 'signal SIGKILL')
-  t.strictSame(seen, ['part down, blocked, 250', 'part back as 2'])
+  t.strictSame(notices, ['part down, blocked, 250', 'part back as 2'])
   await part.stop()
 })
 

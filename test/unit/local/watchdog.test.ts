@@ -88,7 +88,7 @@ for (const signal of ['SIGSTOP', 'SIGUSR2'] as const) {
           untilUnresponsive(healthProbe(addresses['probeUrl'] ?? ''), stop, 1000),
       },
       never,
-      { down: (_name, why) => void reasons.push(why), back: async () => {} },
+      { down: (_name, reason) => void reasons.push(reason), back: async () => {} },
     )
     const { pid } = part.current().child
     process.kill(pid, signal)

@@ -18,19 +18,19 @@ t.test('render body: masks secrets of the capture', async (t) => {
 })
 
 t.test('render body: only a cache hit has cached', async (t) => {
-  const dataOf = (cached: boolean) =>
+  const renderData = (cached: boolean) =>
     (JSON.parse(renderBody(delivery, { ...completedCapture, cached }, '') ?? '') as { data: object }).data
-  t.match(dataOf(true), { cached: true })
-  t.notOk('cached' in dataOf(false))
+  t.match(renderData(true), { cached: true })
+  t.notOk('cached' in renderData(false))
 })
 
 // Contract: Metadata
 t.test('render body: contains the page metadata if requested', async (t) => {
-  const dataOf = (more: object) =>
+  const renderData = (more: object) =>
     (JSON.parse(renderBody(delivery, { ...completedCapture, ...more }, '') ?? '') as { data: object }).data
-  t.match(dataOf({ metadata: { title: 'T' } }), { metadata: { title: 'T' } })
-  t.strictSame(dataOf({ metadata: {} }), { ...dataOf({}), metadata: {} })
-  t.notOk('metadata' in dataOf({}))
+  t.match(renderData({ metadata: { title: 'T' } }), { metadata: { title: 'T' } })
+  t.strictSame(renderData({ metadata: {} }), { ...renderData({}), metadata: {} })
+  t.notOk('metadata' in renderData({}))
 })
 
 t.test(

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { signBody } from '#webhooks/sign-body.ts'
 
-const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+const webhookSecret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 const at = new Date('2026-06-01T12:00:00.999Z')
 
 // Contract: Signature
@@ -25,11 +25,11 @@ t.test(
   'sign body: the hex signature covers the body, with the whole text of the newest secret as its key',
   async (t) => {
     const of = { id: 'id', body: '{"a":1}', at }
-    const both = signBody({ ...of, secrets: [secretOf(1), secretOf(2)] })
-    const alone = signBody({ ...of, secrets: [secretOf(1)] })
+    const both = signBody({ ...of, secrets: [webhookSecret(1), webhookSecret(2)] })
+    const alone = signBody({ ...of, secrets: [webhookSecret(1)] })
     t.match(both['x-webhook-signature'], /^[0-9a-f]{64}$/)
     t.equal(both['x-webhook-signature'], alone['x-webhook-signature'])
-    t.not(signBody({ ...of, secrets: [secretOf(2)] })['x-webhook-signature'], alone['x-webhook-signature'])
+    t.not(signBody({ ...of, secrets: [webhookSecret(2)] })['x-webhook-signature'], alone['x-webhook-signature'])
   },
 )
 
@@ -37,7 +37,7 @@ t.test(
 t.test(
   'sign body: webhook-signature lists a signature for each secret, and depends on id, time and body',
   async (t) => {
-    const of = { id: 'id', body: '{"a":1}', at, secrets: [secretOf(1), secretOf(2)] }
+    const of = { id: 'id', body: '{"a":1}', at, secrets: [webhookSecret(1), webhookSecret(2)] }
     const signatures = signBody(of)['webhook-signature']?.split(' ') ?? []
     t.equal(signatures.length, 2)
     t.not(signatures[0], signatures[1])

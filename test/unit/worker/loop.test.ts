@@ -17,7 +17,7 @@ const host: Host = {
 }
 const slot = {
   isWarm: () => true,
-  hasServed: () => false,
+  isDedicatedTo: () => false,
   coldForMs: () => 0,
   host: async () => host,
   [Symbol.asyncDispose]: async () => {},

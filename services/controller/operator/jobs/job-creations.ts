@@ -110,8 +110,8 @@ export class JobCreations {
       if (outcome === 'unavailable') this.#unanswered.set(name, this.#deps.now())
       // A refusal does not mean that the previous attempt failed.
       else if (unansweredMs !== undefined) this.#unanswered.set(name, unansweredMs)
-      const why = outcome && refusals[outcome]
-      if (why) records.refused({ why, message: toAppError(thrown).message })
+      const reason = outcome && refusals[outcome]
+      if (reason) records.refused({ reason, message: toAppError(thrown).message })
       throw thrown
     } finally {
       this.#inFlight.delete(name)

@@ -36,15 +36,18 @@ type PodCreated = { readonly sinceMs: number; readonly atMs: number }
  */
 const podMs = 10_000
 
-const crashed: JobTrouble = { why: 'crash-looping', message: 'a worker ended before it took a capture' }
-const withoutPod: JobTrouble = { why: 'pods-refused', message: `no pod was created for a Job within ${podMs / 1000} s` }
+const crashed: JobTrouble = { reason: 'crash-looping', message: 'a worker ended before it took a capture' }
+const withoutPod: JobTrouble = {
+  reason: 'pods-refused',
+  message: `no pod was created for a Job within ${podMs / 1000} s`,
+}
 
 /** While older Jobs still get their pods, a Job is not next, and its pod is not overdue. */
 const missingPodTrouble = (ageMs: number, isNext: boolean): JobTrouble | undefined =>
   isNext && ageMs > podMs ? withoutPod : undefined
 
 const jobTrouble = (found: PodTrouble | undefined): JobTrouble | undefined =>
-  found && { why: found.trouble, message: found.message }
+  found && { reason: found.trouble, message: found.message }
 
 const workerOf = (pod: ObservedPod | undefined): Pick<ListedJob, 'worker'> => {
   if (!pod || !(hasEnded(pod) || isStopping(pod))) return {}
@@ -145,8 +148,8 @@ export class JobRecords {
     this.#deps.notice({ kind: 'ended', job: name, how })
     if (how !== 'failed' || this.#claims.has(name) || this.#deps.hasClaimed(name) || record.isGivenUp) return
     this.#failed += 1
-    const { why, message } = record.trouble ?? crashed
-    this.#last = { why, message }
+    const { reason, message } = record.trouble ?? crashed
+    this.#last = { reason, message }
   }
 
   #podObserved(record: JobRecord) {

@@ -48,8 +48,11 @@ export class JobRequests implements AsyncDisposable {
 
   /** Creates a Job. */
   async create(manifest: JobManifest): Promise<void> {
-    const of = { resource: jobs, namespace: this.#scope.namespace }
-    await this.#deps.api.create(of, manifest, { fieldManager: fieldOwner, signal: AbortSignal.timeout(requestMs) })
+    const collection = { resource: jobs, namespace: this.#scope.namespace }
+    await this.#deps.api.create(collection, manifest, {
+      fieldManager: fieldOwner,
+      signal: AbortSignal.timeout(requestMs),
+    })
   }
 
   /** Patches a Job; a missing Job is no error. */
@@ -65,8 +68,10 @@ export class JobRequests implements AsyncDisposable {
 
   /** Lists all Jobs directly from the API server, page by page. Throws `invalid` above 100,000. */
   async list(take: (job: ObservedJob) => void): Promise<void> {
-    const of = { resource: jobs, ...this.#scope }
-    for await (const { items } of listPages<ObservedJob>(this.#deps.api, of, () => AbortSignal.timeout(requestMs)))
+    const collection = { resource: jobs, ...this.#scope }
+    for await (const { items } of listPages<ObservedJob>(this.#deps.api, collection, () =>
+      AbortSignal.timeout(requestMs),
+    ))
       for (const job of items) take(trimJob(job))
   }
 

@@ -20,7 +20,7 @@ type JobsDeps = Pick<KubernetesJobsDeps, 'api'> & {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly informers: Pick<Informers, 'jobsNamespace' | 'jobs' | 'jobPods' | 'onJobChange'>
   readonly podStarts: Pick<PodStarts, 'troubleOf'>
-  readonly subscriptions: Pick<PoolSubscriptions, 'of' | 'reports'>
+  readonly subscriptions: Pick<PoolSubscriptions, 'forPool' | 'reports'>
   readonly queue: Queue
   readonly events: Pick<ControllerEvents, 'jobs'>
   readonly settings: PodSettings
@@ -50,7 +50,7 @@ export const reconcileJobs = async (deps: JobsDeps, loop: PoolLoop<BrowserPool, 
       pods: informers.jobPods,
       now: clock.nowMs,
       troubleOf: podStarts.troubleOf,
-      hasClaimed: (job) => reports.of(job)?.captureId !== undefined,
+      hasClaimed: (job) => reports.get(job)?.captureId !== undefined,
       newName: () => objectName(loop.labels.browserpool, randomBytes(nameBytes).toString('hex')),
       manifest: (job) => jobManifest(job, options()),
       notice: events.noticed,
@@ -61,7 +61,7 @@ export const reconcileJobs = async (deps: JobsDeps, loop: PoolLoop<BrowserPool, 
     runner.changed(change)
     loop.wakeup.notify()
   })
-  const subscription = subscriptions.of('proxied')
+  const subscription = subscriptions.forPool('proxied')
   await loop.run({
     ...proxiedWorkload({ runner, reports, subscription, now: clock.nowMs, policy, ...proxiedQueue(queue) }),
     summarize: (tick) => {

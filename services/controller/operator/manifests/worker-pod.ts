@@ -68,8 +68,8 @@ const startSeconds = 600
  * The pod of a worker. It has no Kubernetes token and no secrets except the pool's own, cannot escalate privileges, and writes
  * only to /tmp and /dev/shm. The same options give the same pod.
  */
-export const workerPod = (of: WorkerPodOptions): PodTemplate => {
-  const { pool, browserPool, template, program, graceSeconds, settings } = of
+export const workerPod = (options: WorkerPodOptions): PodTemplate => {
+  const { pool, browserPool, template, program, graceSeconds, settings } = options
   const { labels, annotations, image, imagePullPolicy, resources, env, ...more } = template
   const { topologySpreadConstraints, volumes = [], volumeMounts = [], sidecars = [], ...placement } = more
   const ownLabels = poolLabels(settings.instance, browserPool)
@@ -93,8 +93,8 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
           ...(imagePullPolicy && { imagePullPolicy }),
           // Not `command`: the image's entry point is an init, which reaps orphaned browser processes.
           args: ['node', `services/worker/${program}.js`],
-          resources: quantitiesOf(resources ?? defaultResources(of.slots)),
-          env: variablesOf(of, env ?? []),
+          resources: quantitiesOf(resources ?? defaultResources(options.slots)),
+          env: variablesOf(options, env ?? []),
           ports: [{ name: 'probe', containerPort: probePort }],
           startupProbe: probe('/livez', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: startSeconds }),
           readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
@@ -109,7 +109,7 @@ export const workerPod = (of: WorkerPodOptions): PodTemplate => {
         },
       ],
       initContainers: sidecars.map(sidecarOf),
-      volumes: [...volumesOf(`${settings.podSecret}-${pool}`, of.slots, settings.podExtraCa), ...volumes],
+      volumes: [...volumesOf(`${settings.podSecret}-${pool}`, options.slots, settings.podExtraCa), ...volumes],
       securityContext: {
         runAsNonRoot: true,
         runAsUser: userId,
@@ -207,10 +207,13 @@ const quantitiesOf = (resources: Readonly<Record<string, Quantities>>) =>
   )
 
 /** The controller's variables override the template's, with and without the suffix `_FILE`. */
-const variablesOf = (of: WorkerPodOptions, given: readonly { name: string; value: string }[]): V1EnvVar[] => {
-  const own = ownVariables(of)
+const variablesOf = (
+  options: WorkerPodOptions,
+  templateVariables: readonly { name: string; value: string }[],
+): V1EnvVar[] => {
+  const own = ownVariables(options)
   const taken = new Set(own.flatMap(({ name }) => [name, `${name}_FILE`, name.replace(/_FILE$/, '')]))
-  return [...given.filter(({ name }) => !taken.has(name)), ...own]
+  return [...templateVariables.filter(({ name }) => !taken.has(name)), ...own]
 }
 
 const ownVariables = ({ pool, slots, podName, variables = {}, settings }: WorkerPodOptions): V1EnvVar[] => {

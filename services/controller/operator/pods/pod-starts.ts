@@ -80,7 +80,7 @@ const createPoolStarts = () => {
  * any other from now; its wait counts from the last transition of `PodScheduled`. Failed starts are not counted: they are
  * reported as the pod's trouble, and Kubernetes retries them.
  */
-export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: number }) => {
+export const createPodStarts = (clock: Clock, options: { readonly nodeProvisionMs: number }) => {
   const followed = new Map<string, FollowedPod>()
   const pools = createPoolStarts()
   const { notify, add } = createListeners<[label: string | undefined, notice: WorkerNotice]>()
@@ -135,16 +135,16 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
       const nowMs = clock.nowMs()
       const { unscheduledSinceMs = nowMs, startingSinceMs = nowMs } = followed.get(pod.metadata.uid) ?? {}
       const waits = { unscheduledMs: nowMs - unscheduledSinceMs, startingMs: nowMs - startingSinceMs }
-      return troubleOf(pod, waits, of.nodeProvisionMs)
+      return troubleOf(pod, waits, options.nodeProvisionMs)
     },
     /** Whether the pod was ever observed ready. */
     wasReady: ({ metadata: { uid } }: ObservedPod): boolean => followed.get(uid)?.wasReady ?? false,
     /** Starts in the pool with this label. */
     startsOf: pools.startsOf,
     /** Calls a listener when a worker of the pool with this label first becomes ready or ends, until disposed. */
-    onWorker: (wanted: string, listener: (notice: WorkerNotice) => void): Disposable =>
+    onWorker: (poolLabel: string, listener: (notice: WorkerNotice) => void): Disposable =>
       add((label, notice) => {
-        if (label === wanted) listener(notice)
+        if (label === poolLabel) listener(notice)
       }),
     /** Removes all pools except those with these labels. */
     keep: pools.keep,
@@ -152,7 +152,7 @@ export const createPodStarts = (clock: Clock, of: { readonly nodeProvisionMs: nu
 }
 
 /** How a worker ended, and whether its pod was terminating. */
-type WorkerExit = { readonly how: string; readonly asked: boolean }
+type WorkerExit = { readonly how: string; readonly isExpected: boolean }
 
 const isRunning = (container: ObservedContainer | undefined): boolean => container?.state?.running !== undefined
 
@@ -164,7 +164,7 @@ const workerExit = (before: ObservedPod, { kind, object }: Change<ObservedPod>):
   const [previous, current] = [workerOf(before), workerOf(object)]
   if (!isRunning(previous)) return undefined
   const isSame = kind !== 'deleted' && isRunning(current) && current?.restartCount === previous?.restartCount
-  return isSame ? undefined : { how: howOf(object, current), asked: isStopping(object) }
+  return isSame ? undefined : { how: howOf(object, current), isExpected: isStopping(object) }
 }
 
 const howOf = ({ status }: ObservedPod, container: ObservedContainer | undefined): string => {

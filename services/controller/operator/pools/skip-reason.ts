@@ -26,8 +26,7 @@ export type SkipReason = {
 }
 
 /** Whether a pool needs its queue exclusively: the queue decides its size, or each capture gets a Job. */
-const needsQueue = ({ spec, metadata }: BrowserPool): boolean =>
-  metadata.deletionTimestamp === undefined && (spec.pool === 'proxied' || spec.autoscaling.enabled)
+const needsQueue = ({ spec }: BrowserPool): boolean => spec.pool === 'proxied' || spec.autoscaling.enabled
 
 /** Oldest first; pools created in the same second by name. */
 const byAge = ({ metadata: one }: BrowserPool, { metadata: other }: BrowserPool): number =>
@@ -47,7 +46,7 @@ const queueOwners = (all: readonly BrowserPool[]): ReadonlyMap<Pool, BrowserPool
     }),
   )
 
-/** Returns why one of these pools is skipped; undefined if it is reconciled. */
+/** Returns why one of these pools is skipped; undefined if it is reconciled. `all`: without terminating pools, whose queues go to the next. */
 export const skipReasonAmong = (all: readonly BrowserPool[]): ((pool: BrowserPool) => SkipReason | undefined) => {
   const owners = queueOwners(all.filter((pool) => unsupportedSpecError(pool) === undefined))
   return (pool) => {
@@ -65,14 +64,14 @@ export const skipReasonAmong = (all: readonly BrowserPool[]): ((pool: BrowserPoo
 }
 
 /** Status of a skipped pool. */
-export const skippedStatus = (of: StatusBase, { reason, message, code }: SkipReason): BrowserPoolStatus => ({
-  observedGeneration: of.pool.metadata.generation,
+export const skippedStatus = (base: StatusBase, { reason, message, code }: SkipReason): BrowserPoolStatus => ({
+  observedGeneration: base.pool.metadata.generation,
   reason: code,
-  selector: labelSelector(poolSelector(of.instance, of.pool.metadata.name)),
+  selector: labelSelector(poolSelector(base.instance, base.pool.metadata.name)),
   conditions: [
-    withTransitionTime(of, 'Ready', condition('False', 'WorkersMissing', message)),
-    withTransitionTime(of, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
-    withTransitionTime(of, 'Stalled', condition('True', reason, message)),
-    withTransitionTime(of, 'Degraded', condition('True', reason, message)),
+    withTransitionTime(base, 'Ready', condition('False', 'WorkersMissing', message)),
+    withTransitionTime(base, 'Reconciling', condition('False', 'Reconciled', 'The pool is skipped.')),
+    withTransitionTime(base, 'Stalled', condition('True', reason, message)),
+    withTransitionTime(base, 'Degraded', condition('True', reason, message)),
   ],
 })

@@ -29,7 +29,7 @@ export const unservedReason = (
 /** Dependencies of the check. */
 export type UnservedQueuesDeps = {
   readonly clock: Pick<Clock, 'nowMs'>
-  readonly of: (queue: QueueName) => Pick<PoolSubscription, 'heartbeats' | 'backlog'>
+  readonly forQueue: (queue: QueueName) => Pick<PoolSubscription, 'heartbeats' | 'backlog'>
   /** Publishes to the ledger, which fails captures that have waited for too long. */
   readonly publish: (state: PoolStateMessage) => void
   /** Called at each check with the reason, and with the number of waiting captures if it is known. */
@@ -45,7 +45,7 @@ export const createUnservedQueues = (deps: UnservedQueuesDeps): ((pools: readonl
 
   return (pools) => {
     for (const queue of queues) {
-      const { heartbeats, backlog } = deps.of(queue)
+      const { heartbeats, backlog } = deps.forQueue(queue)
       const reason = unservedReason(queue, pools, [...heartbeats.values()].some(takesCaptures))
       const counted = backlog()
       deps.checked(queue, reason, counted === 'unknown' ? undefined : counted.pending)

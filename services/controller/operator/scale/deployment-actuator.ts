@@ -97,13 +97,13 @@ const victimsOf = (present: readonly ObservedPod[], leaving: readonly ObservedPo
 /** Reduces the size of a Deployment to `to`. The victims count as terminating from then on. */
 const scaleDown = async (
   { size, terminating }: { readonly size: ReturnType<typeof createSize>; readonly terminating: TerminatingPods },
-  of: { readonly deployment: ObservedDeployment; readonly victims: readonly ObservedPod[]; readonly to: number },
+  change: { readonly deployment: ObservedDeployment; readonly victims: readonly ObservedPod[]; readonly to: number },
 ): Promise<void> => {
   try {
-    if (await size.set(of.deployment, of.to)) terminating.add(of.victims)
+    if (await size.set(change.deployment, change.to)) terminating.add(change.victims)
   } catch (thrown) {
     // The outcome is unknown: the write may have succeeded, or may still.
-    if (outcomeOf(thrown) === 'unavailable') terminating.add(of.victims)
+    if (outcomeOf(thrown) === 'unavailable') terminating.add(change.victims)
     throw thrown
   }
 }
@@ -120,9 +120,9 @@ export const createDeploymentActuator = (deps: DeploymentActuatorDeps, pool: str
   const observedPods = () => ({ ...podStarts, pods: informers.podsOf(label), terminating: terminating.uids() })
   /** The named pods that exist and do not terminate. */
   const presentOf = (names: readonly string[]) => {
-    const wanted = new Set(names)
+    const nameSet = new Set(names)
     const uids = terminating.uids()
-    return present().filter(({ metadata }) => wanted.has(metadata.name) && !uids.has(metadata.uid))
+    return present().filter(({ metadata }) => nameSet.has(metadata.name) && !uids.has(metadata.uid))
   }
   /** Removes `leaving`, all of which the informer shows as marked. */
   const removeMarked = async (deployment: ObservedDeployment, leaving: readonly ObservedPod[]) => {

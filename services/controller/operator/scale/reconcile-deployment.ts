@@ -26,7 +26,7 @@ type DeploymentDeps = Pick<ChildrenDeps, 'clock' | 'turns' | 'settings'> & {
   readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'budget' | 'podsOf' | 'hasPod' | 'assertFresh'>
   readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf' | 'onWorker'>
   readonly subscriptions: Pick<PoolSubscriptions, 'waitForSync'> & {
-    readonly of: (kind: Pool) => Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
+    readonly forPool: (kind: Pool) => Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
   }
   readonly queue: Queue
   readonly occurred: (pool: BrowserPool, occurrence: PoolOccurrence) => void
@@ -74,7 +74,7 @@ export const reconcileDeployment = async (
     queue,
     policy,
     actuator: { ...actuator, list },
-    subscription: subscriptions.of(pool),
+    subscription: subscriptions.forPool(pool),
     now: clock.nowMs,
     isWorker: informers.hasPod,
   })
@@ -156,5 +156,5 @@ export const holdDuringRollout = (
   // The decider counts a held drain as a step, and returns `stepping` after it.
   const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
   if (!hasSurplus || isRolloutStalled || !isStep) return decision
-  return { kind: 'hold', wanted: decision.wanted, reason: isRollingOut ? 'rollout' : 'starting' }
+  return { kind: 'hold', desired: decision.desired, reason: isRollingOut ? 'rollout' : 'starting' }
 }

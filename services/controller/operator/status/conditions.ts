@@ -87,7 +87,7 @@ export type ComposeStatus = (base: StatusBase) => BrowserPoolStatus
 /** Input of the status of a pool that is reconciled. */
 export type StatusCommon = StatusBase & {
   readonly observation: { readonly backlog: Backlog | 'unknown' }
-  readonly decision: { readonly wanted: number; readonly reason: NonNullable<BrowserPoolStatus['reason']> }
+  readonly decision: { readonly desired: number; readonly reason: NonNullable<BrowserPoolStatus['reason']> }
 }
 
 type Replicas = Pick<BrowserPoolStatus, 'replicas' | 'readyReplicas' | 'busySlots'>
@@ -104,7 +104,7 @@ export const composeStatus = (
   return {
     observedGeneration: pool.metadata.generation,
     ...replicas,
-    desiredReplicas: decision.wanted,
+    desiredReplicas: decision.desired,
     ...(observation.backlog !== 'unknown' && {
       queue: observation.backlog.pending,
       oldestWaitSeconds: Math.floor(observation.backlog.oldestMs / 1000),

@@ -48,7 +48,7 @@ const waiting = (unscheduled: number, provisionMs: number | undefined): string =
 /** Workers that must take captures for the pool to be ready. */
 const requiredOf = ({ pool, decision }: StatusParts): number => {
   const { autoscaling, replicas } = pool.spec
-  return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.wanted)) : replicas
+  return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.desired)) : replicas
 }
 
 const pausedWithoutWorkers =

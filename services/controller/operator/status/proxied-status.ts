@@ -28,7 +28,7 @@ const subject = {
   },
 } as const
 
-const troublesOf = ({ trouble }: ProxiedDecision) => new Map(trouble ? [[trouble.why, trouble.message]] : [])
+const troublesOf = ({ trouble }: ProxiedDecision) => new Map(trouble ? [[trouble.reason, trouble.message]] : [])
 
 /** Status of a pool of Jobs after a reconciliation. Of the conditions only ScalingLimited changes with the number of captures. */
 export const proxiedStatus = (parts: ProxiedStatusParts): BrowserPoolStatus => {
@@ -53,8 +53,8 @@ const readyCondition = ({ observation, decision, pool }: ProxiedStatusParts): Co
   if (observation.jobs === 'unknown') return condition('Unknown', 'WorkersUnknown', unknownJobs)
   if (pool.spec.paused) return condition('False', 'WorkersMissing', 'No Job is created: the pool is paused.')
   if (decision.trouble) {
-    const { why, message } = decision.trouble
-    return condition('False', 'WorkersMissing', withCause(`Jobs ${subject.words[why]}`, message))
+    const { reason, message } = decision.trouble
+    return condition('False', 'WorkersMissing', withCause(`Jobs ${subject.words[reason]}`, message))
   }
   return condition('True', 'WorkersReady', 'Each capture gets a Job.')
 }

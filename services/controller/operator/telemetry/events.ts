@@ -67,9 +67,9 @@ export const createOperatorEvents = (logger: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   /** The reason logged last, by queue. */
   const unserved = new Map<string, UnservedReason>()
-  const failed = (what: 'election' | 'apply' | 'status', error: AppError, of: object) => {
+  const failed = (what: 'election' | 'apply' | 'status', error: AppError, fields: object) => {
     metric.operator_failures_total.inc({ what })
-    logger.warn({ ...of, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
+    logger.warn({ ...fields, error: error.message, outcome: outcomeOf(error) }, `${what} failed`)
   }
   metric.operator_leads.set(0)
   return {

@@ -42,7 +42,7 @@ export type Informers = ReturnType<typeof openInformers>
 
 const trimPool = (object: KubeObject): BrowserPool => {
   const { metadata, spec, status } = object as BrowserPool
-  const kept = pick(metadata, [
+  const trimmed = pick(metadata, [
     'name',
     'namespace',
     'uid',
@@ -53,7 +53,7 @@ const trimPool = (object: KubeObject): BrowserPool => {
   ])
   // A CustomResourceDefinition of another release lacks the defaults of newer fields, and has fields that no rule allows.
   const known = Clean(browserPoolSpec, Default(browserPoolSpec, structuredClone(spec))) as BrowserPoolSpec
-  return { metadata: kept, spec: known, ...(status && { status }) }
+  return { metadata: trimmed, spec: known, ...(status && { status }) }
 }
 
 const labelOf = ({ metadata }: KubeObject & { readonly metadata?: { readonly labels?: Record<string, string> } }) =>
@@ -69,7 +69,7 @@ const createGroups = (all: () => readonly ObservedPod[]) => {
     changed: () => {
       groups = undefined
     },
-    of: (label: string): readonly ObservedPod[] => {
+    inPool: (label: string): readonly ObservedPod[] => {
       groups ??= Map.groupBy(all().filter(isDeploymentPod), (pod) => labelOf(pod) ?? '')
       return groups.get(label) ?? []
     },
@@ -87,14 +87,14 @@ const reflectAll = (
   },
 ) => {
   const reflect = <T extends KubeObject>(
-    of: ReflectorOptions,
+    options: ReflectorOptions,
     trim: (object: KubeObject) => T,
     changed: (change: Change<T>) => void,
   ) => {
     const { api, clock, random } = deps
     return new Reflector<T>(
-      { api, clock, random, trim, changed, events: deps.eventsOf(of.resource) },
-      { ...of, backOff },
+      { api, clock, random, trim, changed, events: deps.eventsOf(options.resource) },
+      { ...options, backOff },
     )
   }
   const labelSelector = managedSelector(scope.instance)
@@ -146,7 +146,7 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     deployment: (name: string) => reflected.deployments.get(keyOf(name)),
     budget: (name: string) => reflected.budgets.get(keyOf(name)),
     /** The pods of the pool with this label, except those of Jobs. */
-    podsOf: groups.of,
+    podsOf: groups.inPool,
     /** Whether a pod of this name exists, in any pool. */
     hasPod: (name: string) => reflected.pods.get(keyOf(name)) !== undefined,
     jobs: reflected.jobs as Lister<ObservedJob>,

@@ -31,15 +31,15 @@ export const messageChars = 300
 
 /** Trims a condition to the fields that are read. */
 export const trimCondition = (condition: ObservedCondition): ObservedCondition => {
-  const kept = pick(condition, ['type', 'status', 'reason', 'message', 'lastTransitionTime'])
-  return kept.message === undefined ? kept : { ...kept, message: kept.message.slice(0, messageChars) }
+  const trimmed = pick(condition, ['type', 'status', 'reason', 'message', 'lastTransitionTime'])
+  return trimmed.message === undefined ? trimmed : { ...trimmed, message: trimmed.message.slice(0, messageChars) }
 }
 
 /** The condition of this type; undefined if the object has none. */
 export const conditionOf = (
-  of: { readonly status?: { readonly conditions?: readonly ObservedCondition[] } },
+  object: { readonly status?: { readonly conditions?: readonly ObservedCondition[] } },
   type: string,
-): ObservedCondition | undefined => of.status?.conditions?.find((condition) => condition.type === type)
+): ObservedCondition | undefined => object.status?.conditions?.find((condition) => condition.type === type)
 
 /** Hash of a value, 16 hexadecimal characters; depends on the order of fields. */
 export const hashOf = (value: unknown): string =>

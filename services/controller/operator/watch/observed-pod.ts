@@ -64,8 +64,8 @@ export const trimPod = (pod: KubeObject): ObservedPod => {
 
 const trimContainer = ({ state = {}, ...container }: ObservedContainer): ObservedContainer => {
   const { waiting, running, terminated } = state
-  const cut = <T extends { readonly message?: string }>(of: T): T =>
-    of.message === undefined ? of : { ...of, message: of.message.slice(0, messageChars) }
+  const cut = <T extends { readonly message?: string }>(part: T): T =>
+    part.message === undefined ? part : { ...part, message: part.message.slice(0, messageChars) }
   return {
     ...pick(container, ['name', 'ready', 'restartCount']),
     state: {

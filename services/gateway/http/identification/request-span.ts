@@ -33,16 +33,16 @@ export const startRequestSpan = (
     kind: 'SERVER',
     attributes: { 'http.request.method': method },
   } as const
-  const given = keyOf(headers) === undefined ? undefined : headers['traceparent']
-  const traceparent = Array.isArray(given) ? given[0] : given
+  const header = keyOf(headers) === undefined ? undefined : headers['traceparent']
+  const traceparent = Array.isArray(header) ? header[0] : header
   const atMs = Date.now()
   const begun = startTrace({ ...request, traceparent })
   return {
     traceparent: begun.traceparent,
     end: (answer) => {
       // A span that is never ended is never sent.
-      const isOwn = traceparent === undefined || answer.caller !== undefined
-      const span = isOwn ? begun : startTrace({ ...request, traceparent: undefined, atMs })
+      const mayContinueTrace = traceparent === undefined || answer.caller !== undefined
+      const span = mayContinueTrace ? begun : startTrace({ ...request, traceparent: undefined, atMs })
       // Only a 5xx is an error of the service (OpenTelemetry's conventions for HTTP servers).
       const error = answer.status >= 500 ? (answer.code ?? 'SERVER_ERROR') : undefined
       span.end({ error, attributes: attributesOf(answer) })

@@ -189,9 +189,9 @@ const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => (
   },
 })
 
-/** Parameters and responses of an operation that returns server-sent events. `seen`: description of `Last-Event-ID`. */
-export const streamContract = (events: Fields, example: string, seen: string) => ({
-  parameters: [headerParameter('Last-Event-ID', seen, { type: 'string' })],
+/** Parameters and responses of an operation that returns server-sent events. */
+export const streamContract = (events: Fields, example: string, lastEventIdDescription: string) => ({
+  parameters: [headerParameter('Last-Event-ID', lastEventIdDescription, { type: 'string' })],
   answers: {
     200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example),
     204: emptyAnswer('The client has already received the last event and should stop reconnecting.'),

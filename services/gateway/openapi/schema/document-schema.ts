@@ -5,7 +5,7 @@ import { type Fields, type JsonSchema, keywordsOf, ownKeywords, type Schema, typ
 export const schemaRef = <T>(name: string): Schema<T> => typed({ $ref: `#/components/schemas/${name}` })
 
 /** A schema inside of another: a reference if it is a component. */
-export const part = (schema: TSchema): JsonSchema => {
+export const nestedSchema = (schema: TSchema): JsonSchema => {
   const { component } = keywordsOf(schema)
   return typeof component === 'string' ? keywordsOf(schemaRef(component)) : documented(schema)
 }
@@ -16,10 +16,10 @@ const needed = (names: readonly string[], properties: Fields = {}) =>
 const keyword = (schema: JsonSchema, name: string, value: unknown): readonly [string, unknown][] => {
   if (ownKeywords.includes(name)) return []
   if (name === 'items' || (name === 'additionalProperties' && typeof value === 'object'))
-    return [[name, part(value as TSchema)]]
-  if (name === 'anyOf' || name === 'oneOf') return [[name, (value as readonly TSchema[]).map(part)]]
+    return [[name, nestedSchema(value as TSchema)]]
+  if (name === 'anyOf' || name === 'oneOf') return [[name, (value as readonly TSchema[]).map(nestedSchema)]]
   if (name === 'properties') {
-    return [[name, Object.fromEntries(Object.entries(value as Fields).map(([key, each]) => [key, part(each)]))]]
+    return [[name, Object.fromEntries(Object.entries(value as Fields).map(([key, each]) => [key, nestedSchema(each)]))]]
   }
   if (name !== 'required') return [[name, value]]
   const names = needed(value as readonly string[], schema['properties'] as Fields | undefined)

@@ -2,7 +2,7 @@ import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { count, object, typed } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
-import { type CaptureOf, findRecord, type Records } from '#gateway/db/captures.ts'
+import { type CaptureRef, findRecord, type Records } from '#gateway/db/captures.ts'
 import { findBatch } from '#gateway/db/find-batch.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
@@ -56,7 +56,7 @@ type Source = Records & Pick<Context, 'publicUrl'>
  * Reports a batch: `status` with its counts on every change, `screenshot` with the record of each capture that has ended
  * and is not in `reported`, and `result` once all have ended, or `deleted`.
  */
-const reportBatch = (source: Source, { id, accountId }: CaptureOf, reported: ReportedMembers): ChangeReporter => {
+const reportBatch = (source: Source, { id, accountId }: CaptureRef, reported: ReportedMembers): ChangeReporter => {
   let reportedState = ''
   return async function* report() {
     const found = await findBatch(source, { id, accountId })
@@ -99,11 +99,11 @@ export const batchEvents = forCaller({
   run: async (context, request) => {
     const { caller, id, headers } = request
     const { accountId } = caller
-    const of = { id, accountId }
-    orNotFound(await findBatch(context, of))
+    const ref = { id, accountId }
+    orNotFound(await findBatch(context, ref))
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
     const reported = reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined)
-    return answerStream(context, request, { accountId, wokenBy: accountId, gapMs }, reportBatch(context, of, reported))
+    return answerStream(context, request, { accountId, wokenBy: accountId, gapMs }, reportBatch(context, ref, reported))
   },
 })

@@ -16,7 +16,7 @@ export const resultAnswer: AnswerDoc = {
   },
 }
 
-/** The response of a synchronous operation whose capture goes on. */
+/** The response of a synchronous operation whose capture is still running. */
 export const acceptedAnswer: AnswerDoc = jsonAnswer(
   'The capture continues: either its webhook is notified on completion, or it takes longer than a synchronous response allows.',
   flatScreenshot,

@@ -26,9 +26,9 @@ const example =
 
 const stateId = ({ status, position }: Progress): string => (position === null ? status : `${status}-${position}`)
 
-const stateText = (seen: Progress): string => {
-  const { status, position } = seen
-  return eventText({ name: 'status', id: stateId(seen), data: { status, ...(position !== null && { position }) } })
+const stateText = (progress: Progress): string => {
+  const { status, position } = progress
+  return eventText({ name: 'status', id: stateId(progress), data: { status, ...(position !== null && { position }) } })
 }
 
 /** The capture if it has ended. Reads its row, because the batched progress may come a second later. */
@@ -45,17 +45,17 @@ export const reportCapture = (id: string, { find, loadProgress, publicUrl }: Sou
   let startedAt: string | null = null
   return async function* report(woken) {
     const ended = woken ? await findEnded(find) : undefined
-    const seen = ended ? undefined : await loadProgress(id)
-    if (!seen || isTerminal(seen.status)) {
+    const progress = ended ? undefined : await loadProgress(id)
+    if (!progress || isTerminal(progress.status)) {
       const capture = ended ?? (await find())
       const [name, data] = capture ? ['result', toRecord(capture, publicUrl())] : ['deleted', { id }]
       yield eventText({ name, id: lastId, data })
       return 'over'
     }
-    if (stateId(seen) !== reportedId) yield stateText(seen)
-    reportedId = stateId(seen)
-    if (seen.startedAt !== null && seen.startedAt !== startedAt) {
-      startedAt = seen.startedAt
+    if (stateId(progress) !== reportedId) yield stateText(progress)
+    reportedId = stateId(progress)
+    if (progress.startedAt !== null && progress.startedAt !== startedAt) {
+      startedAt = progress.startedAt
       yield eventText({ name: 'started', id: reportedId, data: { started_at: startedAt } })
     }
     return 'pending'
@@ -75,11 +75,11 @@ export const captureEvents = forCaller({
   run: async (context, request) => {
     const {
       caller: { accountId },
-      id: given,
+      id: requestedId,
       headers,
     } = request
     const { loadProgress, publicUrl } = context
-    const find = () => findRecord(context, { id: given, accountId })
+    const find = () => findRecord(context, { id: requestedId, accountId })
     const { id } = orNotFound(await find())
     // EventSource clients stop reconnecting on a 204.
     if (headers['last-event-id'] === lastId) return { status: 204 }

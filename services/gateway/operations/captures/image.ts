@@ -78,10 +78,10 @@ const readRange = (header: string | undefined, bytes: number): Requested => {
   return last < first ? 'whole' : { first, last: Math.min(last, bytes - 1) }
 }
 
-/** The image of a completed capture. Throws `NOT_READY` or `EXPIRED`. `isOwn`: the request has a key of the account; requests with a signed link get no reason for a failed capture. */
-export const readyImage = (capture: FoundCapture, now: Date, isOwn: boolean): StoredImage => {
+/** The image of a completed capture. Throws `NOT_READY` or `EXPIRED`. `hasAccountKey`: the request has a key of the account; requests with a signed link get no reason for a failed capture. */
+export const readyImage = (capture: FoundCapture, now: Date, hasAccountKey: boolean): StoredImage => {
   const { status, error } = capture
-  if (status === 'failed' && isOwn) {
+  if (status === 'failed' && hasAccountKey) {
     throw new AppError('NOT_READY', { publicMessage: `The capture failed: ${error?.code} ${error?.message}` })
   }
   if (status !== 'completed') throw new AppError('NOT_READY')
@@ -102,8 +102,8 @@ type Prepared = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const prepare = (capture: FoundCapture, now: Date, isOwn: boolean): Prepared => {
-  const image = readyImage(capture, now, isOwn)
+const prepare = (capture: FoundCapture, now: Date, hasAccountKey: boolean): Prepared => {
+  const image = readyImage(capture, now, hasAccountKey)
   return { capture, image, headers: { ...imageHeaders(capture), 'accept-ranges': 'bytes' } }
 }
 
@@ -137,18 +137,18 @@ const answerImage = async (
   exchange: Exchange,
   work: (prepared: Prepared) => Promise<Answer>,
 ): Promise<Answer> => {
-  const answer = async (capture: FoundCapture, isOwn: boolean): Promise<Answer> => {
-    const prepared = prepare(capture, context.now(), isOwn)
+  const answer = async (capture: FoundCapture, hasAccountKey: boolean): Promise<Answer> => {
+    const prepared = prepare(capture, context.now(), hasAccountKey)
     const isKnown = isUnchanged(exchange.headers['if-none-match'], etagOf(prepared.image))
     return isKnown ? { status: 304, headers: prepared.headers } : await work(prepared)
   }
   const link = linkOf(exchange)
   if (link) return await answer(await findLinked(context, exchange, link), false)
   const caller = await authorize(context, exchange)
-  const of = { id: pathId(exchange), accountId: caller.accountId }
+  const ref = { id: pathId(exchange), accountId: caller.accountId }
   return await withFacts({ caller }, async () => ({
     caller,
-    ...(await answer(orNotFound(await findSealedCapture(context.database, of)), true)),
+    ...(await answer(orNotFound(await findSealedCapture(context.database, ref)), true)),
   }))
 }
 

@@ -51,15 +51,15 @@ export type ListQuery = {
 /** Whether a page starts within the first `countedMax` captures, so that it may be requested by number. */
 const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
 
-const moment = (given: string | undefined, side: 'first' | 'last') =>
-  given === undefined ? undefined : readMoment(given, side)
+const moment = (date: string | undefined, side: 'first' | 'last') =>
+  date === undefined ? undefined : readMoment(date, side)
 
-type Given = Static<typeof listParameters>
+type ListParameters = Static<typeof listParameters>
 
-const checkRange = (given: Given, { report }: ErrorCollector) => {
+const checkRange = (parameters: ListParameters, { report }: ErrorCollector) => {
   const read = (name: 'from' | 'to', side: 'first' | 'last') => {
-    const found = moment(given[name], side)
-    if (given[name] !== undefined && found === undefined) {
+    const found = moment(parameters[name], side)
+    if (parameters[name] !== undefined && found === undefined) {
       report(name, 'must be an ISO 8601 date or date-time, such as 2026-01-31 or 2026-01-31T12:00:00Z')
     }
     return found
@@ -68,23 +68,23 @@ const checkRange = (given: Given, { report }: ErrorCollector) => {
   if (from !== undefined && to !== undefined && to < from) report('to', 'must not be before from')
 }
 
-const checkPage = ({ page = 1, ...given }: Given, errors: ErrorCollector) => {
-  const size = errors.hasErrorWithin('per_page') ? perPageDefault : given.per_page
+const checkPage = ({ page = 1, ...parameters }: ListParameters, errors: ErrorCollector) => {
+  const size = errors.hasErrorWithin('per_page') ? perPageDefault : parameters.per_page
   if (errors.hasErrorWithin('page') || isReachable(page, size)) return
   const last = Math.ceil(countedMax / size)
   errors.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
 }
 
 /** Reports invalid times and cursors, a range that ends before it begins, and a page number out of reach. */
-export const checkList: CheckInput<Given> = (given, errors) => {
-  checkRange(given, errors)
-  if (given.cursor === undefined) return checkPage(given, errors)
-  if (given.page !== undefined) errors.report('cursor', 'must not be given together with page')
-  if (readCursor(given.cursor) === undefined) errors.report('cursor', 'is not a valid cursor')
+export const checkList: CheckInput<ListParameters> = (parameters, errors) => {
+  checkRange(parameters, errors)
+  if (parameters.cursor === undefined) return checkPage(parameters, errors)
+  if (parameters.page !== undefined) errors.report('cursor', 'must not be given together with page')
+  if (readCursor(parameters.cursor) === undefined) errors.report('cursor', 'is not a valid cursor')
 }
 
 /** Converts parameters that `checkList` has validated. */
-export const toListQuery = ({ values, given }: ReadQuery<Given>): ListQuery => {
+export const toListQuery = ({ values, rawQuery }: ReadQuery<ListParameters>): ListQuery => {
   const { status, from, to, page = 1, cursor } = values
   return {
     status,
@@ -94,7 +94,7 @@ export const toListQuery = ({ values, given }: ReadQuery<Given>): ListQuery => {
     at: (cursor === undefined ? undefined : readCursor(cursor)) ?? { page },
     linkParameters: Object.fromEntries(
       ['per_page', ...Object.keys(filters)].flatMap((name) => {
-        const value = given[name]
+        const value = rawQuery[name]
         return value === undefined ? [] : [[name, value]]
       }),
     ),
@@ -168,8 +168,8 @@ export const listScreenshots = forCaller({
   query: listParameters,
   checkQuery: checkList,
   answers: { 200: jsonAnswer('A page of screenshots.', screenshotPage) },
-  run: async (context, { caller: { accountId }, query: values, given }) => {
-    const listQuery = toListQuery({ values, given })
+  run: async (context, { caller: { accountId }, query: values, rawQuery }) => {
+    const listQuery = toListQuery({ values, rawQuery })
     const { at, status, from, to, perPage } = listQuery
     const start = 'page' in at ? { skip: (at.page - 1) * perPage } : at
     const filter = { accountId, status, from, to }

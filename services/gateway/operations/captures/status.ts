@@ -1,7 +1,7 @@
 import { isTerminal } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { integer, object } from '#shared/schema/fields.ts'
-import { type CaptureOf, findRecord, type Records } from '#gateway/db/captures.ts'
+import { type CaptureRef, findRecord, type Records } from '#gateway/db/captures.ts'
 import { waitForEnd } from '#gateway/queue/waiters.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -13,15 +13,15 @@ import { orNotFound } from '#gateway/http/errors.ts'
 /** Waits for the end of a capture, at most `waitMs`, and returns it. Does not wait if too many requests wait already. */
 const findLater = async (
   context: Records & Pick<Context, 'waiters' | 'waitLimit' | 'isStopping'>,
-  of: CaptureOf,
+  ref: CaptureRef,
   waitMs: number,
   watchClient: Exchange['watchClient'],
 ) => {
-  const find = () => findRecord(context, of)
+  const find = () => findRecord(context, ref)
   // Watch before the first read, so that no end is missed in between.
-  using watcher = context.waiters.watch(of.id)
+  using watcher = context.waiters.watch(ref.id)
   const now = orNotFound(await find())
-  const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(of.accountId)
+  const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(ref.accountId)
   if (typeof permit === 'string') return now
   using _held = permit
   using client = watchClient()
@@ -44,10 +44,10 @@ export const showStatus = forCaller({
   query: object({ wait: integer(0, 60, 'Maximum number of seconds to wait for the capture to end.', { default: 0 }) }),
   answers: { 200: jsonAnswer('The screenshot.', screenshotAnswer) },
   run: async (context, { caller, id, query, watchClient }) => {
-    const of = { id, accountId: caller.accountId }
+    const ref = { id, accountId: caller.accountId }
     const capture = await (query.wait > 0
-      ? findLater(context, of, query.wait * 1000, watchClient)
-      : orNotFound(await findRecord(context, of)))
+      ? findLater(context, ref, query.wait * 1000, watchClient)
+      : orNotFound(await findRecord(context, ref)))
     return { status: 200, body: { data: toRecord(capture, context.publicUrl()) } }
   },
 })

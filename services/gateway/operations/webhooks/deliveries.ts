@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { object, optional, text } from '#shared/schema/fields.ts'
-import { type DeliveriesOf, listDeliveries, redeliver } from '#gateway/db/deliveries.ts'
+import { type DeliveryOwner, listDeliveries, redeliver } from '#gateway/db/deliveries.ts'
 import { findWebhook } from '#gateway/db/webhooks.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context/context.ts'
@@ -32,16 +32,16 @@ const pageBody = (found: readonly Delivery[], limit: number) => {
   return { data, meta: { per_page: limit, next_cursor: cursor ?? null } }
 }
 
-const list = async ({ database }: Context, of: DeliveriesOf, { per_page: limit, cursor }: Page) => {
+const list = async ({ database }: Context, owner: DeliveryOwner, { per_page: limit, cursor }: Page) => {
   const before = cursor === undefined ? undefined : readCursor(cursor)?.position
-  const found = await listDeliveries(database, of, { limit: limit + 1, before })
+  const found = await listDeliveries(database, owner, { limit: limit + 1, before })
   return { status: 200, body: pageBody(found, limit) }
 }
 
 const queued = { 202: jsonAnswer('Queued.', queuedDeliveryAnswer, ['Idempotent-Replayed']) }
 
-const queueAgain = async ({ database }: Context, of: DeliveriesOf, id: string) => {
-  orNotFound(await redeliver(database, of, id))
+const queueAgain = async ({ database }: Context, owner: DeliveryOwner, id: string) => {
+  orNotFound(await redeliver(database, owner, id))
   return { status: 202, body: { data: { id } } }
 }
 

@@ -23,9 +23,9 @@ export const blocking = {
   }),
   block_popups: withDoc(byDefault(flag(), false), {
     description:
-      'Hides what lies over the page to ask visitors for something: newsletters, apps to install, notifications, and walls to log in or subscribe.',
+      'Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, and log-in or subscription walls.',
     example: true,
-    more: 'Dialogs that the page is about, such as a cart, stay.',
+    more: 'Dialogs that belong to the page, such as a cart, stay.',
   }),
   block_requests: withDoc(Type.Array(line(1, 500), { maxItems: 20 }), {
     description: 'Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case.',

@@ -20,7 +20,7 @@ export const linkSettings = {
     max: 1_000_000,
   }),
   linkRequestsBurst: integer('LINK_REQUESTS_BURST', {
-    help: 'as SHUTTERFLEET_LINK_REQUESTS_PER_MINUTE, at once',
+    help: 'requests with valid signed links that one client may send in a burst, see SHUTTERFLEET_LINK_REQUESTS_PER_MINUTE',
     unit: 'requests',
     fallback: 200,
     min: 1,

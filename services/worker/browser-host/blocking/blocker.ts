@@ -83,7 +83,7 @@ export const createBlocker = (
   const active = engines.filter(({ kind }) => blocks[kind])
   const admitted = new Set<string>()
   const refused = new Set<string>()
-  const isOwn = (host: string) =>
+  const isSiteHost = (host: string) =>
     [source.url, address()].some((url) => {
       const own = hostIn(url)
       return own !== undefined && (own === host || siteOf(own) === siteOf(host))
@@ -95,7 +95,7 @@ export const createBlocker = (
       const { match, filter } = rules.match(request)
       // `match` returns one of the matching rules; all are needed for the page's own site, where host rules do not apply.
       if (match && filter)
-        return isAboutHost(filter) && isOwn(request.hostname) ? [...rules.matchAll(request)] : [filter]
+        return isAboutHost(filter) && isSiteHost(request.hostname) ? [...rules.matchAll(request)] : [filter]
     }
     return []
   }
@@ -105,14 +105,15 @@ export const createBlocker = (
     const isDocument = resourceType === 'Document'
     const isMain = isDocument && frameId === mainFrameId
     const filters = isMain ? [] : matching(url, isDocument ? 'sub_frame' : resourceType.toLowerCase())
-    const isRefused = filters.some((filter) => !isAboutHost(filter) || !isOwn(host))
+    const isRefused = filters.some((filter) => !isAboutHost(filter) || !isSiteHost(host))
     if (!isRefused && admitted.size < hostsMax) admitted.add(host)
     return isRefused
   }
   return {
     /** Whether connections to this host are refused; never for the site of the page. */
     refusesHost: (host: string): boolean => {
-      const isRefused = !admitted.has(host) && !isOwn(host) && matching(`https://${host}/`, 'other').some(isAboutHost)
+      const isRefused =
+        !admitted.has(host) && !isSiteHost(host) && matching(`https://${host}/`, 'other').some(isAboutHost)
       if (isRefused && refused.size < hostsMax) refused.add(host)
       return isRefused
     },

@@ -16,7 +16,7 @@ const controller = {
   },
   spec: { template: { spec: { containers: [] } } },
 }
-const podOf = (name: string, component: string) => ({
+const createPod = (name: string, component: string) => ({
   metadata: { name, namespace: 'here', labels: { 'app.kubernetes.io/component': component } },
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 })
@@ -34,13 +34,13 @@ const found = async (t: Tap, name: string, answer: (path: string) => Answer | un
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   })
   const stop = new AbortController().signal
-  const wanted = { namespace: undefined, release: undefined }
-  const findings = await examineCluster({ env: { KUBECONFIG: kubeconfig }, root, selection: wanted, stop })
+  const options = { namespace: undefined, release: undefined }
+  const findings = await examineCluster({ env: { KUBECONFIG: kubeconfig }, root, selection: options, stop })
   return findings.filter((each) => each.name === name)
 }
 
 t.test('doctor: reads metrics through the API server, from one pod of each component', async (t) => {
-  const pods = [podOf('one', 'gateway'), podOf('two', 'gateway'), podOf('three', 'ledger')]
+  const pods = [createPod('one', 'gateway'), createPod('two', 'gateway'), createPod('three', 'ledger')]
   const answer = (path: string): Answer | undefined => {
     if (path.endsWith('/pods')) return [200, { items: pods }]
     if (path === '/api/v1/namespaces/here/pods/one:9090/proxy/metrics') return [200, 'shutterfleet_a 1']
@@ -55,7 +55,7 @@ t.test('doctor: metrics of another program on the port fail the check, a missing
   const of =
     (status: number) =>
     (path: string): Answer | undefined => {
-      if (path.endsWith('/pods')) return [200, { items: [podOf('one', 'gateway')] }]
+      if (path.endsWith('/pods')) return [200, { items: [createPod('one', 'gateway')] }]
       return path.endsWith('/proxy/metrics')
         ? [status, status === 200 ? 'nginx_connections 1' : 'cannot get resource "pods/proxy"']
         : undefined
@@ -103,9 +103,9 @@ t.test(
 )
 
 t.test('doctor: without a cluster no other check runs', async (t) => {
-  const wanted = { namespace: undefined, release: undefined }
+  const options = { namespace: undefined, release: undefined }
   const env = { SHUTTERFLEET_KUBECONFIG: '/nowhere' }
-  const findings = await examineCluster({ env, root, selection: wanted, stop: new AbortController().signal })
+  const findings = await examineCluster({ env, root, selection: options, stop: new AbortController().signal })
   const [first, ...others] = findings
   t.match(first, { name: 'cluster', ok: false, advice: /KUBECONFIG/ })
   t.ok(others.length > 8)

@@ -53,7 +53,8 @@ t.test('run command: wrong usage exits with 2 and names the fault', async (t) =>
     [['thing'], /thing needs a second word: thing show$/m],
     [['thing', 'shwo', 'x'], /thing needs a second word: thing show$/m],
     [['thnig', 'show', 'x'], /thnig is not a command; did you mean 'thing show'\?/],
-    [['thing', 'show', 'x', '--colour', 'red'], /^shutterfleet: Unknown option '--colour'$/m],
+    [['thing', 'show', 'x', '--colour', 'red'], /^shutterfleet: --colour is not an option of: thing show NAME/m],
+    [['thing', 'show', 'x', '--szie', '3'], /^shutterfleet: --szie is not an option; did you mean --size\?$/m],
     [['thing', 'show', 'x', '--size'], /--size/],
     [['thing', 'show', 'x', '--json=yes'], /--json/],
   ] as const) {

@@ -45,7 +45,7 @@ t.test('local workers: stops exactly the named workers, and counts them no longe
   await eventually(async () => (await count()) === 2)
   t.match(
     notices.filter(({ kind }) => kind === 'ended'),
-    [{ pod: first!.pod, asked: true }],
+    [{ pod: first!.pod, isExpected: true }],
   )
   t.ok((await actuator.list()).workers.some(({ pod }) => pod === second!.pod))
 })
@@ -76,8 +76,8 @@ t.test('local workers: counts workers that exit before they are ready as failed,
   t.match(
     notices.filter(({ kind }) => kind === 'ended'),
     [
-      { how: 'exit code 0', asked: false },
-      { how: 'exit code 0', asked: false },
+      { how: 'exit code 0', isExpected: false },
+      { how: 'exit code 0', isExpected: false },
     ],
   )
 })
@@ -88,7 +88,7 @@ t.test('local workers: kills a worker that does not exit in time', async (t) => 
   await eventually(async () => (await actuator.list()).starts.ready === 1)
   await actuator.stop((await actuator.list()).workers.map(({ pod }) => pod))
   await eventually(async () => (await count()) === 0)
-  t.match(notices.at(-1), { kind: 'ended', how: 'signal SIGKILL', asked: true })
+  t.match(notices.at(-1), { kind: 'ended', how: 'signal SIGKILL', isExpected: true })
 })
 
 t.test('local workers: leaves no process behind when disposed', async (t) => {
@@ -108,5 +108,5 @@ t.test('local workers: reports a worker that cannot be started as a failed start
   })
   await actuator.start(1)
   await eventually(async () => (await actuator.list()).starts.failed === 1)
-  t.match(notices.at(-1), { kind: 'ended', how: 'exit code 1', asked: false })
+  t.match(notices.at(-1), { kind: 'ended', how: 'exit code 1', isExpected: false })
 })

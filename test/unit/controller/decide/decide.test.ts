@@ -36,18 +36,18 @@ const cases: Case[] = [
     name: 'freezes at the last required size when the list of workers is unknown',
     observation: { workers: 'unknown' },
     memory: { wants: [{ atMs: nowMs - 1000, size: 3 }] },
-    want: { kind: 'freeze', wanted: 3, reason: 'workers-unknown' },
+    want: { kind: 'freeze', desired: 3, reason: 'workers-unknown' },
   },
   {
     name: 'holds the pool when the backlog is unknown',
     observation: { backlog: 'unknown', depth: { waiting: 0, inFlight: 1 }, workers: groups(5) },
-    want: { kind: 'freeze', wanted: 5, reason: 'backlog-unknown' },
+    want: { kind: 'freeze', desired: 5, reason: 'backlog-unknown' },
   },
   {
     name: 'scales up by the depth of JetStream when the backlog is unknown',
     observation: { backlog: 'unknown', depth: { waiting: 14, inFlight: 0 } },
     policy: { min: 0 },
-    want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
+    want: { kind: 'scale-up', to: 7, undrain: [], desired: 7, reason: 'backlog' },
   },
   {
     name: 'changes nothing while paused',
@@ -56,14 +56,14 @@ const cases: Case[] = [
       workers: [worker('w1'), worker('w2', { silentMs: 99_000 }), worker('w3', { state: 'drained' })],
     },
     policy: { isPaused: true, min: 5 },
-    want: { kind: 'freeze', wanted: 1, reason: 'paused' },
+    want: { kind: 'freeze', desired: 1, reason: 'paused' },
   },
   {
     name: 'a pause takes precedence over unknown reads',
     observation: { workers: 'unknown', backlog: 'unknown' },
     policy: { isPaused: true },
     memory: { wants: [{ atMs: nowMs - 1000, size: 3 }] },
-    want: { kind: 'freeze', wanted: 3, reason: 'paused' },
+    want: { kind: 'freeze', desired: 3, reason: 'paused' },
   },
   {
     name: 'does not start workers for captures that draining workers still serve',
@@ -73,126 +73,126 @@ const cases: Case[] = [
       workers: [worker('idle'), ...groups(4, { state: 'draining', busy: 1 })],
       serviceMs: 10_000,
     },
-    want: { kind: 'scale-up', to: 5, undrain: ['w1', 'w2', 'w3'], wanted: 4, reason: 'load' },
+    want: { kind: 'scale-up', to: 5, undrain: ['w1', 'w2', 'w3'], desired: 4, reason: 'load' },
   },
   {
     name: 'scales up to a fixed size when the backlog is unknown',
     observation: { backlog: 'unknown', workers: groups(1) },
     policy: { size: 3, min: 0, max: 2 },
-    want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'fixed' },
+    want: { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'fixed' },
   },
   {
     name: 'stays at a fixed size, whatever the backlog',
     observation: { backlog: { ...quiet, pending: 500 }, workers: groups(3) },
     policy: { size: 3 },
-    want: { kind: 'hold', wanted: 3, reason: 'fixed' },
+    want: { kind: 'hold', desired: 3, reason: 'fixed' },
   },
   {
     name: 'drains to a fixed size without a hold window',
     observation: { backlog: 'unknown', workers: groups(3) },
     policy: { size: 2, holdMs: 3_600_000 },
     memory: { wants: undefined },
-    want: { kind: 'drain', pods: ['w1'], wanted: 2, reason: 'excess' },
+    want: { kind: 'drain', pods: ['w1'], desired: 2, reason: 'excess' },
   },
   {
     name: 'stops drained workers above a fixed size',
     observation: { backlog: 'unknown', workers: [worker('w1', { state: 'drained' })] },
     policy: { size: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs },
-    want: { kind: 'stop', pods: ['w1'], wanted: 0, reason: 'drained' },
+    want: { kind: 'stop', pods: ['w1'], desired: 0, reason: 'drained' },
   },
   {
     name: 'drains the last worker of a fixed size of zero at once',
     observation: { workers: groups(1) },
     policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
     memory: { lastWantMs: nowMs - 1 },
-    want: { kind: 'drain', pods: ['w1'], wanted: 0, reason: 'excess' },
+    want: { kind: 'drain', pods: ['w1'], desired: 0, reason: 'excess' },
   },
   {
     name: 'never replaces a starting worker if the limit is infinite',
     observation: { workers: [worker('w1', { ...starting, ageMs: 9_000_000, silentMs: 9_000_000 })] },
     policy: { startLimitMs: Infinity, startMaxMs: Infinity },
-    want: { kind: 'hold', wanted: 1, reason: 'steady' },
+    want: { kind: 'hold', desired: 1, reason: 'steady' },
   },
   {
     name: 'ignores the silence of stuck workers',
     observation: { workers: [worker('w1'), ...stuckOnes(5, { silentMs: 99_000 })] },
     policy: { min: 6 },
-    want: { kind: 'hold', wanted: 6, reason: 'unschedulable' },
+    want: { kind: 'hold', desired: 6, reason: 'unschedulable' },
   },
   {
     name: 'freezes when most of the workers that are not stuck are silent',
     observation: {
       workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 })), ...stuckOnes(5)],
     },
-    want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
+    want: { kind: 'freeze', desired: 1, reason: 'missing-heartbeats' },
   },
   {
     name: 'stops no stuck worker when the backlog is unknown',
     observation: { backlog: 'unknown', workers: [worker('w1'), ...stuckOnes(4)] },
     policy: { min: 3 },
-    want: { kind: 'hold', wanted: 3, reason: 'unschedulable' },
+    want: { kind: 'hold', desired: 3, reason: 'unschedulable' },
   },
   {
     name: 'requires no workers for captures that other workers serve',
     observation: { backlog: { ...quiet, pending: 2, processing: 3 }, otherPools: { slots: 5, busy: 3 } },
     policy: { min: 0 },
-    want: { kind: 'hold', wanted: 0, reason: 'steady' },
+    want: { kind: 'hold', desired: 0, reason: 'steady' },
   },
   {
     name: 'adds a buffer of several to the load',
     observation: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
     policy: { buffer: 3 },
-    want: { kind: 'scale-up', to: 5, undrain: [], wanted: 5, reason: 'load' },
+    want: { kind: 'scale-up', to: 5, undrain: [], desired: 5, reason: 'load' },
   },
   {
     name: 'keeps drained workers when the backlog is unknown',
     observation: { backlog: 'unknown', workers: [worker('w1'), worker('w2', { state: 'drained' })] },
-    want: { kind: 'freeze', wanted: 1, reason: 'backlog-unknown' },
+    want: { kind: 'freeze', desired: 1, reason: 'backlog-unknown' },
   },
   {
     name: 'starts the minimum even when the backlog is unknown',
     observation: { backlog: 'unknown' },
     policy: { min: 2 },
-    want: { kind: 'scale-up', to: 2, undrain: [], wanted: 2, reason: 'below-minimum' },
+    want: { kind: 'scale-up', to: 2, undrain: [], desired: 2, reason: 'below-minimum' },
   },
   {
     name: 'starts a worker that is missing from the minimum',
     observation: { workers: groups(1) },
     policy: { min: 2 },
-    want: { kind: 'scale-up', to: 2, undrain: [], wanted: 2, reason: 'below-minimum' },
+    want: { kind: 'scale-up', to: 2, undrain: [], desired: 2, reason: 'below-minimum' },
   },
   {
     name: 'freezes when most of several workers fall silent at once',
     observation: { workers: [worker('w1'), ...['w2', 'w3'].map((pod) => worker(pod, { silentMs: 11_000 }))] },
-    want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
+    want: { kind: 'freeze', desired: 1, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces one of several silent workers after thirty seconds',
     observation: { workers: [...groups(2, { silentMs: 30_000 }), worker('w3', { silentMs: 31_000 })] },
-    want: { kind: 'replace', pods: ['w3'], wanted: 0, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w3'], desired: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other for ten seconds after a replacement',
     observation: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 9999 },
-    want: { kind: 'freeze', wanted: 0, reason: 'missing-heartbeats' },
+    want: { kind: 'freeze', desired: 0, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces the next one after ten seconds, even if the previous one is still stopping',
     observation: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3', { state: 'stopping' })] },
     memory: { lastReplaceMs: nowMs - 10_000 },
-    want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w1'], desired: 0, reason: 'lost' },
   },
   {
     name: 'replaces no other while the replacement has not reported',
     observation: { workers: [...groups(1, { silentMs: 40_000 }), worker('w3', starting)] },
-    want: { kind: 'freeze', wanted: 1, reason: 'missing-heartbeats' },
+    want: { kind: 'freeze', desired: 1, reason: 'missing-heartbeats' },
   },
   {
     name: 'replaces all silent workers if as many report',
     observation: { workers: [...groups(2, { silentMs: 40_000 }), worker('w3'), worker('w4'), worker('w5', starting)] },
-    want: { kind: 'replace', pods: ['w1', 'w2'], wanted: 3, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w1', 'w2'], desired: 3, reason: 'lost' },
   },
   {
     name: 'replaces late starts even if other workers are silent',
@@ -204,74 +204,74 @@ const cases: Case[] = [
       ],
     },
     memory: { lastReplaceMs: nowMs - 1 },
-    want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w1'], desired: 0, reason: 'lost' },
   },
   {
     name: 'replaces a worker that is silent for more than ten seconds',
     observation: { workers: [worker('w1'), worker('w2', { silentMs: 10_001, busy: 1 })] },
-    want: { kind: 'replace', pods: ['w2'], wanted: 1, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w2'], desired: 1, reason: 'lost' },
   },
   {
     name: 'replaces a worker that is starting for longer than its limit',
     observation: { workers: [worker('w1', { ...starting, ageMs: 60_001, silentMs: 60_001 })] },
-    want: { kind: 'replace', pods: ['w1'], wanted: 0, reason: 'lost' },
+    want: { kind: 'replace', pods: ['w1'], desired: 0, reason: 'lost' },
   },
   {
     name: 'does not count a stopping worker',
     observation: { workers: [worker('w1', { state: 'stopping', silentMs: 99_000 })] },
-    want: { kind: 'scale-up', to: 1, undrain: [], wanted: 1, reason: 'below-minimum' },
+    want: { kind: 'scale-up', to: 1, undrain: [], desired: 1, reason: 'below-minimum' },
   },
   {
     name: 'scales directly to the size that the backlog requires',
     observation: { backlog: { ...quiet, pending: 14 }, workers: [] },
     policy: { min: 0 },
-    want: { kind: 'scale-up', to: 7, undrain: [], wanted: 7, reason: 'backlog' },
+    want: { kind: 'scale-up', to: 7, undrain: [], desired: 7, reason: 'backlog' },
   },
   {
     name: 'scales up to the maximum at most, with the reason at-maximum',
     observation: { backlog: { ...quiet, pending: 500 }, workers: groups(1) },
-    want: { kind: 'scale-up', to: 10, undrain: [], wanted: 10, reason: 'at-maximum' },
+    want: { kind: 'scale-up', to: 10, undrain: [], desired: 10, reason: 'at-maximum' },
   },
   {
     name: 'holds at the maximum with the reason at-maximum while more would be required',
     observation: { backlog: { ...quiet, pending: 500 }, workers: groups(10) },
-    want: { kind: 'hold', wanted: 10, reason: 'at-maximum' },
+    want: { kind: 'hold', desired: 10, reason: 'at-maximum' },
   },
   {
     name: 'follows the load',
     observation: { backlog: { ...quiet, processing: 4, arrivals10s: 20 }, workers: groups(2, { busy: 1 }) },
     // 2 busy slots and 2 in reserve, 4 captures known; the backlog term requires less.
-    want: { kind: 'scale-up', to: 4, undrain: [], wanted: 4, reason: 'load' },
+    want: { kind: 'scale-up', to: 4, undrain: [], desired: 4, reason: 'load' },
   },
   {
     name: 'waits a second after the first failed start',
     observation: { starts: { ready: 0, failed: 1 } },
-    want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
+    want: { kind: 'hold', desired: 1, reason: 'crash-looping' },
   },
   {
     name: 'does not count a starting worker as capacity while starts fail',
     observation: { workers: [worker('w1', starting)], starts: { ready: 0, failed: 5 } },
     memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs - 1 },
-    want: { kind: 'hold', wanted: 1, reason: 'crash-looping' },
+    want: { kind: 'hold', desired: 1, reason: 'crash-looping' },
   },
   {
     name: 'starts all missing workers once a start has succeeded',
     observation: { workers: groups(1), starts: { ready: 1, failed: 5 } },
     policy: { min: 3 },
     memory: { starts: { ready: 0, failed: 5 }, failures: 3, retryAtMs: nowMs + 60_000 },
-    want: { kind: 'scale-up', to: 3, undrain: [], wanted: 3, reason: 'below-minimum' },
+    want: { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'below-minimum' },
   },
   {
     name: 'drops sizes older than the hold window',
     observation: { workers: groups(4) },
     memory: { wants: [{ atMs: nowMs - 30_000, size: 4 }] },
-    want: { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' },
+    want: { kind: 'drain', pods: ['w1'], desired: 1, reason: 'excess' },
   },
   {
     name: 'initialises the hold window with the current size',
     observation: { workers: groups(4) },
     memory: { wants: undefined },
-    want: { kind: 'hold', wanted: 1, reason: 'holding' },
+    want: { kind: 'hold', desired: 1, reason: 'holding' },
   },
 ]
 
@@ -364,17 +364,17 @@ t.test('decide: keeps its invariants for random pools', (t) => {
       workers.filter(({ state }) => states.includes(state)).map(({ pod }) => pod)
     const areIn = (pods: readonly string[], ...states: ObservedWorker['state'][]) =>
       new Set(pods).size === pods.length && pods.every((pod) => inState(...states).includes(pod))
-    const asked = workers.length - inState('stopping').length + (now.refused?.count ?? 0)
+    const requested = workers.length - inState('stopping').length + (now.refused?.count ?? 0)
     const isKept = {
       'scale-up': (of: Decision) =>
         of.kind === 'scale-up' &&
-        of.to >= asked &&
-        of.to <= Math.max(asked, of.wanted) &&
+        of.to >= requested &&
+        of.to <= Math.max(requested, of.desired) &&
         areIn(of.undrain, 'draining', 'drained'),
       drain: (of: Decision) =>
         of.kind === 'drain' &&
         areIn(of.pods, 'ready') &&
-        inState('ready').length - of.pods.length >= of.wanted &&
+        inState('ready').length - of.pods.length >= of.desired &&
         inState('unscheduled', 'drained').length === 0,
       stop: (of: Decision) => of.kind === 'stop' && areIn(of.pods, 'unscheduled', 'stuck', 'drained'),
       replace: (of: Decision) => of.kind === 'replace' && areIn(of.pods, 'ready', 'draining', 'drained'),

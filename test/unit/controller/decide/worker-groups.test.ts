@@ -10,7 +10,7 @@ import {
 } from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy()
-const podsOf = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => pod)
+const podNames = (workers: readonly ObservedWorker[]) => workers.map(({ pod }) => pod)
 
 t.test('worker groups: workers are classified by their capacity', (t) => {
   const all = [
@@ -25,17 +25,17 @@ t.test('worker groups: workers are classified by their capacity', (t) => {
   ]
   const groups = classifyWorkers(all, policy, 0)
   t.equal(groups.present, 7, 'all but the terminating one')
-  t.strictSame(podsOf(groups.active), ['ready', 'starting'])
-  t.strictSame(podsOf(groups.starting), ['starting'])
-  t.strictSame(podsOf(groups.stuck), ['stuck'])
-  t.strictSame(podsOf(groups.leaving), ['draining', 'drained'])
-  t.strictSame(podsOf(groups.lost), ['hung', 'late'])
+  t.strictSame(podNames(groups.active), ['ready', 'starting'])
+  t.strictSame(podNames(groups.starting), ['starting'])
+  t.strictSame(podNames(groups.stuck), ['stuck'])
+  t.strictSame(podNames(groups.leaving), ['draining', 'drained'])
+  t.strictSame(podNames(groups.lost), ['hung', 'late'])
   t.strictSame(
-    podsOf(classifyWorkers(all, policy, 1).active),
+    podNames(classifyWorkers(all, policy, 1).active),
     ['ready'],
     'starting workers do not count while starts fail',
   )
-  t.strictSame(podsOf(classifyWorkers(all, { ...policy, startLimitMs: Infinity, startMaxMs: Infinity }, 0).lost), [
+  t.strictSame(podNames(classifyWorkers(all, { ...policy, startLimitMs: Infinity, startMaxMs: Infinity }, 0).lost), [
     'hung',
   ])
   t.end()
@@ -47,22 +47,22 @@ t.test(
     const silent = (ms: number) => worker(String(ms), { state: 'starting', ageMs: ms, silentMs: ms })
     const reporting = (ms: number) => worker(`r${ms}`, { state: 'starting', ageMs: ms })
     const all = [60_001, 120_001, 240_001, 900_001].map(silent)
-    const lostAfter = (failures: number) => podsOf(classifyWorkers(all, policy, failures).lost)
+    const lostAfter = (failures: number) => podNames(classifyWorkers(all, policy, failures).lost)
     t.strictSame(lostAfter(0), ['60001', '120001', '240001', '900001'])
     t.strictSame(lostAfter(1), ['120001', '240001', '900001'])
     t.strictSame(lostAfter(2), ['240001', '900001'])
     t.strictSame(lostAfter(20), ['900001'])
-    t.strictSame(podsOf(classifyWorkers([reporting(899_000), reporting(900_001)], policy, 0).lost), ['r900001'])
+    t.strictSame(podNames(classifyWorkers([reporting(899_000), reporting(900_001)], policy, 0).lost), ['r900001'])
   },
 )
 
 t.test('worker groups: unscheduled workers are future capacity, unless starts fail', async (t) => {
   const all = [worker('ready'), worker('pending', { state: 'unscheduled', silentMs: 99_000, ageMs: 200_000 })]
   const groups = classifyWorkers(all, policy, 0)
-  t.strictSame(podsOf(groups.active), ['ready', 'pending'])
-  t.strictSame(podsOf(groups.unscheduled), ['pending'])
+  t.strictSame(podNames(groups.active), ['ready', 'pending'])
+  t.strictSame(podNames(groups.unscheduled), ['pending'])
   t.strictSame(groups.lost, [])
-  t.strictSame(podsOf(classifyWorkers(all, policy, 1).active), ['ready'])
+  t.strictSame(podNames(classifyWorkers(all, policy, 1).active), ['ready'])
 })
 
 const hung = (count: number, silentMs = 11_000) => observedWorkers(count, { silentMs })
@@ -95,8 +95,8 @@ for (const { name, workers, want } of [
 }
 
 const lostNode = { silentMs: 11_000, isNodeLost: true }
-const allOf = (workers: readonly ObservedWorker[], suspectMs = Infinity) =>
-  podsOf(replaceableOf(classifyWorkers(workers, policy, 0), { replaceMs: Infinity, suspectMs }))
+const classifyAll = (workers: readonly ObservedWorker[], suspectMs = Infinity) =>
+  podNames(replaceableOf(classifyWorkers(workers, policy, 0), { replaceMs: Infinity, suspectMs }))
 
 for (const { name, workers, want } of [
   {
@@ -124,11 +124,11 @@ for (const { name, workers, want } of [
     want: [],
   },
 ])
-  t.test(`replaceable workers: ${name}`, async (t) => void t.strictSame(allOf(workers), want))
+  t.test(`replaceable workers: ${name}`, async (t) => void t.strictSame(classifyAll(workers), want))
 
 t.test('replaceable workers: silent workers have time to report if most were silent just before', async (t) => {
   const workers = [worker('v'), worker('w'), ...observedWorkers(1, { silentMs: 25_000 })]
-  t.strictSame(allOf(workers, 4999), [])
-  t.strictSame(allOf(workers, 5000), ['w1'])
-  t.strictSame(allOf([...workers, worker('n', lostNode)], 0), ['n'])
+  t.strictSame(classifyAll(workers, 4999), [])
+  t.strictSame(classifyAll(workers, 5000), ['w1'])
+  t.strictSame(classifyAll([...workers, worker('n', lostNode)], 0), ['n'])
 })

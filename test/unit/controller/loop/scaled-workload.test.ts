@@ -5,7 +5,7 @@ import type { Decision } from '#controller/decide/pool.ts'
 import { observedPool, poolPolicy } from '#test/helpers/observed-pool.ts'
 import { createQueueDouble } from '#test/helpers/queue-double.ts'
 
-const common = { wanted: 1, reason: 'steady' } as const
+const common = { desired: 1, reason: 'steady' } as const
 
 const cases: { name: string; decision: Decision; want: string[] }[] = [
   { name: 'does nothing on hold', decision: { ...common, kind: 'hold' }, want: [] },

@@ -7,20 +7,20 @@ import {
   type ProxiedMemory,
   type ProxiedObservation,
   type ProxiedPolicy,
-  type SeenJob,
+  type JobObservation,
 } from '#controller/proxied/proxied.ts'
 
 const nowMs = 1_000_000
 const policy: ProxiedPolicy = { isPaused: false, max: 10, spares: 0, revision: 'new' }
-const pull: JobTrouble = { why: 'image-pull', message: 'Back-off pulling image' }
+const pull: JobTrouble = { reason: 'image-pull', message: 'Back-off pulling image' }
 const calm: ProxiedMemory = { ...blankProxiedMemory, revision: 'new', readyAtMs: nowMs - 60_000, sinceMs: nowMs - 5000 }
 const troubled: ProxiedMemory = { ...calm, trouble: pull, sinceMs: nowMs - 9000, tries: 2, retryAtMs: nowMs }
 
-const jobs = (state: SeenJob['state'], count: number, given: Partial<SeenJob> = {}): SeenJob[] =>
+const jobs = (state: JobObservation['state'], count: number, given: Partial<JobObservation> = {}): JobObservation[] =>
   Array.from({ length: count }, (_, index) => ({ name: `${state}-${index}`, state, revision: 'new', ...given }))
-const stuck = (count: number, forMs: number, given: Partial<SeenJob & JobTrouble> = {}) => {
-  const { why = pull.why, message = pull.message, ...job } = given
-  return jobs('stuck', count, { trouble: { why, message, forMs }, ...job })
+const stuck = (count: number, forMs: number, given: Partial<JobObservation & JobTrouble> = {}) => {
+  const { reason = pull.reason, message = pull.message, ...job } = given
+  return jobs('stuck', count, { trouble: { reason, message, forMs }, ...job })
 }
 const observation = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
   nowMs,
@@ -51,7 +51,7 @@ const cases: Case[] = [
     name: 'creates no Jobs and publishes no state while the pool is paused',
     observation: { depth: waiting(5), jobs: jobs('idle', 1) },
     policy: { isPaused: true },
-    want: { create: 0, wanted: 1, reason: 'paused', state: undefined },
+    want: { create: 0, desired: 1, reason: 'paused', state: undefined },
   },
   {
     name: 'creates no Jobs while the depth of JetStream is unknown',
@@ -59,7 +59,7 @@ const cases: Case[] = [
     policy: { spares: 3 },
     want: {
       create: 0,
-      wanted: 2,
+      desired: 2,
       reason: 'backlog-unknown',
       state: { canStart: true, forMs: 5000, reason: 'backlog-unknown' },
     },
@@ -67,7 +67,7 @@ const cases: Case[] = [
   {
     name: 'creates one Job for each waiting capture',
     observation: { depth: waiting(3) },
-    want: { create: 3, wanted: 3, reason: 'backlog' },
+    want: { create: 3, desired: 3, reason: 'backlog' },
   },
   {
     name: 'counts captures in flight that no Job is known to serve',
@@ -77,50 +77,50 @@ const cases: Case[] = [
   {
     name: 'creates none for captures that Jobs serve',
     observation: { depth: waiting(0, 4), jobs: jobs('serving', 4) },
-    want: { create: 0, wanted: 4, reason: 'steady' },
+    want: { create: 0, desired: 4, reason: 'steady' },
   },
   {
     name: 'creates none for captures that starting, idle or leaving Jobs will take',
     observation: { depth: waiting(3), jobs: [...jobs('coming', 1), ...jobs('idle', 1), ...jobs('leaving', 1)] },
-    want: { create: 0, wanted: 3, reason: 'starting' },
+    want: { create: 0, desired: 3, reason: 'starting' },
   },
   {
     name: 'does not count spent or lost Jobs as capacity',
     observation: { depth: waiting(2), jobs: [...jobs('spent', 3), ...jobs('lost', 1)] },
-    want: { create: 2, wanted: 2, reason: 'backlog' },
+    want: { create: 2, desired: 2, reason: 'backlog' },
   },
   {
     name: 'never exceeds the maximum of unfinished Jobs, spent ones included',
     observation: { depth: waiting(50, 4), jobs: [...jobs('serving', 4), ...jobs('spent', 4)] },
-    want: { create: 2, wanted: 10, reason: 'at-maximum' },
+    want: { create: 2, desired: 10, reason: 'at-maximum' },
   },
   {
     name: 'creates none above a lowered maximum',
     observation: { depth: waiting(50), jobs: jobs('spent', 12) },
-    want: { create: 0, wanted: 10, reason: 'at-maximum' },
+    want: { create: 0, desired: 10, reason: 'at-maximum' },
   },
   {
     name: 'keeps spares',
     observation: { jobs: jobs('idle', 1) },
     policy: { spares: 3 },
-    want: { create: 2, wanted: 3, reason: 'buffer' },
+    want: { create: 2, desired: 3, reason: 'buffer' },
   },
   {
     name: 'keeps spares on top of the backlog',
     observation: { depth: waiting(1, 1), jobs: [...jobs('idle', 2), ...jobs('serving', 1)] },
     policy: { spares: 2 },
-    want: { create: 1, wanted: 4, reason: 'buffer' },
+    want: { create: 1, desired: 4, reason: 'buffer' },
   },
   {
     name: 'keeps its spares if the depth is below the number of serving Jobs',
     observation: { depth: waiting(0), jobs: [...jobs('serving', 2), ...jobs('idle', 1)] },
     policy: { spares: 1 },
-    want: { create: 0, wanted: 3, reason: 'steady' },
+    want: { create: 0, desired: 3, reason: 'steady' },
   },
   {
     name: 'has the reason steady without work',
     observation: {},
-    want: { create: 0, wanted: 0, reason: 'steady', state: { canStart: true, forMs: 5000, reason: 'steady' } },
+    want: { create: 0, desired: 0, reason: 'steady', state: { canStart: true, forMs: 5000, reason: 'steady' } },
   },
   {
     name: 'returns claims, even while it creates no Jobs',
@@ -169,8 +169,11 @@ const cases: Case[] = [
   },
   {
     name: 'treats a Job that failed before its claim as a trouble',
-    observation: { depth: waiting(2), starts: { ready: 0, failed: 1, last: { why: 'crash-looping', message: 'x' } } },
-    want: { create: 0, reason: 'crash-looping', trouble: { why: 'crash-looping', message: 'x' } },
+    observation: {
+      depth: waiting(2),
+      starts: { ready: 0, failed: 1, last: { reason: 'crash-looping', message: 'x' } },
+    },
+    want: { create: 0, reason: 'crash-looping', trouble: { reason: 'crash-looping', message: 'x' } },
   },
   {
     name: 'ends the trouble as soon as a Job is ready',
@@ -180,7 +183,10 @@ const cases: Case[] = [
   },
   {
     name: 'a failure is no trouble while other Jobs become ready',
-    observation: { depth: waiting(3), starts: { ready: 5, failed: 3, last: { why: 'crash-looping', message: 'x' } } },
+    observation: {
+      depth: waiting(3),
+      starts: { ready: 5, failed: 3, last: { reason: 'crash-looping', message: 'x' } },
+    },
     want: { create: 3, trouble: undefined },
   },
   {
@@ -203,25 +209,25 @@ const cases: Case[] = [
   },
   {
     name: 'keeps a Job for three minutes while its node may still pull the image',
-    observation: { depth: waiting(1), jobs: stuck(1, 180_000, { why: 'not-starting' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 180_000, { reason: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: [] },
   },
   {
     name: 'gives up a Job that its node has not started for more than three minutes',
-    observation: { depth: waiting(1), jobs: stuck(1, 180_001, { why: 'not-starting' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 180_001, { reason: 'not-starting' }) },
     memory: calm,
     want: { create: 0, giveUp: ['stuck-0'] },
   },
   {
     name: 'keeps an unschedulable Job',
-    observation: { depth: waiting(1), jobs: stuck(1, 600_000, { why: 'unschedulable' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 600_000, { reason: 'unschedulable' }) },
     memory: { ...troubled, readyAtMs: Number.NEGATIVE_INFINITY },
     want: { create: 0, giveUp: [], reason: 'unschedulable' },
   },
   {
     name: 'gives up stuck Jobs of an old revision, and clears their trouble',
-    observation: { depth: waiting(1), jobs: stuck(1, 5000, { why: 'unschedulable', revision: 'old' }) },
+    observation: { depth: waiting(1), jobs: stuck(1, 5000, { reason: 'unschedulable', revision: 'old' }) },
     memory: { ...troubled, revision: 'old' },
     want: { create: 0, giveUp: ['stuck-0'], trouble: undefined, state: { canStart: true, forMs: 0, reason: 'steady' } },
   },
@@ -237,7 +243,7 @@ const cases: Case[] = [
   {
     name: 'retries after a quota refusal as soon as a Job has ended',
     observation: { depth: waiting(5), jobs: jobs('spent', 2) },
-    memory: { ...troubled, trouble: { why: 'quota', message: 'x' }, retryAtMs: nowMs + 50_000, unfinished: 3 },
+    memory: { ...troubled, trouble: { reason: 'quota', message: 'x' }, retryAtMs: nowMs + 50_000, unfinished: 3 },
     want: { create: 1, reason: 'quota' },
   },
 ]

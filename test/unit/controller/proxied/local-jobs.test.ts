@@ -42,7 +42,7 @@ t.test('local jobs: removes an exited process, and counts one that failed before
   const [claimed] = await names()
   await runner.claim(claimed!, 'c')
   await eventually(async () => (await names()).length === 0)
-  t.match(await runner.list(), { failed: 1, last: { why: 'crash-looping', message: /exit code 1/ } })
+  t.match(await runner.list(), { failed: 1, last: { reason: 'crash-looping', message: /exit code 1/ } })
   t.equal(notices.filter(({ kind }) => kind === 'ended').length, 2)
 })
 

@@ -15,7 +15,7 @@ const job = (name: string, given: Partial<ListedJob> = {}): ListedJob => ({
   ...given,
 })
 const listWorkers = (...jobs: ListedJob[]): JobList => ({ jobs, unclaimed: [], failed: 0, last: undefined })
-const trouble = { why: 'image-pull', message: 'x', forMs: 10 } as const
+const trouble = { reason: 'image-pull', message: 'x', forMs: 10 } as const
 
 const begin = (given: Partial<ProxiedObserverDeps> & { list?: JobList } = {}) => {
   const clock = { nowMs: 100_000 }
@@ -137,7 +137,7 @@ t.test('observe proxied: returns claims that are not recorded yet, also of Jobs 
 })
 
 t.test('observe proxied: counts workers that became ready and starts that failed', async (t) => {
-  const last = { why: 'quota', message: 'x' } as const
+  const last = { reason: 'quota', message: 'x' } as const
   const { observe, heartbeat } = begin({ list: { ...listWorkers(job('a')), failed: 2, last } })
   heartbeat('a', 'ready')
   heartbeat('a', 'ready', ['c'])
@@ -155,18 +155,18 @@ t.test('observe proxied: a failed read is unknown', async (t) => {
 
 t.test('observe proxied: a read that times out is unknown, and its late result is discarded', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ waiting: number; inFlight: number }>()
-  let asked = 0
+  let reads = 0
   const readDepth = () => {
-    asked += 1
+    reads += 1
     return promise
   }
   const { observe } = begin({ readDepth })
   t.equal((await observe()).depth, 'unknown')
   t.equal((await observe()).depth, 'unknown')
-  t.equal(asked, 1)
+  t.equal(reads, 1)
   resolve({ waiting: 9, inFlight: 9 })
   await promise
   await new Promise((wake) => setImmediate(wake))
   t.strictSame((await observe()).depth, { waiting: 9, inFlight: 9 })
-  t.equal(asked, 2, 'a depth read before the Jobs is never used')
+  t.equal(reads, 2, 'a depth read before the Jobs is never used')
 })

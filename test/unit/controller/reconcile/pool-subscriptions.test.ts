@@ -38,10 +38,10 @@ t.test('pool subscriptions: each kind of pool has its own subscription', async (
   const { subscriptions, count, heartbeat } = setUp()
   count('standard')
   heartbeat('stealth', { pod: 's' })
-  t.match(subscriptions.of('standard').backlog(), { pending: 1 })
-  t.equal(subscriptions.of('stealth').backlog(), 'unknown')
-  t.strictSame([...subscriptions.of('stealth').heartbeats.keys()], ['s'])
-  t.strictSame([...subscriptions.of('standard').heartbeats.keys()], [])
+  t.match(subscriptions.forPool('standard').backlog(), { pending: 1 })
+  t.equal(subscriptions.forPool('stealth').backlog(), 'unknown')
+  t.strictSame([...subscriptions.forPool('stealth').heartbeats.keys()], ['s'])
+  t.strictSame([...subscriptions.forPool('standard').heartbeats.keys()], [])
 })
 
 t.test('pool subscriptions: a wakeup or a change of state wakes the kind, a repeated heartbeat does not', async (t) => {
@@ -58,7 +58,7 @@ t.test('pool subscriptions: reports of Job workers are kept, and wake the kind',
   const { subscriptions, notified, publish, heartbeat } = setUp()
   heartbeat('proxied', { pod: 'job-1' })
   publish(startedSubject({ pool: 'proxied', id }), startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'job-1' }))
-  t.match(subscriptions.reports.of('job-1'), { captureId: id })
+  t.match(subscriptions.reports.get('job-1'), { captureId: id })
   t.strictSame(notified, ['proxied', 'proxied'])
 })
 

@@ -9,7 +9,7 @@ import { emptyBacklog, observedWorkers, observedPool, stuckWorkers } from '#test
 import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 const policy = { size: 'by-queue', min: 1, max: 5 } as const
-const hold: Decision = { kind: 'hold', wanted: 2, reason: 'steady' }
+const hold: Decision = { kind: 'hold', desired: 2, reason: 'steady' }
 const troubled: Partial<Observation> = {
   backlog: { ...emptyBacklog, pending: 7 },
   workers: [...observedWorkers(2, { busy: 1 }), ...stuckWorkers(3), ...stuckWorkers(1, { trouble: 'image-pull' })],
@@ -28,10 +28,10 @@ const jobDecision: ProxiedDecision = {
   create: 1,
   giveUp: [],
   claims: [],
-  wanted: 1,
+  desired: 1,
   reason: 'quota',
   state: undefined,
-  trouble: { why: 'quota', message: '' },
+  trouble: { reason: 'quota', message: '' },
 }
 
 const jobPolicy = { spares: 1, max: 9 }
@@ -43,7 +43,7 @@ const begin = () => {
   const made = createEvents(logger, metrics)
   const events = {
     ...made,
-    of: (browserpool: string) => made.of({ queue: 'standard', browserpool }),
+    of: (browserpool: string) => made.forPool({ queue: 'standard', browserpool }),
     jobs: (browserpool: string) => made.jobs({ queue: 'standard', browserpool }),
   }
   /** Lines of one metric without those of the process. */
@@ -107,7 +107,7 @@ t.test('events: exports Jobs with the states of other workers', async (t) => {
 t.test('events: removes the series of a deleted pool', async (t) => {
   const { events, all } = begin()
   const worker = { pod: 'w', ageMs: 1000 }
-  const noticed = { created: {}, claimed: {}, 'given-up': {}, refused: { why: 'quota', message: '' } } as const
+  const noticed = { created: {}, claimed: {}, 'given-up': {}, refused: { reason: 'quota', message: '' } } as const
   const ends = ['succeeded', 'failed', 'vanished'] as const
   const sayAll = (pool: string) => {
     const of = events.of(pool)
@@ -115,14 +115,14 @@ t.test('events: removes the series of a deleted pool', async (t) => {
     of.decided(
       {
         observation: observedPool({ workers: 'unknown', backlog: 'unknown', depth: 'unknown' }),
-        decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' },
+        decision: { kind: 'freeze', desired: 1, reason: 'workers-unknown' },
       },
       policy,
     )
     of.reconciled(5)
     of.tickFailed(new AppError('SERVER_ERROR'))
     of.worker({ ...worker, kind: 'ready' })
-    for (const asked of [true, false]) of.worker({ ...worker, kind: 'ended', how: '0', asked })
+    for (const isExpected of [true, false]) of.worker({ ...worker, kind: 'ended', how: '0', isExpected })
     const jobs = events.jobs(pool)
     jobs.decided({ observation: seenJobs, decision: jobDecision }, jobPolicy)
     jobs.decided({ observation: { ...seenJobs, jobs: 'unknown', depth: 'unknown' }, decision: jobDecision }, jobPolicy)
@@ -143,7 +143,7 @@ t.test('events: removes the series of a deleted pool', async (t) => {
 t.test('events: counts failed reads, and exports no value for them', async (t) => {
   const { events, shown } = begin()
   const observation = observedPool({ workers: 'unknown', backlog: 'unknown', depth: { waiting: 0, inFlight: 0 } })
-  events.of('a').decided({ observation, decision: { kind: 'freeze', wanted: 1, reason: 'workers-unknown' } }, policy)
+  events.of('a').decided({ observation, decision: { kind: 'freeze', desired: 1, reason: 'workers-unknown' } }, policy)
   t.strictSame(await shown('pool_reads_unknown_total'), [
     '{pool="a",source="workers"} 1',
     '{pool="a",source="backlog"} 1',
@@ -157,7 +157,7 @@ t.test('events: logs a decision that acts or differs from the last, with the nam
   const { events, lines } = begin()
   const of = events.of('a')
   const observation = observedPool(troubled)
-  const drain: Decision = { kind: 'drain', pods: ['w1'], wanted: 1, reason: 'excess' }
+  const drain: Decision = { kind: 'drain', pods: ['w1'], desired: 1, reason: 'excess' }
   for (const decision of [hold, hold, drain, drain, hold]) of.decided({ observation, decision }, policy)
   t.strictSame(
     lines.map(([, words]) => words),

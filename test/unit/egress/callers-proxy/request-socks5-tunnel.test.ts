@@ -64,8 +64,8 @@ t.test('request SOCKS5 tunnel: any reply but success is CONNECTION_FAILED', asyn
     [5, 0, 5, 1, 0, 1, 9, 9, 9, 9, 0, 1],
     [5, 0, 5, 0, 0, 2, 9, 9, 9, 9, 0, 1],
   ]) {
-    const asked = requestSocks5Tunnel(lineOf(answers).line, proxyOf(), { host: 'a.test', port: 443 })
-    await t.rejects(asked, { code: 'CONNECTION_FAILED' }, answers.join(' '))
+    const tunnel = requestSocks5Tunnel(lineOf(answers).line, proxyOf(), { host: 'a.test', port: 443 })
+    await t.rejects(tunnel, { code: 'CONNECTION_FAILED' }, answers.join(' '))
   }
   const { line } = lineOf([5, 2, 1, 1, ...granted])
   const refused = requestSocks5Tunnel(line, proxyOf('u:s3cret@'), { host: 'a.test', port: 443 })
@@ -74,7 +74,7 @@ t.test('request SOCKS5 tunnel: any reply but success is CONNECTION_FAILED', asyn
 
 t.test('request SOCKS5 tunnel: rejects a name that is too long, without a request', async (t) => {
   const { line, sent } = lineOf([5, 0, ...granted])
-  const asked = requestSocks5Tunnel(line, proxyOf(), { host: `${'a.'.repeat(130)}test`, port: 443 })
-  await t.rejects(asked, { code: 'CONNECTION_FAILED' })
+  const tunnel = requestSocks5Tunnel(line, proxyOf(), { host: `${'a.'.repeat(130)}test`, port: 443 })
+  await t.rejects(tunnel, { code: 'CONNECTION_FAILED' })
   t.same(sent, [])
 })

@@ -12,7 +12,7 @@ t.test('internal domains: a name of a cluster, an intranet or a single label is 
   }
 })
 
-t.test('internal domains: a public name is not, whatever it contains', async (t) => {
+t.test('internal domains: a public name is not internal, whatever it contains', async (t) => {
   for (const host of [
     ...['example.com', 'internal.example.com', 'local.example.com', 'localhost.example.com', 'notlocal.com'],
     ...['my-internal.net', 'a.xinternal', 'svc.example', 'corp.example.org', 'in-addr.arpa', 'a.test'],
@@ -21,7 +21,7 @@ t.test('internal domains: a public name is not, whatever it contains', async (t)
   }
 })
 
-t.test('internal domains: those of the operator are internal, with all names below them', async (t) => {
+t.test("internal domains: the operator's domains are internal, with all names below them", async (t) => {
   const more = ['eu.compute.example', 'svc.k8s.test']
   for (const host of ['eu.compute.example', 'ip-1.eu.compute.example', 'api.default.svc.k8s.test']) {
     t.ok(isInternalName(host, more), host)

@@ -55,11 +55,11 @@ t.test('NAT64: a private network never becomes a prefix', async (t) => {
 
 const startDiscovery = (answers: (readonly string[] | undefined)[]) => {
   const clock = { nowMs: 0 }
-  const asked: string[] = []
+  const queries: string[] = []
   let failures = 0
   const discovery = createDiscovery({
     query: async (name) => {
-      asked.push(name)
+      queries.push(name)
       return answers.shift()
     },
     now: () => clock.nowMs,
@@ -67,32 +67,32 @@ const startDiscovery = (answers: (readonly string[] | undefined)[]) => {
       failures += 1
     },
   })
-  return { discovery, clock, asked, failures: () => failures }
+  return { discovery, clock, queries, failures: () => failures }
 }
 
 t.test('NAT64 discovery: caches one query for ten minutes, and returns the old result during the next', async (t) => {
-  const { discovery, clock, asked } = startDiscovery([['64:ff9b::192.0.0.170'], [], undefined])
+  const { discovery, clock, queries } = startDiscovery([['64:ff9b::192.0.0.170'], [], undefined])
   const first = await Promise.all([discovery(), discovery(), discovery()])
   for (const prefixes of first) t.same(written(prefixes), ['64:ff9b::c000:aa/96'])
   clock.nowMs = 599_999
   await discovery()
-  t.same(asked, [discoveryName])
+  t.same(queries, [discoveryName])
   clock.nowMs = 600_000
   t.same(written(await discovery()), ['64:ff9b::c000:aa/96'], 'no lookup waits for the second query')
-  t.same(asked.length, 2)
+  t.same(queries.length, 2)
   t.same(await discovery(), [], 'its result applies from then on')
   clock.nowMs = 1_200_000
   await discovery()
   t.same(await discovery(), [], 'a failed query changes nothing')
-  t.equal(asked.length, 3)
+  t.equal(queries.length, 3)
 })
 
 t.test('NAT64 discovery: is unknown after a failed query, and retries after ten seconds', async (t) => {
-  const { discovery, clock, asked, failures } = startDiscovery([undefined, undefined, ['64:ff9b::192.0.0.171']])
+  const { discovery, clock, queries, failures } = startDiscovery([undefined, undefined, ['64:ff9b::192.0.0.171']])
   t.equal(await discovery(), undefined)
   clock.nowMs = 9999
   t.equal(await discovery(), undefined)
-  t.equal(asked.length, 1)
+  t.equal(queries.length, 1)
   clock.nowMs = 10_000
   t.equal(await discovery(), undefined)
   clock.nowMs = 20_000

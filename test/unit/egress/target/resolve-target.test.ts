@@ -1,14 +1,14 @@
 import t from 'tap'
 import { type Resolver, resolveTarget } from '#egress/target/resolve-target.ts'
 import { parseBlocks, parseCidr } from '#shared/policy/cidr.ts'
-import { unusedResolver, resolverOf, rulesOf } from '#test/helpers/egress-filter.ts'
+import { unusedResolver, createResolver, targetRules } from '#test/helpers/egress-filter.ts'
 
 const ownPort = 3128
 const target = (host: string, port = 443) => ({ host, port })
 
 t.test('resolve target: returns every address of a public name', async (t) => {
-  const resolver = resolverOf({ 'a.test': { A: ['1.1.1.1', '8.8.8.8'], AAAA: ['2606:4700::1111'] } })
-  const addresses = await resolveTarget({ resolver, rules: rulesOf() }, target('a.test'), ownPort)
+  const resolver = createResolver({ 'a.test': { A: ['1.1.1.1', '8.8.8.8'], AAAA: ['2606:4700::1111'] } })
+  const addresses = await resolveTarget({ resolver, rules: targetRules() }, target('a.test'), ownPort)
   t.same(addresses, ['1.1.1.1', '8.8.8.8', '2606:4700::1111'])
 })
 
@@ -18,13 +18,13 @@ t.test('resolve target: one private address blocks the name, at any position', a
     ['1.1.1.1', '10.0.0.1'],
     ['1.1.1.1', 'no address'],
   ]) {
-    const resolver = resolverOf({ 'a.test': { A } })
-    await t.rejects(resolveTarget({ resolver, rules: rulesOf() }, target('a.test'), ownPort), { code: 'BLOCKED' })
+    const resolver = createResolver({ 'a.test': { A } })
+    await t.rejects(resolveTarget({ resolver, rules: targetRules() }, target('a.test'), ownPort), { code: 'BLOCKED' })
   }
 })
 
 t.test('resolve target: blocks internal names before resolution, whether they exist or not', async (t) => {
-  const rules = { ...rulesOf('grafana.corp.internal:443'), internal: ['svc.k8s.test'] }
+  const rules = { ...targetRules('grafana.corp.internal:443'), internal: ['svc.k8s.test'] }
   const resolver: Resolver = { ...unusedResolver, lookup: async () => ['10.0.0.1'] }
   const deps = { resolver, rules }
   for (const host of ['kubernetes.default.svc', 'a.internal', 'nas.local', 'api.default.svc.k8s.test']) {
@@ -40,7 +40,7 @@ t.test('resolve target: blocks internal names before resolution, whether they ex
 })
 
 t.test('resolve target: literals, local names and blocked ports need no DNS query', async (t) => {
-  const deps = { resolver: unusedResolver, rules: rulesOf() }
+  const deps = { resolver: unusedResolver, rules: targetRules() }
   t.same(await resolveTarget(deps, target('1.1.1.1'), ownPort), ['1.1.1.1'])
   for (const [host, port] of [
     ['10.0.0.1', 443],
@@ -54,34 +54,34 @@ t.test('resolve target: literals, local names and blocked ports need no DNS quer
 })
 
 t.test('resolve target: a name without addresses is DNS_FAILED', async (t) => {
-  const deps = { resolver: resolverOf({}), rules: rulesOf() }
+  const deps = { resolver: createResolver({}), rules: targetRules() }
   await t.rejects(resolveTarget(deps, target('a.test'), ownPort), { code: 'DNS_FAILED' })
 })
 
 t.test('resolve target: blocks a name with more than 64 addresses', async (t) => {
-  const rules = rulesOf()
+  const rules = targetRules()
   const of = (many: number) => {
     const A = Array.from({ length: many }, (_, last) => `1.1.1.${last}`)
-    return resolveTarget({ resolver: resolverOf({ 'a.test': { A } }), rules }, target('a.test'), ownPort)
+    return resolveTarget({ resolver: createResolver({ 'a.test': { A } }), rules }, target('a.test'), ownPort)
   }
   t.equal((await of(64)).length, 64)
   await t.rejects(of(65), { code: 'BLOCKED' })
 })
 
 t.test('resolve target: reads the network of this machine once for all addresses of a name', async (t) => {
-  let looks = 0
+  let lookups = 0
   const own = () => {
-    looks += 1
+    lookups += 1
     return { addresses: new Set<string>(), networks: [] }
   }
-  const resolver = resolverOf({ 'a.test': { A: ['1.1.1.1', '8.8.8.8'], AAAA: ['2606:4700::1111'] } })
-  await resolveTarget({ resolver, rules: { ...rulesOf(), own } }, target('a.test'), ownPort)
-  t.equal(looks, 1)
+  const resolver = createResolver({ 'a.test': { A: ['1.1.1.1', '8.8.8.8'], AAAA: ['2606:4700::1111'] } })
+  await resolveTarget({ resolver, rules: { ...targetRules(), own } }, target('a.test'), ownPort)
+  t.equal(lookups, 1)
 })
 
 t.test('resolve target: resolves allowed names as the machine does, all others by DNS only', async (t) => {
   const resolver: Resolver = { resolve: async () => ['1.1.1.1'], lookup: async () => ['10.0.0.1'] }
-  const deps = { resolver, rules: rulesOf('intra.test:443') }
+  const deps = { resolver, rules: targetRules('intra.test:443') }
   t.same(await resolveTarget(deps, target('intra.test'), ownPort), ['10.0.0.1'])
   t.same(await resolveTarget(deps, target('intra.test', 80), ownPort), ['1.1.1.1'], 'not on this port')
   t.same(await resolveTarget(deps, target('a.intra.test'), ownPort), ['1.1.1.1'])
@@ -90,7 +90,7 @@ t.test('resolve target: resolves allowed names as the machine does, all others b
 t.test(
   'resolve target: an allowed name permits private networks, never loopback, link-local or cloud services',
   async (t) => {
-    const rules = rulesOf('intra.test localhost 127.0.0.7 169.254.169.254:8080')
+    const rules = targetRules('intra.test localhost 127.0.0.7 169.254.169.254:8080')
     const resolving = (host: string, ip: string, port = 443) => {
       const lookup = async () => ['10.0.0.1', ip]
       return resolveTarget({ resolver: { ...unusedResolver, lookup }, rules }, target(host, port), ownPort)
@@ -116,8 +116,8 @@ t.test(
 
 t.test('resolve target: cloud services at public addresses are permitted by address or block only', async (t) => {
   const deps = (allow: string) => ({
-    resolver: resolverOf({ 'a.test': { A: ['199.36.153.8'] } }),
-    rules: rulesOf(allow),
+    resolver: createResolver({ 'a.test': { A: ['199.36.153.8'] } }),
+    rules: targetRules(allow),
   })
   for (const host of ['199.36.153.8', 'a.test', '166.8.0.1', '129.224.0.1', '2600:2d00:2:2000::1']) {
     await t.rejects(resolveTarget(deps(''), target(host), ownPort), { code: 'BLOCKED' }, host)
@@ -130,7 +130,7 @@ t.test('resolve target: cloud services at public addresses are permitted by addr
 t.test('resolve target: an address behind a NAT64 prefix is checked as its embedded IPv4 address', async (t) => {
   const nat64 = async () => parseBlocks(['64:ff9b::/96', '2a00:1:2:3::/64'])
   const deny = parseBlocks(['93.184.215.14'])
-  const deps = { resolver: unusedResolver, rules: { ...rulesOf('10.0.0.7'), nat64, deny } }
+  const deps = { resolver: unusedResolver, rules: { ...targetRules('10.0.0.7'), nat64, deny } }
   for (const host of ['64:ff9b::808:808', '2a00:1:2:3:8:808:800::', '64:ff9b::a00:7', '2606:4700::1']) {
     t.same(await resolveTarget(deps, target(host), ownPort), [host])
   }
@@ -140,17 +140,17 @@ t.test('resolve target: an address behind a NAT64 prefix is checked as its embed
   ]) {
     await t.rejects(resolveTarget(deps, target(host), ownPort), { code: 'BLOCKED' }, host)
   }
-  const resolver = resolverOf({ 'a.test': { A: ['8.8.8.8'], AAAA: ['2a00:1:2:3:a:0:100::'] } })
+  const resolver = createResolver({ 'a.test': { A: ['8.8.8.8'], AAAA: ['2a00:1:2:3:a:0:100::'] } })
   await t.rejects(resolveTarget({ ...deps, resolver }, target('a.test'), ownPort), { code: 'BLOCKED' }, 'an answer')
 })
 
 t.test('resolve target: while NAT64 is unknown, only IPv4 and allowed addresses are reachable', async (t) => {
-  const resolver = resolverOf({
+  const resolver = createResolver({
     'dual.test': { A: ['8.8.8.8'], AAAA: ['2606:4700::1'] },
     'six.test': { AAAA: ['2606:4700::1'] },
     'bad.test': { A: ['8.8.8.8'], AAAA: ['fd00::1'] },
   })
-  const deps = { resolver, rules: { ...rulesOf('2606:4700::2'), nat64: async () => undefined } }
+  const deps = { resolver, rules: { ...targetRules('2606:4700::2'), nat64: async () => undefined } }
   t.same(await resolveTarget(deps, target('dual.test'), ownPort), ['8.8.8.8'])
   t.same(await resolveTarget(deps, target('2606:4700::2'), ownPort), ['2606:4700::2'])
   for (const host of ['six.test', '2606:4700::1']) {
@@ -160,7 +160,7 @@ t.test('resolve target: while NAT64 is unknown, only IPv4 and allowed addresses 
 })
 
 t.test('resolve target: 0.0.0.0/8 is this filter, as loopback is', async (t) => {
-  const deps = { resolver: unusedResolver, rules: rulesOf('0.0.0.0/0 ::/0') }
+  const deps = { resolver: unusedResolver, rules: targetRules('0.0.0.0/0 ::/0') }
   for (const host of ['0.0.0.0', '0.1.2.3', '127.0.0.1', '127.9.9.9', '::1', '::']) {
     const own = resolveTarget(deps, target(host, ownPort), ownPort)
     await t.rejects(own, { code: 'BLOCKED', message: 'the address is this filter' }, host)
@@ -171,7 +171,7 @@ t.test('resolve target: 0.0.0.0/8 is this filter, as loopback is', async (t) => 
 t.test('resolve target: denied and own addresses are blocked even if allowed', async (t) => {
   const deny = [parseCidr('10.1.0.0/16'), parseCidr('93.184.215.14')].filter((block) => block !== undefined)
   const rules = {
-    ...rulesOf('10.0.0.0/8 127.0.0.0/8'),
+    ...targetRules('10.0.0.0/8 127.0.0.0/8'),
     deny,
     own: () => ({ addresses: new Set(['10.2.0.1']), networks: [] }),
   }
@@ -190,7 +190,7 @@ t.test('resolve target: denied and own addresses are blocked even if allowed', a
 t.test('resolve target: public addresses of this machine and its networks are blocked unless allowed', async (t) => {
   const networks = [parseCidr('93.184.215.0/24'), parseCidr('2a01:4f8:1:2::/64')].filter((block) => block !== undefined)
   const own = () => ({ addresses: new Set(['93.184.215.14']), networks })
-  const deps = { resolver: unusedResolver, rules: { ...rulesOf('93.184.215.99'), own } }
+  const deps = { resolver: unusedResolver, rules: { ...targetRules('93.184.215.99'), own } }
   for (const host of ['93.184.215.14', '93.184.215.15', '2a01:4f8:1:2::7']) {
     await t.rejects(resolveTarget(deps, target(host), ownPort), { code: 'BLOCKED' }, host)
   }

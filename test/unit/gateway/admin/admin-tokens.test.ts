@@ -12,20 +12,20 @@ const named = [
 const start = () => {
   const clock = { ms: 1000 }
   const find = createTokenCheck(adminActors(own, named), () => clock.ms)
-  const codeOf = (authorization: string | undefined, network = 'a') => {
+  const errorCode = (authorization: string | undefined, network = 'a') => {
     try {
       return find(authorization, () => ({ network, site: network }))
     } catch (error) {
       return (error as { code: string }).code
     }
   }
-  return { clock, find, codeOf, use: (token: string, network?: string) => codeOf(`Bearer ${token}`, network) }
+  return { clock, find, errorCode, use: (token: string, network?: string) => errorCode(`Bearer ${token}`, network) }
 }
 
 t.test('admin tokens: accepts several tokens at a time, each with the name of its owner', async (t) => {
-  const { codeOf, use } = start()
+  const { errorCode, use } = start()
   t.same([use(own), use(alice), use(bob)], ['admin', 'admin:alice', 'admin:bob'])
-  t.equal(codeOf(`bearer  ${alice}`), 'admin:alice')
+  t.equal(errorCode(`bearer  ${alice}`), 'admin:alice')
   for (const wrong of [`${alice}x`, alice.slice(0, -1), 'alice', `alice:${alice}`]) {
     t.equal(use(wrong, wrong), 'INVALID_API_KEY', wrong)
   }
@@ -45,11 +45,11 @@ t.test('admin tokens: ten wrong tokens of a client delay its further wrong ones,
 })
 
 t.test('admin tokens: neither valid tokens nor requests without a token count against the limit', async (t) => {
-  const { codeOf, use } = start()
+  const { errorCode, use } = start()
   for (let n = 0; n < 50; n += 1) {
     t.equal(use(alice), 'admin:alice')
-    t.equal(codeOf(undefined), 'INVALID_API_KEY')
-    t.equal(codeOf('Basic YTpi'), 'INVALID_API_KEY')
+    t.equal(errorCode(undefined), 'INVALID_API_KEY')
+    t.equal(errorCode('Basic YTpi'), 'INVALID_API_KEY')
   }
   t.equal(use('guess'), 'INVALID_API_KEY')
 })

@@ -28,8 +28,8 @@ t.test('read fields: rejects text that PostgreSQL cannot store', async (t) => {
 
 t.test('read fields: reads a date-time, and rejects one that does not exist in the calendar', async (t) => {
   t.same(readMoment('since', '2026-02-28T23:59:59.5Z', 'a moment'), new Date('2026-02-28T23:59:59.500Z'))
-  for (const given of ['2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '0000-01-01T00:00:00Z']) {
+  for (const expiry of ['2026-02-30T00:00:00Z', '2026-01-01T24:00:00Z', '0000-01-01T00:00:00Z']) {
     const fault = { code: 'VALIDATION_ERROR', details: { since: ['must be a moment'] } }
-    t.throws(() => readMoment('since', given, 'a moment'), fault, given)
+    t.throws(() => readMoment('since', expiry, 'a moment'), fault, expiry)
   }
 })

@@ -166,8 +166,8 @@ t.test(
 
     const image = await post(capturePath, {}, key)
     t.match([image.statusCode, image.headers['idempotent-replayed'], image.rawPayload], [200, 'true', testImage])
-    const looks = [{ ...pendingCapture, id: completedCapture.id }, completedCapture]
-    context.answers.find = () => looks.shift()
+    const reads = [{ ...pendingCapture, id: completedCapture.id }, completedCapture]
+    context.answers.find = () => reads.shift()
     t.equal((await post(capturePath, {}, key)).statusCode, 200, 'it waits for the running capture')
     t.equal(begins.at(-1), completedCapture.id)
 
@@ -187,8 +187,8 @@ t.test(
     const { context, post, accepts } = start(t)
     accepts({ replayOf: failedCapture.id })
     const key = { 'idempotency-key': 'order-1' }
-    const looks = [pendingCapture, pendingCapture, failedCapture]
-    context.answers.find = () => looks.shift()
+    const reads = [pendingCapture, pendingCapture, failedCapture]
+    context.answers.find = () => reads.shift()
     const waited = await post(capturePath, {}, key)
     t.match([waited.statusCode, waited.headers['x-usage-remaining']], [422, '100'])
     context.answers.find = () => failedCapture

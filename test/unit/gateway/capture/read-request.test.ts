@@ -21,28 +21,28 @@ const start = (t: Test) => {
       headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json', ...headers },
       payload: typeof body === 'string' ? body : JSON.stringify(body),
     })
-  const faultsOf = async (path: string, body: unknown, headers?: Record<string, string>) => {
+  const readErrors = async (path: string, body: unknown, headers?: Record<string, string>) => {
     const answer = await post(path, body, headers)
     t.equal(answer.statusCode, 422, path.slice(0, 60))
     return answer.json<{ error: { details: Record<string, string[]> } }>().error.details
   }
   const accepted = () => [...context.calls.accepted, ...context.calls.tried, ...context.calls.batches]
-  return { context, post, faultsOf, accepted }
+  return { context, post, readErrors, accepted }
 }
 
 // Contract: Validation
 t.test('read request: rejects each query parameter of a POST by name, along with all faults of the body', async (t) => {
   for (const [path, body] of Object.entries(bodies)) {
-    const { post, faultsOf, accepted } = start(t)
-    t.same(await faultsOf(`${path}?full_page=true&typo`, body), { full_page: [problem], typo: [problem] })
-    t.same(await faultsOf(`/api${path}?full_p%61ge=1`, body), { full_page: [problem] })
-    t.match(await faultsOf(`${path}?width=400&delay=1`, { ...body, width: 1, wdith: 1 }, { 'idempotency-key': '' }), {
+    const { post, readErrors, accepted } = start(t)
+    t.same(await readErrors(`${path}?full_page=true&typo`, body), { full_page: [problem], typo: [problem] })
+    t.same(await readErrors(`/api${path}?full_p%61ge=1`, body), { full_page: [problem] })
+    t.match(await readErrors(`${path}?width=400&delay=1`, { ...body, width: 1, wdith: 1 }, { 'idempotency-key': '' }), {
       width: ['must be a whole number from 320 to 3840', problem],
       delay: [problem],
-      wdith: ['is not a parameter'],
+      wdith: ['is not a parameter; did you mean width?'],
       'Idempotency-Key': [/1 to 255/],
     })
-    t.same(await faultsOf(`${path}?${'a=1&'.repeat(201)}`, body), { query: ['must have at most 200 pairs'] })
+    t.same(await readErrors(`${path}?${'a=1&'.repeat(201)}`, body), { query: ['must have at most 200 pairs'] })
     t.same(accepted(), [], 'nothing is stored')
     for (const nothing of ['', '?', '?&'])
       t.equal((await post(`${path}${nothing}`, body)).statusCode, 202, `${path}${nothing}`)

@@ -13,14 +13,14 @@ const found = {
 
 // Contract: Batch status
 t.test('find batch: derives the status of a batch from its counts', async (t) => {
-  const statusOf = (counts: object) => {
+  const batchStatus = (counts: object) => {
     const { status, pending } = toBatchRecord({ ...found, ...counts })
     return [status, pending]
   }
-  t.same(statusOf({}), ['pending', 4])
-  t.same(statusOf({ processing: 1 }), ['processing', 3])
-  t.same(statusOf({ completed: 3 }), ['processing', 1])
-  t.same(statusOf({ completed: 3, failed: 1 }), ['completed', 0])
+  t.same(batchStatus({}), ['pending', 4])
+  t.same(batchStatus({ processing: 1 }), ['processing', 3])
+  t.same(batchStatus({ completed: 3 }), ['processing', 1])
+  t.same(batchStatus({ completed: 3, failed: 1 }), ['completed', 0])
 })
 
 // Contract: Batch response

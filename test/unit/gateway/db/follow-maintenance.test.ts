@@ -4,17 +4,17 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 t.test('follow maintenance: returns the state that was read last, also while reads fail', async (t) => {
   const answers: (string | null | Error)[] = [null, '2026-01-01T00:00:00Z', new Error('away'), null]
-  const seen: boolean[] = []
+  const states: boolean[] = []
   let isOn = () => false
   using watch = followMaintenance(async () => {
-    seen.push(isOn())
+    states.push(isOn())
     const answer = answers.shift() ?? null
     if (answer instanceof Error) throw answer
     return answer
   }, 1)
   isOn = watch.isOn
-  await eventually(() => seen.length >= 5)
-  t.same(seen.slice(0, 5), [false, false, true, true, false])
+  await eventually(() => states.length >= 5)
+  t.same(states.slice(0, 5), [false, false, true, true, false])
 })
 
 t.test('follow maintenance: stops reading once disposed', async (t) => {

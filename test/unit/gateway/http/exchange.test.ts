@@ -8,9 +8,9 @@ t.test('exchange: unknown and malformed ids get the same response, after the sam
   const app = createApp(context)
   t.teardown(() => app.close())
   const bodies = []
-  let looks = 0
+  let queries = 0
   context.answers.find = () => {
-    looks += 1
+    queries += 1
     return undefined
   }
   for (const id of ['33333333-3333-4333-8333-333333333333', 'nonsense', 'a'.repeat(5000), "1' or '1'='1"]) {
@@ -21,7 +21,7 @@ t.test('exchange: unknown and malformed ids get the same response, after the sam
       })
       t.equal(answer.statusCode, 404)
       bodies.push(answer.body)
-      t.equal(looks, bodies.length, 'one query for each')
+      t.equal(queries, bodies.length, 'one query for each')
     }
   }
   t.equal(new Set(bodies).size, 1)

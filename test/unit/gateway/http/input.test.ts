@@ -3,7 +3,7 @@ import { gatherPlainQuery, isOverstructured } from '#gateway/http/input.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 
 const names = ['page', 'from'] as const
-const faultsOf = (query: string) => {
+const queryErrors = (query: string) => {
   try {
     return gatherPlainQuery(query, names).errors.all() ?? {}
   } catch (error) {
@@ -12,26 +12,26 @@ const faultsOf = (query: string) => {
 }
 
 t.test('query: reads its parameters as text by name', async (t) => {
-  t.same(gatherPlainQuery('', names).given, {})
-  t.same(gatherPlainQuery('page=2&from=2026-01-01T00%3A00%3A00+z', names).given, {
+  t.same(gatherPlainQuery('', names).parameters, {})
+  t.same(gatherPlainQuery('page=2&from=2026-01-01T00%3A00%3A00+z', names).parameters, {
     page: '2',
     from: '2026-01-01T00:00:00 z',
   })
-  t.same(gatherPlainQuery('page&&from=a=b', names).given, { page: '', from: 'a=b' })
+  t.same(gatherPlainQuery('page&&from=a=b', names).parameters, { page: '', from: 'a=b' })
 })
 
 t.test('query: reports all faults at once, each under its name', async (t) => {
-  t.same(faultsOf('page=1&page=2&pgae=3&from=%ff&__proto__=1'), {
+  t.same(queryErrors('page=1&page=2&pgae=3&from=%ff&__proto__=1'), {
     page: ['is given more than once'],
-    pgae: ['is not a parameter'],
+    pgae: ['is not a parameter; did you mean page?'],
     from: ['must be percent-encoded UTF-8'],
     ['__proto__']: ['is not a parameter'],
   })
-  t.same(faultsOf('%ff=1'), { query: ['is not a parameter'] })
+  t.same(queryErrors('%ff=1'), { query: ['is not a parameter'] })
 })
 
 t.test('query: rejects more than 200 pairs', async (t) => {
-  t.same(faultsOf('x&'.repeat(201)), { query: ['must have at most 200 pairs'] })
+  t.same(queryErrors('x&'.repeat(201)), { query: ['must have at most 200 pairs'] })
 })
 
 const exceeds = (json: string, most: number) => isOverstructured(Buffer.from(json), most)

@@ -41,8 +41,9 @@ const start = async (t: Test, objectBytesMax = 1000, diskBytes = 0) => {
   })
   const put = async (url: string, body: Buffer | ReadableStream = image) =>
     (await fetch(url, { method: 'PUT', body, duplex: 'half' })).status
-  const kept = async () => (await readdir(folder, { recursive: true })).filter((path) => /[0-9a-f]{32}/.test(path))
-  return { files, folder, put, kept, statuses, later: (ms: number) => (now = new Date(now.getTime() + ms)) }
+  const storedPaths = async () =>
+    (await readdir(folder, { recursive: true })).filter((path) => /[0-9a-f]{32}/.test(path))
+  return { files, folder, put, storedPaths, statuses, later: (ms: number) => (now = new Date(now.getTime() + ms)) }
 }
 
 t.test('objects endpoint: stores a PUT to a signed address, once', async (t) => {
@@ -58,7 +59,7 @@ t.test('objects endpoint: stores a PUT to a signed address, once', async (t) => 
 })
 
 t.test('objects endpoint: rejects an address that is unsigned, for another object or expired', async (t) => {
-  const { files, put, kept, later } = await start(t)
+  const { files, put, storedPaths, later } = await start(t)
   const url = await files.signPut(newObjectKey(id, new Date()), 60)
   const other = new URL(url)
   other.pathname = `/objects/${newObjectKey(id, new Date())}`
@@ -68,7 +69,7 @@ t.test('objects endpoint: rejects an address that is unsigned, for another objec
     t.equal(await put(bad), 403, bad)
   later(61_000)
   t.equal(await put(url), 403, 'too late')
-  t.same(await kept(), [])
+  t.same(await storedPaths(), [])
 })
 
 t.test('objects endpoint: serves PUT of objects only', async (t) => {
@@ -82,7 +83,7 @@ t.test('objects endpoint: serves PUT of objects only', async (t) => {
 })
 
 t.test('objects endpoint: a too large upload leaves no file, with or without Content-Length', async (t) => {
-  const { files, put, kept } = await start(t, 1000)
+  const { files, put, storedPaths } = await start(t, 1000)
   const url = await files.signPut(newObjectKey(id, new Date()), 60)
   t.equal(await put(url, Buffer.alloc(1001)), 413)
   const chunks = new ReadableStream({
@@ -91,19 +92,19 @@ t.test('objects endpoint: a too large upload leaves no file, with or without Con
     },
   })
   await put(url, chunks).catch(() => 413)
-  await eventually(async () => (await kept()).length === 0)
+  await eventually(async () => (await storedPaths()).length === 0)
   t.equal(await put(url, Buffer.alloc(1000)), 201)
 })
 
 t.test('objects endpoint: an aborted upload leaves no file', async (t) => {
-  const { files, put, kept, statuses } = await start(t)
+  const { files, put, storedPaths, statuses } = await start(t)
   const url = await files.signPut(newObjectKey(id, new Date()), 60)
   const upload = request(url, { method: 'PUT', headers: { 'content-length': '100' } })
   upload.on('error', () => {})
   upload.write('half')
-  await eventually(async () => (await kept()).some((path) => path.endsWith('.part')))
+  await eventually(async () => (await storedPaths()).some((path) => path.endsWith('.part')))
   upload.destroy()
-  await eventually(async () => statuses.length > 0 && (await kept()).length === 0)
+  await eventually(async () => statuses.length > 0 && (await storedPaths()).length === 0)
   t.same(statuses, [400])
   t.equal(await put(url), 201)
 })
@@ -112,7 +113,7 @@ const notRoot = process.getuid?.() !== 0 && 'mounts need root'
 const mebibyte = 1024 * 1024
 
 t.test('objects endpoint: an upload to a full disk is 507 and leaves no file', { skip: notRoot }, async (t) => {
-  const { files, folder, put, kept, statuses } = await start(t, 4 * mebibyte, 2 * mebibyte)
+  const { files, folder, put, storedPaths, statuses } = await start(t, 4 * mebibyte, 2 * mebibyte)
   const url = await files.signPut(newObjectKey(id, new Date()), 60)
   t.equal(await put(url.replace(/.$/, 'x')), 403)
   await writeFile(join(folder, 'other'), Buffer.alloc(1.9 * mebibyte))
@@ -121,7 +122,7 @@ t.test('objects endpoint: an upload to a full disk is 507 and leaves no file', {
   await put(url, Buffer.alloc(3 * mebibyte)).catch(() => {})
   await eventually(() => statuses.length === 3)
   t.same(statuses, [403, 507, 507])
-  t.same(await kept(), [])
+  t.same(await storedPaths(), [])
   await rm(join(folder, 'other'))
   t.equal(await put(url), 201)
 })

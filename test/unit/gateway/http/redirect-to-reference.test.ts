@@ -13,14 +13,3 @@ t.test('redirect to reference: redirects to the reference under every prefix', a
   }
   t.equal((await app.inject({ method: 'POST', url: '/' })).statusCode, 404)
 })
-
-t.test('public probes: respond without key and details, and are not ready once the service stops', async (t) => {
-  let stopping = false
-  const app = createApp({ ...createTestContext(), isStopping: () => stopping })
-  t.teardown(() => app.close())
-  const statusOf = async (url: string, method: 'GET' | 'HEAD' = 'GET') => (await app.inject({ method, url })).statusCode
-  t.equal((await app.inject('/readyz')).body, 'ok\n')
-  t.same([await statusOf('/healthz'), await statusOf('/readyz'), await statusOf('/readyz', 'HEAD')], [200, 200, 200])
-  stopping = true
-  t.same([await statusOf('/healthz'), await statusOf('/readyz')], [200, 503])
-})

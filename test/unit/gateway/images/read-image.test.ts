@@ -77,20 +77,20 @@ t.test('read image: an image and the files behind it are read by their ranges of
     { name: 'html', bytes: 10, sha256: digest },
     { name: 'rendition-1', bytes: 20, sha256: digest, format: 'webp', width: 1, height: 1 },
   ]
-  const asked: (ByteRange | undefined)[] = []
-  const objects = { get: async (_key: string, range?: ByteRange) => void asked.push(range) }
+  const ranges: (ByteRange | undefined)[] = []
+  const objects = { get: async (_key: string, range?: ByteRange) => void ranges.push(range) }
   const rangeOf = async (stored: StoredImage | undefined, range?: ByteRange) => {
     if (stored) await openStored({ objects }, stored, range)
-    return asked.pop()
+    return ranges.pop()
   }
   const alone = storedImage({ ...completedCapture, fileSize: 100 }, new Date())
   t.equal(await rangeOf(alone), undefined, 'the whole object')
   t.strictSame(await rangeOf(alone, { first: 0, last: 9 }), { first: 0, last: 9 })
   const first = storedImage({ ...completedCapture, fileSize: 100, files }, new Date())
   t.strictSame(await rangeOf(first), { first: 0, last: 99 })
-  const fileOf = (name: string) => first && storedFile(first, files, name)?.stored
-  t.strictSame(await rangeOf(fileOf('html')), { first: 100, last: 109 })
-  t.strictSame(await rangeOf(fileOf('rendition-1')), { first: 110, last: 129 })
-  t.strictSame(await rangeOf(fileOf('rendition-1'), { first: 5, last: 6 }), { first: 115, last: 116 })
-  t.equal(fileOf('text'), undefined)
+  const findFile = (name: string) => first && storedFile(first, files, name)?.stored
+  t.strictSame(await rangeOf(findFile('html')), { first: 100, last: 109 })
+  t.strictSame(await rangeOf(findFile('rendition-1')), { first: 110, last: 129 })
+  t.strictSame(await rangeOf(findFile('rendition-1'), { first: 5, last: 6 }), { first: 115, last: 116 })
+  t.equal(findFile('text'), undefined)
 })

@@ -30,11 +30,11 @@ const start = (
   t.teardown(() => app.close())
   const ask = (query = link, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
     app.inject({ method, url: `/v1/screenshots/${id}/image?${query}`, headers })
-  const codeOf = async (query?: string, headers?: Record<string, string>) => {
+  const errorCode = async (query?: string, headers?: Record<string, string>) => {
     const answer = await ask(query, headers)
     return [answer.statusCode, answer.statusCode < 400 ? undefined : answer.json().error.code]
   }
-  return { context, ask, codeOf }
+  return { context, ask, errorCode }
 }
 
 // Contract: Signed URL form
@@ -58,37 +58,37 @@ t.test('links: a link serves the image without a key and costs the account nothi
 
 // Contract: Signed URL errors
 t.test('links: errors have the codes of the API, without the cause of a failure', async (t) => {
-  const { context, ask, codeOf } = start(t)
-  t.same(await codeOf(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
-  t.same(await codeOf(signLink(key, id, soon - 60)), [403, 'SIGNATURE_EXPIRED'])
+  const { context, ask, errorCode } = start(t)
+  t.same(await errorCode(link.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))), [403, 'INVALID_SIGNATURE'])
+  t.same(await errorCode(signLink(key, id, soon - 60)), [403, 'SIGNATURE_EXPIRED'])
   context.answers.find = () => pendingCapture
-  t.same(await codeOf(), [404, 'NOT_READY'])
+  t.same(await errorCode(), [404, 'NOT_READY'])
   context.answers.find = () => ({ ...pendingCapture, status: 'failed', error: { code: 'TIMEOUT', message: 'slow' } })
-  t.same(await codeOf(), [404, 'NOT_READY'])
+  t.same(await errorCode(), [404, 'NOT_READY'])
   const answers = { link: await ask(), key: await ask('', { authorization: `Bearer ${testKey}` }) }
   t.match(answers.key.json().error.message, /TIMEOUT slow/)
   t.notMatch(answers.link.body, /TIMEOUT|slow|failed/, 'only the account sees the cause of a failure')
   context.answers.find = () => ({ ...completedCapture, expiresAt: '2026-01-01T00:00:00.000000Z' })
-  t.same(await codeOf(signLink(key, id, undefined)), [410, 'EXPIRED'], 'permanent links too')
+  t.same(await errorCode(signLink(key, id, undefined)), [410, 'EXPIRED'], 'permanent links too')
   context.answers.find = () => undefined
-  t.same(await codeOf(), [404, 'NOT_FOUND'])
+  t.same(await errorCode(), [404, 'NOT_FOUND'])
 })
 
 // Contract: Signed URL errors
 t.test('links: a request without key and signature is 401; a key takes precedence over a signature', async (t) => {
-  const { context, codeOf } = start(t)
-  t.same(await codeOf(''), [401, 'INVALID_API_KEY'])
-  t.same(await codeOf(`expires=${soon}&kid=test`), [401, 'INVALID_API_KEY'])
-  t.same(await codeOf(link, { authorization: 'Bearer nobody' }), [401, 'INVALID_API_KEY'])
-  t.same(await codeOf('signature=x', { authorization: `Bearer ${testKey}` }), [200, undefined])
+  const { context, errorCode } = start(t)
+  t.same(await errorCode(''), [401, 'INVALID_API_KEY'])
+  t.same(await errorCode(`expires=${soon}&kid=test`), [401, 'INVALID_API_KEY'])
+  t.same(await errorCode(link, { authorization: 'Bearer nobody' }), [401, 'INVALID_API_KEY'])
+  t.same(await errorCode('signature=x', { authorization: `Bearer ${testKey}` }), [200, undefined])
   t.equal(context.calls.checks, 1)
 })
 
 t.test('links: rejects a too large head before the signature is checked', async (t) => {
-  const { codeOf } = start(t)
-  t.same(await codeOf(`${link}&v=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
-  t.same(await codeOf(`signature=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
-  t.same(await codeOf(`${link}&v=${'0'.repeat(48 * 1024)}`), [200, undefined])
+  const { errorCode } = start(t)
+  t.same(await errorCode(`${link}&v=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
+  t.same(await errorCode(`signature=${'0'.repeat(64 * 1024)}`), [414, 'URI_TOO_LONG'])
+  t.same(await errorCode(`${link}&v=${'0'.repeat(48 * 1024)}`), [200, undefined])
 })
 
 t.test('links: a link works for no other operation', async (t) => {
@@ -114,19 +114,19 @@ t.test('links: each client address has a limit, whatever its X-Forwarded-For', a
 })
 
 t.test('links: only links with a valid signature count against the limit of a client', async (t) => {
-  const { codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
+  const { errorCode } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 })
   const invalid = ['signature=x', `${link}0`, link.replace('kid=test', 'kid=other'), signLink(key, id, soon - 60)]
-  for (const query of [...invalid, ...invalid]) t.match(await codeOf(query), [403])
-  t.same(await codeOf(link), [200, undefined])
-  t.same(await codeOf(link), [429, 'RATE_LIMIT_EXCEEDED'])
-  t.match(await codeOf('signature=x'), [403], 'invalid signatures are still rejected as such')
+  for (const query of [...invalid, ...invalid]) t.match(await errorCode(query), [403])
+  t.same(await errorCode(link), [200, undefined])
+  t.same(await errorCode(link), [429, 'RATE_LIMIT_EXCEEDED'])
+  t.match(await errorCode('signature=x'), [403], 'invalid signatures are still rejected as such')
 })
 
 t.test('links: clients behind a trusted proxy are limited separately', async (t) => {
-  const { codeOf } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 }, ['127.0.0.0/8'])
-  t.same(await codeOf(link, { 'x-forwarded-for': '203.0.113.1' }), [200, undefined])
-  t.same(await codeOf(link, { 'x-forwarded-for': '203.0.113.2' }), [200, undefined])
-  t.same(await codeOf(link, { 'x-forwarded-for': '198.51.100.1, 203.0.113.1' }), [429, 'RATE_LIMIT_EXCEEDED'])
+  const { errorCode } = start(t, { linkRequestsBurst: 1, linkRequestsPerMinute: 6 }, ['127.0.0.0/8'])
+  t.same(await errorCode(link, { 'x-forwarded-for': '203.0.113.1' }), [200, undefined])
+  t.same(await errorCode(link, { 'x-forwarded-for': '203.0.113.2' }), [200, undefined])
+  t.same(await errorCode(link, { 'x-forwarded-for': '198.51.100.1, 203.0.113.1' }), [429, 'RATE_LIMIT_EXCEEDED'])
 })
 
 const [first, second] = [namedKey('new', 1), namedKey('old', 2)]

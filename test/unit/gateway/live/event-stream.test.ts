@@ -93,28 +93,28 @@ const start = (
   return { ends, texts, all: async () => Array.fromAsync(texts) }
 }
 
-/** Yields one list of texts for each look, and ends with the last. */
-const looks = (...lists: string[][]): ChangeReporter =>
+/** Yields one list of texts each time, and ends with the last. */
+const reporting = (...lists: string[][]): ChangeReporter =>
   async function* report() {
     yield* lists.shift() ?? []
     return lists.length === 0 ? 'over' : 'pending'
   }
 
 t.test('event stream: reports until the end is reported', async (t) => {
-  const { ends, all } = start(looks(['a', 'b'], [], ['c']))
+  const { ends, all } = start(reporting(['a', 'b'], [], ['c']))
   t.same(await all(), ['retry: 2000\n\n', 'a', 'b', 'c'])
   t.same(ends, ['over'])
 })
 
 t.test('event stream: sends comments as heartbeats while there are no changes', async (t) => {
-  const { all } = start(looks(['a'], [], ['c']), { bounds: { ...calm, heartbeatMs: 0 } })
+  const { all } = start(reporting(['a'], [], ['c']), { bounds: { ...calm, heartbeatMs: 0 } })
   t.same(await all(), ['retry: 2000\n\n', 'a', ': still here\n\n', ': still here\n\n', 'c'])
 })
 
 t.test('event stream: ends with a comment at its maximum age or when the gateway stops', async (t) => {
-  const late = start(looks(['a'], ['b']), { bounds: { ...calm, lifeMs: 0 } })
+  const late = start(reporting(['a'], ['b']), { bounds: { ...calm, lifeMs: 0 } })
   t.match(await late.all(), ['retry: 2000\n\n', 'a', /lasted as long/])
-  const stopped = start(looks(['a'], ['b']), { isStopping: () => true })
+  const stopped = start(reporting(['a'], ['b']), { isStopping: () => true })
   t.match(await stopped.all(), ['retry: 2000\n\n', 'a', /is stopping/])
   t.same([late.ends, stopped.ends], [['time'], ['stopping']])
 })
@@ -140,9 +140,9 @@ t.test('event stream: continues while the database is temporarily unavailable; a
       throw error
     }
   }
-  const { all } = start(throws(new AppError('SERVICE_UNAVAILABLE'), looks(['a'])))
+  const { all } = start(throws(new AppError('SERVICE_UNAVAILABLE'), reporting(['a'])))
   t.same(await all(), ['retry: 2000\n\n', 'a'])
-  await t.rejects(start(throws(new AppError('SERVER_ERROR'), looks(['a']))).all(), { code: 'SERVER_ERROR' })
+  await t.rejects(start(throws(new AppError('SERVER_ERROR'), reporting(['a']))).all(), { code: 'SERVER_ERROR' })
 })
 
 t.test('event stream: ends with an unauthorized event, and no further changes, once the key is invalid', async (t) => {
@@ -151,7 +151,7 @@ t.test('event stream: ends with an unauthorized event, and no further changes, o
     checks += 1
     return checks < 3
   }
-  const { ends, all } = start(looks(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
+  const { ends, all } = start(reporting(['a'], ['b', 'c'], ['d']), { isAuthorized, bounds: { ...calm, keyCheckMs: 0 } })
   t.same(await all(), ['retry: 2000\n\n', 'a', unauthorized])
   t.same(ends, ['unauthorized'])
 })
@@ -166,8 +166,8 @@ t.test(
     ]
     const bounds = { ...calm, keyCheckMs: 0 }
     const isAuthorized = () => answers.shift()?.() ?? Promise.resolve(true)
-    t.same(await start(looks(['a'], ['b']), { isAuthorized, bounds }).all(), ['retry: 2000\n\n', 'a', unauthorized])
-    const broken = start(looks(['a']), { isAuthorized: () => Promise.reject(new Error('broken')), bounds })
+    t.same(await start(reporting(['a'], ['b']), { isAuthorized, bounds }).all(), ['retry: 2000\n\n', 'a', unauthorized])
+    const broken = start(reporting(['a']), { isAuthorized: () => Promise.reject(new Error('broken')), bounds })
     await t.rejects(broken.all(), { message: 'broken' })
   },
 )

@@ -174,9 +174,11 @@ t.test('document: errors have the status of the catalogue, and every public code
 
 // Contract: Success statuses
 t.test('document: success is 200, 202 or 204; images also have the statuses of ranges and conditions', (t) => {
-  const beyond = documentedPairs.filter((pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'))
+  const otherPairs = documentedPairs.filter(
+    (pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'),
+  )
   const images = ['file 304', 'image 206', 'image 304', 'image 416', 'image_head 304']
-  t.same(beyond.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description can be cached too')
+  t.same(otherPairs.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description can be cached too')
   t.end()
 })
 
@@ -186,9 +188,9 @@ t.test('document: keeps all promises of v1, and requires no more', (t) => {
     .trim()
     .split('\n')
   const now = promisesOf(document)
-  const isNeed = (line: string) => line.startsWith('needs ')
+  const isRequirement = (line: string) => line.startsWith('needs ')
   t.same(
-    recorded.filter((line) => !isNeed(line) && !now.includes(line)),
+    recorded.filter((line) => !isRequirement(line) && !now.includes(line)),
     [],
     'nothing is lost: these lines may never go',
   )

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 
-const faultsOf = (actions: unknown, others = {}): FieldErrors => {
+const actionErrors = (actions: unknown, others = {}): FieldErrors => {
   const verdict = parseCapture({ url: 'https://example.com/', actions, ...others }, { allow: [], hasStealth: true })
   return verdict.ok ? {} : verdict.errors
 }
@@ -20,20 +20,20 @@ t.test('check actions: each type has the fields that it needs', async (t) => {
     { type: 'wait', milliseconds: 0 },
     { type: 'wait', selector: 'a' },
   ]
-  t.same(faultsOf(valid), {})
-  t.same(faultsOf([{ type: 'click' }, { type: 'select', value: 'b' }, { type: 'press', selector: 'a' }]), {
+  t.same(actionErrors(valid), {})
+  t.same(actionErrors([{ type: 'click' }, { type: 'select', value: 'b' }, { type: 'press', selector: 'a' }]), {
     'actions.0.selector': ['is required to click'],
     'actions.1.selector': ['is required to select'],
     'actions.2.key': ['is required to press'],
   })
-  t.same(faultsOf([{ type: 'scroll' }, { type: 'wait' }]), {
+  t.same(actionErrors([{ type: 'scroll' }, { type: 'wait' }]), {
     'actions.0': ['needs one of selector, x, y to scroll'],
     'actions.1': ['needs one of selector, milliseconds to wait'],
   })
 })
 
 t.test('check actions: other fields, types, keys and selectors are named', async (t) => {
-  const faults = faultsOf([
+  const faults = actionErrors([
     { type: 'click', selector: 'a', text: 'b' },
     { type: 'dance' },
     { type: 'press', key: 'F13' },
@@ -46,16 +46,18 @@ t.test('check actions: other fields, types, keys and selectors are named', async
     'actions.3.selector': ['must be a CSS selector'],
     'actions.4.type': ['is required'],
   })
-  t.same(faultsOf([{ type: 'click', selector: 'a', text: 'b' }]), { 'actions.0.text': ['does not belong to click'] })
+  t.same(actionErrors([{ type: 'click', selector: 'a', text: 'b' }]), {
+    'actions.0.text': ['does not belong to click'],
+  })
 })
 
 t.test('check actions: the waits and the delay are at most ten seconds in all', async (t) => {
   const wait = (milliseconds: number) => ({ type: 'wait', milliseconds })
-  t.same(faultsOf([wait(4000), wait(4000)], { delay: 2 }), {})
-  t.same(faultsOf([wait(4000), wait(4001)], { delay: 2 }), {
-    actions: ['must wait at most 8000 milliseconds in all, beside a delay of 2000'],
+  t.same(actionErrors([wait(4000), wait(4000)], { delay: 2 }), {})
+  t.same(actionErrors([wait(4000), wait(4001)], { delay: 2 }), {
+    actions: ['must wait at most 8000 milliseconds in total, in addition to a delay of 2000'],
   })
-  t.same(faultsOf([wait(9651)], { delay: 10, delay_ms: 350 }), {
-    actions: ['must wait at most 9650 milliseconds in all, beside a delay of 350'],
+  t.same(actionErrors([wait(9651)], { delay: 10, delay_ms: 350 }), {
+    actions: ['must wait at most 9650 milliseconds in total, in addition to a delay of 350'],
   })
 })

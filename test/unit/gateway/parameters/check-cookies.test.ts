@@ -2,7 +2,7 @@ import t from 'tap'
 import { checkCookieDomains } from '#gateway/parameters/check-cookies.ts'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
 
-const faultsOf = (domain: string, host: string | undefined) => {
+const cookieErrors = (domain: string, host: string | undefined) => {
   const errors = collectErrors({})
   checkCookieDomains([{ name: 'a', value: 'x', domain }], host, errors.report)
   return errors.all()
@@ -16,8 +16,8 @@ t.test('check cookies: rejects a public suffix as the domain, with and without a
     ['me.github.io', 'github.io'],
     ['a.b.kawasaki.jp', 'b.kawasaki.jp'],
   ] as const) {
-    t.same(faultsOf(domain, host), fault, domain)
-    t.same(faultsOf(domain, undefined), fault, domain)
+    t.same(cookieErrors(domain, host), fault, domain)
+    t.same(cookieErrors(domain, undefined), fault, domain)
   }
 })
 
@@ -29,5 +29,5 @@ t.test('check cookies: accepts the host of the target, exceptions of the suffix 
     ['a.city.kawasaki.jp', 'city.kawasaki.jp'],
     ['8.8.8.8', '8.8.8.8'],
   ] as const)
-    t.equal(faultsOf(domain, host), undefined, domain)
+    t.equal(cookieErrors(domain, host), undefined, domain)
 })

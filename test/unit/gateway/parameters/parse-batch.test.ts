@@ -26,20 +26,20 @@ t.test('parse batch: each capture of a batch equals the capture requested alone'
 })
 
 t.test('parse batch: reports a common fault once, and a fault of a URL under its index', async (t) => {
-  const faultsOf = async (input: unknown) => {
+  const batchErrors = async (input: unknown) => {
     const { verdict } = await judge(input)
     return verdict.ok ? [] : Object.entries(verdict.errors).map(([name, { length }]) => [name, length])
   }
-  t.same(await faultsOf({ urls: ['ftp://a.com/', ...urls, 'nonsense'], height: 1 }), [
+  t.same(await batchErrors({ urls: ['ftp://a.com/', ...urls, 'nonsense'], height: 1 }), [
     ['height', 1],
     ['urls.0', 1],
     ['urls.4', 1],
   ])
   const cookies = [{ name: 'a', value: 'b', domain: 'example.com' }]
-  t.same(await faultsOf({ urls: urls.slice(0, 2), cookies }), [])
-  t.same(await faultsOf({ urls, cookies }), [['cookies.0.domain', 1]], 'the domain does not match the last host')
-  t.same(await faultsOf({ urls: [], cookies }), [['urls', 1]])
-  t.same(await faultsOf({ urls, webhook_url: 'http://a.com/' }), [['webhook_url', 1]])
-  t.same(await faultsOf({ urls, response_type: 'json' }), [])
-  t.same(await faultsOf({ urls, response_type: 'image' }), [['response_type', 1]])
+  t.same(await batchErrors({ urls: urls.slice(0, 2), cookies }), [])
+  t.same(await batchErrors({ urls, cookies }), [['cookies.0.domain', 1]], 'the domain does not match the last host')
+  t.same(await batchErrors({ urls: [], cookies }), [['urls', 1]])
+  t.same(await batchErrors({ urls, webhook_url: 'http://a.com/' }), [['webhook_url', 1]])
+  t.same(await batchErrors({ urls, response_type: 'json' }), [])
+  t.same(await batchErrors({ urls, response_type: 'image' }), [['response_type', 1]])
 })

@@ -5,7 +5,7 @@ import { parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capt
 const rules = { allow: [], hasStealth: true } as const
 const url = 'https://example.com/'
 
-const faultsOf = (input: unknown): FieldErrors => {
+const errorsIn = (input: unknown): FieldErrors => {
   const verdict = parseCapture(input, rules)
   return verdict.ok ? {} : verdict.errors
 }
@@ -18,7 +18,7 @@ const valid = (input: Record<string, unknown>): ParsedCapture => {
 
 // Contract: Validation
 t.test('parse capture: sources are bounded, and exactly one is required', async (t) => {
-  const alone = (name: string, value: unknown) => faultsOf({ [name]: value })
+  const alone = (name: string, value: unknown) => errorsIn({ [name]: value })
   t.same(alone('html', 'x'.repeat(500_000)), {})
   t.same(alone('markdown', 'x'.repeat(500_000)), {})
   t.same(alone('html', 'x'.repeat(500_001)), { html: ['must be a string of 1 to 500000 characters without NUL'] })
@@ -26,10 +26,10 @@ t.test('parse capture: sources are bounded, and exactly one is required', async 
   t.same(alone('html', ''), { html: ['must be a string of 1 to 500000 characters without NUL'] })
   t.same(alone('url', `https://example.com/${'a'.repeat(2028)}`), {})
   t.match(alone('url', `https://example.com/${'a'.repeat(2029)}`)['url'], [/1 to 2048 characters/])
-  t.same(faultsOf({}), { url: ['is required unless html or markdown is given'] })
+  t.same(errorsIn({}), { url: ['is required unless html or markdown is given'] })
   const only = 'must be the only one of url, html, markdown'
-  t.same(faultsOf({ url, html: 'x' }), { url: [only], html: [only] })
-  t.same(faultsOf({ url: 'ftp://x', html: 'x', markdown: 'x' }), {
+  t.same(errorsIn({ url, html: 'x' }), { url: [only], html: [only] })
+  t.same(errorsIn({ url: 'ftp://x', html: 'x', markdown: 'x' }), {
     url: [only, 'must be an absolute http or https address'],
     html: [only],
     markdown: [only],
@@ -46,20 +46,20 @@ t.test('parse capture: rejects private addresses and schemes other than http and
     ['http://0x7f.1/', '127.0.0.1:80'],
     ['http://[::1]/', '[::1]:80'],
   ] as const) {
-    t.same(faultsOf({ url: bad }), { url: [`must be a public http or https address${allowTargetHint(target)}`] }, bad)
+    t.same(errorsIn({ url: bad }), { url: [`must be a public http or https address${allowTargetHint(target)}`] }, bad)
   }
-  t.same(faultsOf({ url: 'file:///etc/passwd' }), { url: ['must be an absolute http or https address'] })
-  t.same(faultsOf({ url: 'https://example.com:25/' }), { url: ['port 25 is not allowed'] })
-  t.same(faultsOf({ url: 'https://exa\nmple.com/' }), {
+  t.same(errorsIn({ url: 'file:///etc/passwd' }), { url: ['must be an absolute http or https address'] })
+  t.same(errorsIn({ url: 'https://example.com:25/' }), { url: ['port 25 is not allowed'] })
+  t.same(errorsIn({ url: 'https://exa\nmple.com/' }), {
     url: ['must be a string of 1 to 2048 characters without control characters'],
   })
-  t.same(faultsOf({ url, webhook_url: 'http://example.com/hook' }), {
+  t.same(errorsIn({ url, webhook_url: 'http://example.com/hook' }), {
     webhook_url: ['must be an absolute https address'],
   })
-  t.same(faultsOf({ url, webhook_url: 'https://192.168.0.1/hook' }), {
+  t.same(errorsIn({ url, webhook_url: 'https://192.168.0.1/hook' }), {
     webhook_url: [`must be a public https address${allowTargetHint('192.168.0.1:443')}`],
   })
-  t.same(faultsOf({ url, webhook_url: 'https://example.com/hook' }), {})
+  t.same(errorsIn({ url, webhook_url: 'https://example.com/hook' }), {})
 })
 
 // Contract: Ports
@@ -71,11 +71,11 @@ t.test('parse capture: rejects blocked ports in every address of a request, and 
   })
   for (const port of [0, 1, 21, 22, 25, 6000, 6667, 10_080]) {
     const problem = [`port ${port} is not allowed`]
-    t.same(faultsOf(at(port)), { url: problem, proxy: problem, webhook_url: problem })
-    t.same(faultsOf({ url, proxy: `socks5h://p.example.com:${port}` }), { proxy: problem })
-    t.same(faultsOf({ url: `https://93.184.216.34:${port}` }), { url: problem })
+    t.same(errorsIn(at(port)), { url: problem, proxy: problem, webhook_url: problem })
+    t.same(errorsIn({ url, proxy: `socks5h://p.example.com:${port}` }), { proxy: problem })
+    t.same(errorsIn({ url: `https://93.184.216.34:${port}` }), { url: problem })
   }
-  for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(faultsOf(at(port)), {}, `${port}`)
+  for (const port of [80, 443, 81, 1080, 3000, 8080, 10_081, 65_535]) t.same(errorsIn(at(port)), {}, `${port}`)
   const allow = [{ kind: 'name', name: 'example.com', port: undefined }] as const
   const listed = parseCapture({ url: 'http://example.com:22/' }, { allow, hasStealth: true })
   t.same(listed.ok ? {} : listed.errors, { url: ['port 22 is not allowed'] }, 'even if the operator allows it')
@@ -96,7 +96,7 @@ t.test('parse capture: a proxy has a host and a port and nothing after them', as
     'socks5h://93.184.216.34:1080/',
     'http://p.example.com:80',
   ]
-  for (const proxy of good) t.same(faultsOf({ url, proxy }), {}, proxy)
+  for (const proxy of good) t.same(errorsIn({ url, proxy }), {}, proxy)
   const bad = [
     'https://p.example.com:3128',
     'http://p.example.com',
@@ -107,13 +107,13 @@ t.test('parse capture: a proxy has a host and a port and nothing after them', as
     'http://%ff:x@p.example.com:3128',
     'p.example.com:3128',
   ]
-  for (const proxy of bad) t.same(Object.keys(faultsOf({ url, proxy })), ['proxy'], proxy)
+  for (const proxy of bad) t.same(Object.keys(errorsIn({ url, proxy })), ['proxy'], proxy)
 })
 
 // Contract: Bounds not given
 // Contract: Headers that a caller may not set
 t.test('parse capture: header names are tokens; connection headers are rejected', async (t) => {
-  t.same(faultsOf({ url, headers: { Authorization: 'Basic eA==', Cookie: 'a=b', [`X-${'a'.repeat(98)}`]: '' } }), {})
+  t.same(errorsIn({ url, headers: { Authorization: 'Basic eA==', Cookie: 'a=b', [`X-${'a'.repeat(98)}`]: '' } }), {})
   for (const name of [
     'Host',
     'connection',
@@ -131,33 +131,33 @@ t.test('parse capture: header names are tokens; connection headers are rejected'
   ]) {
     for (const spelled of [name, name.toLowerCase(), name.toUpperCase()]) {
       const field = `headers.${spelled}`
-      t.same(faultsOf({ url, headers: { 'X-A': '1', [spelled]: 'x' } }), { [field]: ['must not be set'] }, spelled)
-      t.same(faultsOf({ html: 'x', headers: { [spelled]: '' } }), { [field]: ['must not be set'] }, spelled)
+      t.same(errorsIn({ url, headers: { 'X-A': '1', [spelled]: 'x' } }), { [field]: ['must not be set'] }, spelled)
+      t.same(errorsIn({ html: 'x', headers: { [spelled]: '' } }), { [field]: ['must not be set'] }, spelled)
     }
   }
   for (const name of ['X-Host', 'Host-X', 'Connections', 'Proxy', 'TE-X', 'Content-Type', 'X-Proxy-A'])
-    t.same(faultsOf({ url, headers: { [name]: 'x' } }), {}, name)
+    t.same(errorsIn({ url, headers: { [name]: 'x' } }), {}, name)
   for (const name of ['X-HTTP-Method', 'x-http-method-override', 'X-Method-Override']) {
     for (const value of ['TRACE', 'get, Connect', ' track ']) {
-      t.match(faultsOf({ url, headers: { [name]: value } }), { [`headers.${name}`]: [/must not name the method/] })
+      t.match(errorsIn({ url, headers: { [name]: value } }), { [`headers.${name}`]: [/must not name the method/] })
     }
-    t.same(faultsOf({ url, headers: { [name]: 'PUT, TRACER' } }), {}, name)
+    t.same(errorsIn({ url, headers: { [name]: 'PUT, TRACER' } }), {}, name)
   }
-  t.same(faultsOf({ url, headers: { 'X-A': 'TRACE', 'Set-Cookie2': 'a' } }), {})
+  t.same(errorsIn({ url, headers: { 'X-A': 'TRACE', 'Set-Cookie2': 'a' } }), {})
   for (const name of ['', 'a b', 'a:b', 'a\nb', 'ä', 'a'.repeat(101)]) {
-    const errors = faultsOf({ url, headers: { [name]: 'x' } })
+    const errors = errorsIn({ url, headers: { [name]: 'x' } })
     t.same(
       errors,
       { [`headers.${name}`]: ['the name must be an HTTP token of 1 to 100 characters'] },
       JSON.stringify(name),
     )
   }
-  t.match(Object.keys(faultsOf({ url, headers: { 'X-A': 'a\r\nb', 'X-B': 'v'.repeat(4097), 'X-C': 1 } })), [
+  t.match(Object.keys(errorsIn({ url, headers: { 'X-A': 'a\r\nb', 'X-B': 'v'.repeat(4097), 'X-C': 1 } })), [
     'headers.X-A',
     'headers.X-B',
     'headers.X-C',
   ])
-  t.same(faultsOf(JSON.parse(`{"url":"${url}","headers":{"__proto__":"x"}}`)), {
+  t.same(errorsIn(JSON.parse(`{"url":"${url}","headers":{"__proto__":"x"}}`)), {
     'headers.__proto__': ['must not be set'],
   })
 })
@@ -168,11 +168,11 @@ t.test(
   'parse capture: faults of cookies have their index; cookies are bounded together and must match the target',
   async (t) => {
     const fault = (cookie: Record<string, unknown>) =>
-      faultsOf({ url: 'https://www.example.com/', cookies: [{ name: 'a', value: 'b' }, cookie] })
+      errorsIn({ url: 'https://www.example.com/', cookies: [{ name: 'a', value: 'b' }, cookie] })
     t.same(fault({ name: 'a' }), { 'cookies.1.value': ['is required'] })
     t.match(fault({ name: '', value: 'x' }), { 'cookies.1.name': [/1 to 4096/] })
     t.same(fault({ name: 'a', value: 'x', path: '/' }), { 'cookies.1.path': ['is not a parameter'] })
-    for (const cookie of [null, 'a=b', 1]) t.ok('cookies.0' in faultsOf({ url, cookies: [cookie] }), String(cookie))
+    for (const cookie of [null, 'a=b', 1]) t.ok('cookies.0' in errorsIn({ url, cookies: [cookie] }), String(cookie))
     t.same(fault({ name: 'ab', value: 'x'.repeat(4094) }), {})
     t.match(fault({ name: 'ab', value: 'x'.repeat(4095) }), { 'cookies.1.value': [/4096 characters together/] })
     t.match(fault({ name: 'a b', value: 'x' }), { 'cookies.1.name': [/must not contain/] })
@@ -182,7 +182,7 @@ t.test(
     for (const domain of ['other.com', 'ample.com', 'a.www.example.com', '.']) {
       t.same(fault({ name: 'a', value: 'x', domain }), { 'cookies.1.domain': ['must cover the host of url'] }, domain)
     }
-    const withoutUrl = faultsOf({
+    const withoutUrl = errorsIn({
       html: 'x',
       cookies: [
         { name: 'a', value: 'b' },
@@ -191,7 +191,7 @@ t.test(
     })
     t.same(withoutUrl, { 'cookies.0.domain': ['is required where there is no url'] })
     t.same(
-      Object.keys(faultsOf({ url: 'nonsense', cookies: [{ name: 'a', value: 'b' }] })),
+      Object.keys(errorsIn({ url: 'nonsense', cookies: [{ name: 'a', value: 'b' }] })),
       ['url'],
       'an unreadable url is the only fault',
     )
@@ -200,30 +200,30 @@ t.test(
 
 // Contract: Bounds not given
 t.test('parse capture: geolocation is bounded field by field', async (t) => {
-  t.same(faultsOf({ url, geolocation: { latitude: 90.1, longitude: -180.1, accuracy: -1, altitude: 1 } }), {
-    'geolocation.altitude': ['is not a parameter'],
-    'geolocation.latitude': ['must be a number from -90 to 90'],
-    'geolocation.longitude': ['must be a number from -180 to 180'],
-    'geolocation.accuracy': ['must be a number from 0 to 100000'],
+  t.same(errorsIn({ url, geolocation: { latitude: 90.1, longitude: -180.1, accuracy: -1, altitude: 1 } }), {
+    'geolocation.altitude': ['is not a parameter; did you mean latitude?'],
+    'geolocation.latitude': ['must be a number from -90 to 90, not 90.1'],
+    'geolocation.longitude': ['must be a number from -180 to 180, not -180.1'],
+    'geolocation.accuracy': ['must be a number from 0 to 100000, not -1'],
   })
   const beyond = { latitude: -90.1, longitude: 180.1, accuracy: 100_000.1 }
   t.same(
-    Object.keys(faultsOf({ url, geolocation: beyond })),
+    Object.keys(errorsIn({ url, geolocation: beyond })),
     Object.keys(beyond).map((name) => `geolocation.${name}`),
   )
-  t.same(faultsOf({ url, geolocation: { latitude: 1 } }), { 'geolocation.longitude': ['is required'] })
+  t.same(errorsIn({ url, geolocation: { latitude: 1 } }), { 'geolocation.longitude': ['is required'] })
 })
 
 // Contract: `omit_background` with another format
 t.test('parse capture: a transparent background needs a format that supports it', async (t) => {
-  for (const format of ['png', 'webp']) t.same(faultsOf({ url, format, omit_background: true }), {}, format)
+  for (const format of ['png', 'webp']) t.same(errorsIn({ url, format, omit_background: true }), {}, format)
   for (const format of ['jpeg', 'avif', 'tiff', 'pdf']) {
     t.same(
-      faultsOf({ url, format, omit_background: true }),
+      errorsIn({ url, format, omit_background: true }),
       { omit_background: ['is supported only with format png or webp'] },
       format,
     )
-    t.same(faultsOf({ url, format, omit_background: false }), {}, `${format} without`)
+    t.same(errorsIn({ url, format, omit_background: false }), {}, `${format} without`)
   }
 })
 
@@ -231,15 +231,15 @@ t.test('parse capture: a transparent background needs a format that supports it'
 t.test('parse capture: a margin is at most half the page', async (t) => {
   const half = (margin: string) => ({ pdf_margin_top: margin, pdf_margin_bottom: margin })
   const across = (margin: string) => ({ pdf_margin_left: margin, pdf_margin_right: margin })
-  t.same(faultsOf({ url, format: 'pdf', ...half('148.5mm'), ...across('105mm') }), {})
+  t.same(errorsIn({ url, format: 'pdf', ...half('148.5mm'), ...across('105mm') }), {})
   const problem = (side: number, page = 'A4') => [`must be at most half the page (${side}mm of ${page})`]
-  t.same(faultsOf({ url, format: 'pdf', ...half('148.6mm'), ...across('105.1mm') }), {
+  t.same(errorsIn({ url, format: 'pdf', ...half('148.6mm'), ...across('105.1mm') }), {
     pdf_margin_top: problem(148.5),
     pdf_margin_bottom: problem(148.5),
     pdf_margin_left: problem(105),
     pdf_margin_right: problem(105),
   })
-  t.same(faultsOf({ url, pdf_landscape: true, ...half('4.2in'), ...across('5.84in') }), {
+  t.same(errorsIn({ url, pdf_landscape: true, ...half('4.2in'), ...across('5.84in') }), {
     pdf_margin_top: problem(105),
     pdf_margin_bottom: problem(105),
   })
@@ -255,10 +255,10 @@ t.test('parse capture: a margin is at most half the page', async (t) => {
       ...half(`${(height / 2 + more).toFixed(2)}mm`),
       ...across(`${(width / 2 + more).toFixed(2)}mm`),
     })
-    t.same(faultsOf({ ...of, ...margins(-0.01) }), {}, name)
+    t.same(errorsIn({ ...of, ...margins(-0.01) }), {}, name)
     const [tall, wide] = [problem(height / 2, name), problem(width / 2, name)]
     t.same(
-      faultsOf({ ...of, ...margins(0.1) }),
+      errorsIn({ ...of, ...margins(0.1) }),
       { pdf_margin_top: tall, pdf_margin_bottom: tall, pdf_margin_left: wide, pdf_margin_right: wide },
       name,
     )
@@ -273,77 +273,77 @@ t.test('parse capture: a margin is at most half the page', async (t) => {
     ['35em', '35.1em'],
     ['35rem', '35.1rem'],
   ] as const) {
-    t.same(faultsOf({ url, pdf_margin_top: within }), {}, within)
-    t.same(faultsOf({ url, pdf_margin_top: beyond }), { pdf_margin_top: problem(148.5) }, beyond)
+    t.same(errorsIn({ url, pdf_margin_top: within }), {}, within)
+    t.same(errorsIn({ url, pdf_margin_top: beyond }), { pdf_margin_top: problem(148.5) }, beyond)
   }
 })
 
 // Contract: Validation
 t.test('parse capture: reports all faults at once, unknown names included', async (t) => {
-  t.same(faultsOf({ url: 'x', width: 1, fullpage: true, cookies: [{ name: 1 }] }), {
-    fullpage: ['is not a parameter'],
-    width: ['must be a whole number from 320 to 3840'],
+  t.same(errorsIn({ url: 'x', width: 1, fullpage: true, cookies: [{ name: 1 }] }), {
+    fullpage: ['is not a parameter; did you mean full_page?'],
+    width: ['must be a whole number from 320 to 3840, not 1'],
     'cookies.0.value': ['is required'],
-    'cookies.0.name': ['must be a string of 1 to 4096 characters without control characters'],
+    'cookies.0.name': ['must be a string of 1 to 4096 characters without control characters, not a number'],
     url: ['must be an absolute http or https address'],
   })
 })
 
 t.test('parse capture: anything but an object is a fault of the body', async (t) => {
-  for (const body of [null, [], 'x', 1, true]) t.same(faultsOf(body), { body: ['must be a JSON object'] })
+  for (const body of [null, [], 'x', 1, true]) t.same(errorsIn(body), { body: ['must be a JSON object'] })
 })
 
 t.test('parse capture: rejects excessive input before its values are validated', async (t) => {
   const many = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
-  t.same(faultsOf({ url, ...many(200, 1) }), { body: ['must have at most 200 parameters'] })
-  t.same(faultsOf({ url, cookies: Array.from({ length: 100_000 }, () => 1) }), {
+  t.same(errorsIn({ url, ...many(200, 1) }), { body: ['must have at most 200 parameters'] })
+  t.same(errorsIn({ url, cookies: Array.from({ length: 100_000 }, () => 1) }), {
     cookies: ['must be a list of at most 20 entries'],
   })
-  t.same(faultsOf({ url, geolocation: many(100_000, 1) }), { geolocation: ['must have at most 200 entries'] })
+  t.same(errorsIn({ url, geolocation: many(100_000, 1) }), { geolocation: ['must have at most 200 entries'] })
   const deep: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))
-  t.same(faultsOf({ url, hide_selectors: deep }), { hide_selectors: ['must have at most 200 entries'] })
-  t.same(Object.keys(faultsOf({ url: deep, width: deep, unknown: deep })), ['unknown', 'url', 'width'])
+  t.same(errorsIn({ url, hide_selectors: deep }), { hide_selectors: ['must have at most 200 entries'] })
+  t.same(Object.keys(errorsIn({ url: deep, width: deep, unknown: deep })), ['unknown', 'url', 'width'])
   const hidden = Array.from({ length: 201 }, () => '.a')
   t.same(
-    faultsOf({ url, hide_selectors: hidden, width: 1 }),
+    errorsIn({ url, hide_selectors: hidden, width: 1 }),
     {
       hide_selectors: ['must be a list of at most 20 entries'],
-      width: ['must be a whole number from 320 to 3840'],
+      width: ['must be a whole number from 320 to 3840, not 1'],
     },
     'without hiding other faults',
   )
   t.ok(
-    Object.keys(faultsOf({ url, ['x'.repeat(100_000)]: 1 })).every((name) => name.length <= 120),
+    Object.keys(errorsIn({ url, ['x'.repeat(100_000)]: 1 })).every((name) => name.length <= 120),
     'long names are truncated',
   )
 })
 
 t.test('parse capture: rejects lone surrogates, which the database cannot store', async (t) => {
-  t.same(faultsOf({ url, selector: 'a\ud800' }), { selector: ['must be well-formed Unicode'] })
-  t.same(faultsOf({ url, hide_selectors: ['\udc00'] }), {
+  t.same(errorsIn({ url, selector: 'a\ud800' }), { selector: ['must be well-formed Unicode'] })
+  t.same(errorsIn({ url, hide_selectors: ['\udc00'] }), {
     'hide_selectors.0': ['must be well-formed Unicode'],
   })
-  t.same(faultsOf({ url, headers: { 'X-A': '\ud800' } }), { 'headers.X-A': ['must be well-formed Unicode'] })
+  t.same(errorsIn({ url, headers: { 'X-A': '\ud800' } }), { 'headers.X-A': ['must be well-formed Unicode'] })
 })
 
 // Contract: Validation
 t.test('parse capture: reports the faults of every entry of a list or an object', async (t) => {
   const control = 'must be a string of 0 to 4096 characters without control characters'
-  t.same(faultsOf({ url, headers: { Host: 'x', ok: 'b\n', 'a b': 1 } }), {
+  t.same(errorsIn({ url, headers: { Host: 'x', ok: 'b\n', 'a b': 1 } }), {
     'headers.Host': ['must not be set'],
     'headers.ok': [control],
-    'headers.a b': [control, 'the name must be an HTTP token of 1 to 100 characters'],
+    'headers.a b': [`${control}, not a number`, 'the name must be an HTTP token of 1 to 100 characters'],
   })
   const cookies = [{ name: 'a' }, { name: 'b=', value: 'x', domain: 'other.com' }, 'c', { name: 'd', value: ';' }]
-  t.same(Object.keys(faultsOf({ url, cookies })).toSorted(), [
+  t.same(Object.keys(errorsIn({ url, cookies })).toSorted(), [
     'cookies.0.value',
     'cookies.1.domain',
     'cookies.1.name',
     'cookies.2',
     'cookies.3.value',
   ])
-  t.same(faultsOf({ url, hide_selectors: ['.a', '', 'b >> c', '.d'] }), {
+  t.same(errorsIn({ url, hide_selectors: ['.a', '', 'b >> c', '.d'] }), {
     'hide_selectors.1': ['must be a string of 1 to 500 characters without control characters'],
     'hide_selectors.2': ['must be a CSS selector'],
   })
@@ -355,20 +355,20 @@ const selectors = 'wait_for_selector wait_for_selector_hidden selector click_sel
 t.test('parse capture: reports an invalid CSS selector under its field', async (t) => {
   const problem = ['must be a CSS selector']
   for (const wrong of ['h1 >> text=ok', 'a[b', 'a,,b', '> a', '//div', 'a:has-text("b")', ':is(a]']) {
-    for (const name of selectors) t.same(faultsOf({ url, [name]: wrong }), { [name]: problem }, `${name} ${wrong}`)
-    t.same(faultsOf({ url, hide_selectors: ['.a', wrong] }), { 'hide_selectors.1': problem }, wrong)
+    for (const name of selectors) t.same(errorsIn({ url, [name]: wrong }), { [name]: problem }, `${name} ${wrong}`)
+    t.same(errorsIn({ url, hide_selectors: ['.a', wrong] }), { 'hide_selectors.1': problem }, wrong)
   }
 })
 
 t.test('parse capture: adds the faults of the query, and treats their parameters as given', async (t) => {
   const found = { url: ['is given more than once'], width: ['is given more than once'] }
   const verdict = parseCapture({ url: 'x', width: 1, height: 1 }, rules, found)
-  t.same(verdict.ok ? {} : verdict.errors, { ...found, height: ['must be a whole number from 200 to 2160'] })
+  t.same(verdict.ok ? {} : verdict.errors, { ...found, height: ['must be a whole number from 200 to 2160, not 1'] })
 })
 
 t.test('parse capture: treats names of the prototype as ordinary parameters', async (t) => {
   const input: unknown = JSON.parse(`{"url":"${url}","__proto__":{"width":1},"constructor":1}`)
-  const errors = faultsOf(input)
+  const errors = errorsIn(input)
   t.same(Object.keys(errors).toSorted(), ['__proto__', 'constructor'])
 })
 

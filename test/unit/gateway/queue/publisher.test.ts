@@ -18,7 +18,7 @@ const start = (
   publishCapture: (of: { id: string }) => Promise<unknown> = async () => 'stored',
   deleteOutbox?: () => Promise<void>,
 ) => {
-  const seen = {
+  const recorded = {
     deleted: [] as (readonly string[])[],
     poolWakeups: 0,
     relayWakeups: 0,
@@ -31,64 +31,70 @@ const start = (
     deleteOutbox:
       deleteOutbox ??
       (async (ids) => {
-        seen.deleted.push(ids)
+        recorded.deleted.push(ids)
       }),
-    wakePool: () => (seen.poolWakeups += 1),
-    wakeRelay: () => (seen.relayWakeups += 1),
+    wakePool: () => (recorded.poolWakeups += 1),
+    wakeRelay: () => (recorded.relayWakeups += 1),
     events: {
-      published: () => (seen.published += 1),
-      notPublished: () => (seen.notPublished += 1),
-      outboxKept: (rows) => (seen.kept += rows),
+      published: () => (recorded.published += 1),
+      notPublished: () => (recorded.notPublished += 1),
+      outboxKept: (rows) => (recorded.kept += rows),
     },
   })
-  return { publisher, seen }
+  return { publisher, recorded }
 }
 
 t.test('publisher: deletes the rows of published captures in one batch, after a short wait', async (t) => {
-  const { publisher, seen } = start()
+  const { publisher, recorded } = start()
   for (const id of ['a', 'b', 'c']) publisher.publish(capture(id))
-  await eventually(() => seen.deleted.length > 0)
-  t.same(seen.deleted, [['a', 'b', 'c']])
-  t.same([seen.published, seen.poolWakeups, seen.relayWakeups], [3, 1, 0], 'one wakeup of the pool is enough for all')
+  await eventually(() => recorded.deleted.length > 0)
+  t.same(recorded.deleted, [['a', 'b', 'c']])
+  t.same(
+    [recorded.published, recorded.poolWakeups, recorded.relayWakeups],
+    [3, 1, 0],
+    'one wakeup of the pool is enough for all',
+  )
   await publisher[Symbol.asyncDispose]()
 })
 
 t.test('publisher: deletes a hundred rows without the wait', async (t) => {
-  const { publisher, seen } = start()
+  const { publisher, recorded } = start()
   for (let count = 0; count < 150; count += 1) publisher.publish(capture(String(count)))
   await publisher[Symbol.asyncDispose]()
   t.same(
-    seen.deleted.map((ids) => ids.length),
+    recorded.deleted.map((ids) => ids.length),
     [100, 50],
   )
 })
 
 t.test('publisher: keeps the row of a capture that could not be published, and notifies the relay', async (t) => {
-  const { publisher, seen } = start(({ id }) => (id === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve()))
+  const { publisher, recorded } = start(({ id }) =>
+    id === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve(),
+  )
   publisher.publish(capture('bad'))
   publisher.publish(capture('good'))
   await publisher[Symbol.asyncDispose]()
-  t.same([seen.deleted, seen.relayWakeups, seen.notPublished], [[['good']], 1, 1])
+  t.same([recorded.deleted, recorded.relayWakeups, recorded.notPublished], [[['good']], 1, 1])
 })
 
 t.test('publisher: leaves rows that cannot be deleted to the relay', async (t) => {
-  const { publisher, seen } = start(undefined, () => Promise.reject(new Error('no')))
+  const { publisher, recorded } = start(undefined, () => Promise.reject(new Error('no')))
   publisher.publish(capture('a'))
   await publisher[Symbol.asyncDispose]()
-  t.equal(seen.kept, 1)
+  t.equal(recorded.kept, 1)
 })
 
 t.test('publisher: leaves the capture to the relay above 1,000 in flight', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   let begun = 0
-  const { publisher, seen } = start(() => {
+  const { publisher, recorded } = start(() => {
     begun += 1
     return promise
   })
   for (let count = 0; count < 1001; count += 1) publisher.publish(capture(String(count)))
   await eventually(() => begun === 1000)
-  t.equal(seen.relayWakeups, 1)
+  t.equal(recorded.relayWakeups, 1)
   resolve()
   await publisher[Symbol.asyncDispose]()
-  t.equal(seen.deleted.flat().length, 1000, 'disposing waits for publishes in flight')
+  t.equal(recorded.deleted.flat().length, 1000, 'disposing waits for publishes in flight')
 })

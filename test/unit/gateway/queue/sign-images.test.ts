@@ -37,16 +37,16 @@ const signer = (find: (parameters: readonly unknown[]) => Promise<object[]>) => 
 }
 
 t.test('sign images: signs a new key of the capture, under the hour of its acceptance, for ten minutes', async (t) => {
-  const asked: unknown[] = []
+  const queries: unknown[] = []
   const { request, responses, groups } = signer(async (parameters) => {
-    asked.push(parameters)
+    queries.push(parameters)
     return open
   })
   request(`sign.proxied.${id}`)
   request(`sign.proxied.${id}`)
   await eventually(() => responses.length === 2)
   t.same(
-    asked,
+    queries,
     [
       [id, 'proxied'],
       [id, 'proxied'],

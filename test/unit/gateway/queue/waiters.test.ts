@@ -176,10 +176,10 @@ t.test('waiters: a slot is released once, even if disposed of twice', async (t) 
   t.same([waiters.begin(id)?.takeSlot('a'), waiters.begin(id)?.takeSlot('b')], [true, true])
 })
 
-const startLooks = (looks: (() => typeof pendingCapture | undefined)[]) => {
+const startWait = (reads: (() => typeof pendingCapture | undefined)[]) => {
   const waits: number[] = []
   const deps = {
-    find: async () => looks.shift()?.(),
+    find: async () => reads.shift()?.(),
     isStopping: () => false,
   }
   const waiter = {
@@ -191,7 +191,7 @@ const startLooks = (looks: (() => typeof pendingCapture | undefined)[]) => {
 }
 
 t.test('wait for end: only the row ends the wait, however often it is woken', async (t) => {
-  const { deps, waiter, waits } = startLooks([
+  const { deps, waiter, waits } = startWait([
     () => pendingCapture,
     () => ({ ...pendingCapture, status: 'processing' }),
     () => completedCapture,
@@ -204,14 +204,14 @@ t.test('wait for end: continues while the database is temporarily unavailable', 
   const away = () => {
     throw new AppError('SERVICE_UNAVAILABLE')
   }
-  const { deps, waiter } = startLooks([away, away, () => completedCapture])
+  const { deps, waiter } = startWait([away, away, () => completedCapture])
   t.same(await waitForEnd(deps, waiter, longMs), { capture: completedCapture })
 })
 
 t.test('wait for end: ends when the capture is deleted, or on any other error', async (t) => {
-  const gone = startLooks([() => undefined])
+  const gone = startWait([() => undefined])
   await t.rejects(waitForEnd(gone.deps, gone.waiter, longMs), { code: 'NOT_FOUND' })
-  const broken = startLooks([
+  const broken = startWait([
     () => {
       throw new TypeError('broken')
     },
@@ -220,7 +220,7 @@ t.test('wait for end: ends when the capture is deleted, or on any other error', 
 })
 
 t.test('wait for end: returns accepted at the timeout or when the gateway stops', async (t) => {
-  const { deps, waiter } = startLooks([])
+  const { deps, waiter } = startWait([])
   t.equal(await waitForEnd(deps, waiter, 0), 'accepted')
   t.equal(await waitForEnd({ ...deps, isStopping: () => true }, waiter, longMs), 'accepted')
 })

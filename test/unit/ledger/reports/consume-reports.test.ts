@@ -12,7 +12,7 @@ import type { StandingPull } from '#ledger/reports/standing-pull.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 
-const idOf = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`
+const captureId = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`
 
 /** Deliveries that record their acks and naks, and a ledger whose database rejects every statement about `poison`. */
 const setUp = (refusal: { poison: string; code: ErrorCode }) => {
@@ -38,7 +38,7 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
     relayWakeup: createWakeup(),
   }
   const begun = (digit: number) => {
-    const id = idOf(digit)
+    const id = captureId(digit)
     const data = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
     return delivery(String(digit), startedSubject({ pool: 'standard', id }), data)
   }
@@ -48,14 +48,14 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
 t.test(
   'consume reports: a report that PostgreSQL rejects is redelivered alone, without delaying the others',
   async (t) => {
-    const { replies, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVER_ERROR' })
+    const { replies, ledger, begun } = setUp({ poison: captureId(2), code: 'SERVER_ERROR' })
     await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
     t.same(replies, ['1 ack', '2 nak', '3 ack'])
   },
 )
 
 t.test('consume reports: redelivers the whole batch while PostgreSQL is unreachable', async (t) => {
-  const { replies, ledger, begun } = setUp({ poison: idOf(2), code: 'SERVICE_UNAVAILABLE' })
+  const { replies, ledger, begun } = setUp({ poison: captureId(2), code: 'SERVICE_UNAVAILABLE' })
   await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
   t.same(replies, ['1 nak', '2 nak', '3 nak'])
 })
@@ -63,7 +63,7 @@ t.test('consume reports: redelivers the whole batch while PostgreSQL is unreacha
 t.test('consume reports: acknowledges and drops malformed reports', async (t) => {
   const { replies, ledger, begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
   await applyDeliveries(ledger, [
-    delivery('x', startedSubject({ pool: 'standard', id: idOf(1) }), Buffer.from('{')),
+    delivery('x', startedSubject({ pool: 'standard', id: captureId(1) }), Buffer.from('{')),
     begun(1),
   ])
   t.same(replies, ['x ack', '1 ack'])
@@ -89,7 +89,7 @@ const pullOf = (deliveries: readonly Delivery[], afterMs: number): StandingPull 
 
 t.test('starts: wait briefly for a result in the same batch, and go on alone without one', async (t) => {
   const { begun, delivery } = setUp({ poison: '', code: 'SERVER_ERROR' })
-  const result = delivery('r', resultSubject({ pool: 'standard', id: idOf(3) }), Buffer.of())
+  const result = delivery('r', resultSubject({ pool: 'standard', id: captureId(3) }), Buffer.of())
   const [one, two] = [begun(1), begun(2)]
   t.strictSame(await takeBatch(pullOf([one, two, result, begun(4)], 20), never), [one, two, result])
   t.strictSame(await takeBatch(pullOf([result, one], 0), never), [result], 'a result is returned at once')

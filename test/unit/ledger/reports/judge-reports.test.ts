@@ -7,7 +7,7 @@ import { judgeReports } from '#ledger/reports/judge-reports.ts'
 import type { Report } from '#ledger/reports/read-report.ts'
 
 const id = '11111111-1111-4111-8111-111111111111'
-const keyOf = (digit: string, of = id) => `captures/2026-11-20T07/${of}/${digit.repeat(32)}`
+const objectKey = (digit: string, of = id) => `captures/2026-11-20T07/${of}/${digit.repeat(32)}`
 
 const pending: JudgedCapture = {
   traceparent: null,
@@ -24,7 +24,7 @@ const pending: JudgedCapture = {
   objectKey: null,
 }
 const processing: JudgedCapture = { ...pending, status: 'processing', attempts: 1, unendedStarts: 1 }
-const completed: JudgedCapture = { ...processing, status: 'completed', unendedStarts: 0, objectKey: keyOf('a') }
+const completed: JudgedCapture = { ...processing, status: 'completed', unendedStarts: 0, objectKey: objectKey('a') }
 const failed: JudgedCapture = { ...completed, status: 'failed', objectKey: null }
 
 const storedAtMs = 1_800_000_000_000
@@ -45,7 +45,7 @@ const success = (attempt: number, more: Partial<CompletedResult> = {}): Report =
     attempt,
     token: 'token',
     outcome: 'completed',
-    objectKey: keyOf('a'),
+    objectKey: objectKey('a'),
     bytes: 10,
     sha256: '0'.repeat(64),
     width: 1,
@@ -64,7 +64,7 @@ const failure = (attempt: number, token = 'token'): Report => ({
 })
 
 const nothing = { change: undefined, losers: [], ignored: [] }
-const wins = { status: 'completed', objectKey: keyOf('a'), processingTimeMs: 5 }
+const wins = { status: 'completed', objectKey: objectKey('a'), processingTimeMs: 5 }
 const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: object }[] = [
   {
     name: 'a start begins a pending capture',
@@ -169,7 +169,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
   {
     name: 'an object of another capture is ignored',
     capture: processing,
-    reports: [success(1, { objectKey: keyOf('a', '33333333-3333-4333-8333-333333333333') })],
+    reports: [success(1, { objectKey: objectKey('a', '33333333-3333-4333-8333-333333333333') })],
     want: { ...nothing, ignored: ['object_key'], notifies: false },
   },
   {
@@ -181,20 +181,20 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
   {
     name: 'a later success with another object has lost',
     capture: completed,
-    reports: [success(2, { objectKey: keyOf('b') })],
-    want: { ...nothing, losers: [keyOf('b')], notifies: true },
+    reports: [success(2, { objectKey: objectKey('b') })],
+    want: { ...nothing, losers: [objectKey('b')], notifies: true },
   },
   {
     name: 'of two successes in one batch the first wins',
     capture: processing,
-    reports: [success(1), success(2, { objectKey: keyOf('b') })],
-    want: { change: { end: wins }, losers: [keyOf('b')] },
+    reports: [success(1), success(2, { objectKey: objectKey('b') })],
+    want: { change: { end: wins }, losers: [objectKey('b')] },
   },
   {
     name: 'a failed capture stays failed, and a later success has lost',
     capture: failed,
-    reports: [failure(1), success(2, { objectKey: keyOf('b') })],
-    want: { ...nothing, losers: [keyOf('b')], notifies: true },
+    reports: [failure(1), success(2, { objectKey: objectKey('b') })],
+    want: { ...nothing, losers: [objectKey('b')], notifies: true },
   },
   { name: 'a completed capture stays completed', capture: completed, reports: [failure(1), started(2)], want: nothing },
   {

@@ -18,11 +18,17 @@ const failed = resultCodec.encode({
 
 const storedAtMs = 1_800_000_000_000
 const read = (subject: string, data: Uint8Array) => readReport({ subject, data, storedAtMs })
-const startedOf = (of: string) => startedSubject({ pool: 'standard', id: of })
+const startedReportSubject = (of: string) => startedSubject({ pool: 'standard', id: of })
 const ended = (of: string) => resultSubject({ pool: 'stealth', id: of })
 
 t.test('read report: the subject gives the kind of report and the pool', async (t) => {
-  t.match(read(startedOf(id), begun), { kind: 'started', pool: 'standard', id, storedAtMs, message: { attempt: 1 } })
+  t.match(read(startedReportSubject(id), begun), {
+    kind: 'started',
+    pool: 'standard',
+    id,
+    storedAtMs,
+    message: { attempt: 1 },
+  })
   t.match(read(ended(id), failed), { kind: 'result', pool: 'stealth', id, message: { outcome: 'failed' } })
 })
 
@@ -32,9 +38,9 @@ t.test('timings: an unknown stage of a newer worker does not reject the report',
 })
 
 t.test('read report: rejects a report that breaks its schema or names another capture than its subject', async (t) => {
-  t.equal(read(startedOf(other), begun), undefined)
+  t.equal(read(startedReportSubject(other), begun), undefined)
   t.equal(read(ended(other), failed), undefined)
   t.equal(read(ended(id), begun), undefined)
-  t.equal(read(startedOf(id), Buffer.from('not JSON')), undefined)
+  t.equal(read(startedReportSubject(id), Buffer.from('not JSON')), undefined)
   t.equal(read(`started.${id}`, begun), undefined)
 })

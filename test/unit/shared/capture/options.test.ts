@@ -6,7 +6,7 @@ import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 
 const url = 'https://example.com/'
 
-const faultsOf = (input: unknown): FieldErrors => {
+const optionErrors = (input: unknown): FieldErrors => {
   const verdict = parseCapture(input, { allow: [], hasStealth: true })
   return verdict.ok ? {} : verdict.errors
 }
@@ -17,7 +17,7 @@ const wholeNumber = (from: number, to: number) => ({
   says: `must be a whole number from ${from} to ${to}`,
 })
 const flag = { inside: [true, false], outside: ['true', 1, 0, null, [], {}], says: 'must be true or false' }
-const oneOf = (...words: string[]) => ({
+const enumError = (...words: string[]) => ({
   inside: words,
   outside: [
     '',
@@ -75,27 +75,27 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   delay: wholeNumber(0, 10),
   delay_ms: wholeNumber(0, 10_000),
   timeout: wholeNumber(5, 60),
-  wait_until: oneOf('load', 'network_idle', 'domcontentloaded'),
+  wait_until: enumError('load', 'network_idle', 'domcontentloaded'),
   wait_for_selector_hidden: line(500),
   wait_for_function: program,
   fail_on_status: flag,
   fail_if_selector_missing: line(500),
   fail_if_selector_present: line(500),
   fail_if_text: line(500),
-  full_page_mode: oneOf('tall', 'sections'),
-  full_page_width: oneOf('content', 'viewport'),
+  full_page_mode: enumError('tall', 'sections'),
+  full_page_width: enumError('content', 'viewport'),
   full_page_max_height: wholeNumber(200, 20_000),
-  orientation: oneOf('portrait', 'landscape'),
+  orientation: enumError('portrait', 'landscape'),
   scale: number(1, 4),
-  resize_mode: { ...oneOf('fit', 'cover', 'contain'), inside: ['fit'] },
-  resize_position: oneOf('center', 'top', 'bottom', 'left', 'right'),
+  resize_mode: { ...enumError('fit', 'cover', 'contain'), inside: ['fit'] },
+  resize_position: enumError('center', 'top', 'bottom', 'left', 'right'),
   clip: {
     inside: [{ x: 0, y: 20_000, width: 1, height: 20_000 }],
     outside: ['1,2', [1, 2], null],
     says: 'must be an object',
   },
-  animations: oneOf('finish', 'allow'),
-  media_type: oneOf('screen', 'print'),
+  animations: enumError('finish', 'allow'),
+  media_type: enumError('screen', 'print'),
   locale: { inside: ['de', 'fr-CA'], outside: ['fr_CA', 'x'], says: 'must be a BCP 47 language tag such as fr-CA' },
   block_requests: { ...selectors, inside: [[], ['*/a.js']] },
   block_resources: {
@@ -130,10 +130,10 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   reduced_motion: flag,
   stealth: flag,
   extract_metadata: flag,
-  format: oneOf('png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf'),
-  device: oneOf(...deviceNames),
-  pdf_page_format: oneOf('A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid'),
-  response_type: oneOf('json', 'image'),
+  format: enumError('png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf'),
+  device: enumError(...deviceNames),
+  pdf_page_format: enumError('A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid'),
+  response_type: enumError('json', 'image'),
   wait_for_selector: line(500),
   selector: line(500),
   click_selector: line(500),
@@ -204,10 +204,12 @@ t.test(
   async (t) => {
     for (const [name, { inside, outside, says }] of Object.entries(table)) {
       for (const value of inside)
-        t.same(faultsOf({ url, format: 'png', [name]: value }), {}, `${name} ${JSON.stringify(value).slice(0, 40)}`)
+        t.same(optionErrors({ url, format: 'png', [name]: value }), {}, `${name} ${JSON.stringify(value).slice(0, 40)}`)
       for (const value of outside) {
         const what = `no ${name} ${JSON.stringify(value).slice(0, 40)}`
-        t.same(faultsOf({ url, [name]: value }), { [name]: [says] }, what)
+        const errors = optionErrors({ url, [name]: value })
+        t.strictSame(Object.keys(errors), [name], what)
+        t.match(errors, { [name]: [says] }, what)
       }
     }
   },
@@ -230,8 +232,8 @@ t.test('options: each entry of a list or an object has its own bounds', async (t
     [(value: string) => ({ cookies: [{ name: 'a', value }] }), 'cookies.0.value', 4095, 4097, says(0, 4096)],
     [(value: string) => ({ cookies: [{ name: value, value: '' }] }), 'cookies.0.name', 4096, 4097, says(1, 4096)],
   ] as const) {
-    t.same(faultsOf({ url, ...entry('a'.repeat(inside)) }), {}, field)
-    t.same(faultsOf({ url, ...entry('a'.repeat(outside)) }), { [field]: [problem] }, field)
+    t.same(optionErrors({ url, ...entry('a'.repeat(inside)) }), {}, field)
+    t.same(optionErrors({ url, ...entry('a'.repeat(outside)) }), { [field]: [problem] }, field)
   }
 })
 
@@ -253,13 +255,13 @@ t.test('options: rejects control characters in every single-line text', async (t
   }
   const codes = [...Array(32).keys(), ...Array.from({ length: 33 }, (_, index) => 0x7f + index)]
   for (const [field, place] of Object.entries(places)) {
-    t.same(faultsOf({ url, ...place('') }), {}, field)
-    const taken = codes.filter((code) => !(field in faultsOf({ url, ...place(String.fromCodePoint(code)) })))
+    t.same(optionErrors({ url, ...place('') }), {}, field)
+    const taken = codes.filter((code) => !(field in optionErrors({ url, ...place(String.fromCodePoint(code)) })))
     t.same(taken, [], field)
   }
   for (const name of ['html', 'markdown', 'css', 'js']) {
     const source = /^(css|js)$/.test(name) ? { url } : {}
-    t.same(faultsOf({ ...source, [name]: 'a\n\tb' }), {}, `${name} may contain line breaks`)
-    t.same(Object.keys(faultsOf({ ...source, [name]: 'a\u0000' })), [name])
+    t.same(optionErrors({ ...source, [name]: 'a\n\tb' }), {}, `${name} may contain line breaks`)
+    t.same(Object.keys(optionErrors({ ...source, [name]: 'a\u0000' })), [name])
   }
 })

@@ -11,8 +11,8 @@ t.test('read plans: the default table is valid as a file', async (t) => {
 
 // Contract: Plans
 t.test('read plans: prices may be numbers, limits may be null', async (t) => {
-  const wanted = [{ ...plan, overage_price: 0.01, screenshots_per_month: null, max_pending: 5, weight: 2 }]
-  t.same(readPlans(JSON.stringify(wanted)), wanted)
+  const expected = [{ ...plan, overage_price: 0.01, screenshots_per_month: null, max_pending: 5, weight: 2 }]
+  t.same(readPlans(JSON.stringify(expected)), expected)
 })
 
 t.test('read plans: reports all faults at once', async (t) => {

@@ -74,11 +74,11 @@ t.test('browser pool: accepts every reason of a decision', (t) => {
 })
 
 t.test('browser pool: conditions have valid types and reasons, and at least two reasons each', (t) => {
-  const { type, reason: why } = (conditions as { items: Schema }).items.properties ?? {}
+  const { type, reason: reasonSchema } = (conditions as { items: Schema }).items.properties ?? {}
   for (const [name, { reasons: words }] of Object.entries(poolConditions)) {
     t.match(name, new RegExp(type?.pattern ?? '^$'))
     t.ok(words.length > 1, name)
-    for (const word of words) t.match(word, new RegExp(why?.pattern ?? '^$'))
+    for (const word of words) t.match(word, new RegExp(reasonSchema?.pattern ?? '^$'))
   }
   t.end()
 })

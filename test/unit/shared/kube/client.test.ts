@@ -49,12 +49,12 @@ const watchAll = (api: KubeApi, signal = new AbortController().signal) =>
   api.watch(all, { resourceVersion: '1', timeoutSeconds: 300 }, signal)
 
 t.test('client: identifies itself, and addresses resources as Kubernetes does', async (t) => {
-  const seen: { method: string; url: string; type: string; body: string }[] = []
+  const requests: { method: string; url: string; type: string; body: string }[] = []
   const agents = new Set<unknown>()
   const { api, namespace } = await setUp(t, async (request, response) => {
     const { method = '', url = '', headers } = request
     agents.add(`${headers['user-agent']} ${headers.authorization}`)
-    seen.push({ method, url, type: headers['content-type'] ?? '', body: await text(request) })
+    requests.push({ method, url, type: headers['content-type'] ?? '', body: await text(request) })
     response.end('{}')
   })
   await api.get({ ...one, subresource: 'status' })
@@ -64,7 +64,7 @@ t.test('client: identifies itself, and addresses resources as Kubernetes does', 
   await api.patch(one, { kind: 'apply', body: {}, fieldManager: 'me', force: true })
   await api.remove(one, { uid: 'u', propagation: 'Background' })
   const path = '/api/v1/namespaces/n/configmaps'
-  t.match(seen, [
+  t.match(requests, [
     { method: 'GET', url: `${path}/one/status`, type: '', body: '' },
     { method: 'GET', url: `${path}?limit=2&labelSelector=a%3Db&continue=x%20y`, type: '', body: '' },
     { method: 'POST', url: `${path}?fieldManager=me`, type: 'application/json', body: JSON.stringify(map) },
@@ -178,19 +178,19 @@ t.test('client: a watch throws its error event, and on a broken connection', asy
     response.write('{"type":"ADDED","object":{}}\n')
     setTimeout(() => response.destroy(), 20)
   })
-  const seen: string[] = []
-  t.match(await failureOf(read(watchAll(broken.api), seen)), { outcome: 'unavailable' })
-  t.equal(seen.length, 1)
+  const requests: string[] = []
+  t.match(await failureOf(read(watchAll(broken.api), requests)), { outcome: 'unavailable' })
+  t.equal(requests.length, 1)
 })
 
 t.test('client: checks the fence before each write, and sends none if it throws', async (t) => {
-  const seen: string[] = []
+  const requests: string[] = []
   let isOpen = true
   const fence = () => {
     if (!isOpen) throw new AppError('SERVICE_UNAVAILABLE', { message: 'fenced' })
   }
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    seen.push(request.method ?? '')
+    requests.push(request.method ?? '')
     response.end('{}')
   }
   const { api } = await setUp(t, serve, fence)
@@ -200,21 +200,21 @@ t.test('client: checks the fence before each write, and sends none if it throws'
   await t.rejects(api.create(all, map), { message: 'fenced' })
   await t.rejects(api.remove(one), { message: 'fenced' })
   await api.get(one)
-  t.strictSame(seen, ['PATCH', 'GET'])
+  t.strictSame(requests, ['PATCH', 'GET'])
 })
 
 t.test('client: checks the fence after the connection is open, since opening takes time', async (t) => {
-  const seen: string[] = []
-  const connected = () => seen.push('connected')
+  const requests: string[] = []
+  const connected = () => requests.push('connected')
   subscribe('undici:client:connected', connected)
   t.teardown(() => unsubscribe('undici:client:connected', connected))
   const { api } = await setUp(
     t,
     (_request, response) => response.end('{}'),
-    () => seen.push('asked'),
+    () => requests.push('asked'),
   )
   await api.create(all, map)
-  t.strictSame(seen, ['connected', 'asked'])
+  t.strictSame(requests, ['connected', 'asked'])
 })
 
 t.test('client: an unusable configuration is a configuration error', async (t) => {

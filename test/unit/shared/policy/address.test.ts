@@ -127,14 +127,14 @@ const sample = (next: () => number): string => {
 const compare = (verdict: (ip: string) => boolean): { differing: string[]; publics: number } => {
   const { special, global } = referenceBlocks()
   const next = seededNumbers(20_261_120)
-  const seen = { differing: [] as string[], publics: 0 }
+  const results = { differing: [] as string[], publics: 0 }
   for (let index = 0; index < 100_000; index += 1) {
     const ip = sample(next)
     const want = isIPv4(ip) ? !special.check(ip, 'ipv4') : global.check(ip, 'ipv6') && !special.check(ip, 'ipv6')
-    if (want) seen.publics += 1
-    if (verdict(ip) !== want) seen.differing.push(ip)
+    if (want) results.publics += 1
+    if (verdict(ip) !== want) results.differing.push(ip)
   }
-  return seen
+  return results
 }
 
 t.test('address policy: agrees with an independent table of blocks', async (t) => {

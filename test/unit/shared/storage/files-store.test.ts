@@ -152,8 +152,8 @@ t.test('files store: reads ranges, deletes existing and missing objects, and rej
   await store.put(other, Buffer.from('x'), 'image/png')
   await store.delete([key, newObjectKey(id, new Date(0))])
   t.equal(await store.get(key), undefined)
-  const kept = await store.get(other)
-  t.equal(kept && (await buffer(kept.body)).toString(), 'x')
+  const stored = await store.get(other)
+  t.equal(stored && (await buffer(stored.body)).toString(), 'x')
   await store.delete([other])
   t.same(readdirSync(`${folder}/captures`), [], 'no empty folder is left')
   await t.rejects(store.get('captures/../../etc/passwd'), { code: 'BAD_REQUEST' })
@@ -171,9 +171,9 @@ t.test('files store: an object deleted after it was opened is read to its end', 
 
 t.test('files store: lists in order, below a prefix and after a key', async (t) => {
   const { store } = make(t.testdir({}))
-  const keyOf = (hour: number, digit: string, last: string) =>
+  const objectKey = (hour: number, digit: string, last: string) =>
     `captures/2026-01-01T0${hour}/${digit.repeat(8)}-0000-4000-8000-000000000001/${last.repeat(32)}`
-  const keys = [keyOf(1, '0', 'a'), keyOf(1, '0', 'b'), keyOf(1, 'f', '0'), keyOf(2, '0', '0')]
+  const keys = [objectKey(1, '0', 'a'), objectKey(1, '0', 'b'), objectKey(1, 'f', '0'), objectKey(2, '0', '0')]
   for (const key of keys.toReversed()) await store.put(key, Buffer.from('x'), 'image/png')
   const list = (prefix: string, after?: string) => Array.fromAsync(store.list(prefix, after))
   t.same(await list('captures/'), keys)

@@ -10,17 +10,17 @@ t.test('probe server: separates liveness from readiness, serves metrics, and fai
     { probeHost: '127.0.0.1', probePort: 0 },
     { metrics, health: () => health() },
   )
-  const statusOf = async (path: string) => (await fetch(probes.url + path)).status
-  t.strictSame(await Promise.all(['/livez', '/readyz', '/metrics', '/'].map(statusOf)), [200, 200, 200, 404])
+  const fetchStatus = async (path: string) => (await fetch(probes.url + path)).status
+  t.strictSame(await Promise.all(['/livez', '/readyz', '/metrics', '/'].map(fetchStatus)), [200, 200, 200, 404])
   const text = await (await fetch(`${probes.url}/metrics`)).text()
   t.match(text, 'shutterfleet_things_total{kind="good",service="test"} 1')
 
   health = () => ({ live: true, ready: false, detail: { database: 'is away' } })
-  t.strictSame(await Promise.all(['/livez', '/readyz'].map(statusOf)), [200, 503])
+  t.strictSame(await Promise.all(['/livez', '/readyz'].map(fetchStatus)), [200, 503])
   t.match(await (await fetch(`${probes.url}/readyz`)).json(), { detail: { database: 'is away' } })
 
   health = () => {
     throw new Error('broken')
   }
-  t.strictSame(await Promise.all(['/livez', '/healthz'].map(statusOf)), [500, 200])
+  t.strictSame(await Promise.all(['/livez', '/healthz'].map(fetchStatus)), [500, 200])
 })

@@ -6,7 +6,7 @@ import t from 'tap'
 import { startSpan, startTrace } from '#shared/telemetry/trace.ts'
 import { startTracing } from '#shared/telemetry/tracing.ts'
 
-const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const parentContext = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const { env } = process
 t.teardown(() => {
   for (const name of Object.keys(env)) if (name.startsWith('OTEL_')) delete env[name]
@@ -29,14 +29,14 @@ t.test('tracing: sends spans to the OTLP endpoint of the standard variables, und
   env['OTEL_EXPORTER_OTLP_ENDPOINT'] = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
   {
     await using _tracing = await startTracing('ledger', env)
-    const span = startTrace({ name: 'a step', traceparent: given })
+    const span = startTrace({ name: 'a step', traceparent: parentContext })
     t.match(span.traceparent, /^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
-    t.not(span.traceparent, given)
+    t.not(span.traceparent, parentContext)
     span.end({ attributes: { 'http.response.status_code': 200 } })
     startSpan({ name: 'a later step', traceparent: span.traceparent, atMs: Date.now() - 1000 }).end({
       atMs: Date.now(),
     })
-    startSpan({ name: 'an unsampled step', traceparent: given.replace(/01$/, '00') }).end()
+    startSpan({ name: 'an unsampled step', traceparent: parentContext.replace(/01$/, '00') }).end()
     const sampled = Array.from({ length: 2000 }, () => startTrace({ name: 'own', traceparent: undefined })).filter(
       ({ traceparent }) => traceparent !== undefined,
     )

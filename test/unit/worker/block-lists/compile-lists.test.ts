@@ -5,10 +5,10 @@ import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import type { CompiledLists } from '#worker/block-lists/compiled.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
 
-const indexOf = (folder: string) => JSON.parse(readFileSync(join(folder, 'lists.json'), 'utf8')) as CompiledLists
+const readIndex = (folder: string) => JSON.parse(readFileSync(join(folder, 'lists.json'), 'utf8')) as CompiledLists
 
 t.test('compileLists: the bundled lists need no interception of requests', async (t) => {
-  const { kinds } = indexOf(await compileLists(await readLists(''), t.testdir({})))
+  const { kinds } = readIndex(await compileLists(await readLists(''), t.testdir({})))
   for (const [name, { judgesRequests }] of Object.entries(kinds)) t.equal(judgesRequests, false, name)
 })
 
@@ -16,7 +16,7 @@ t.test('compileLists: rules with paths, types, exceptions or sites need intercep
   const own = await readLists('')
   const needs = async (text: string) => {
     const lists = [...own, { kind: 'ads', name: 'a', version: '1', modifiedMs: 0, text } as const]
-    return indexOf(await compileLists(lists, t.testdir({}))).kinds.ads.judgesRequests
+    return readIndex(await compileLists(lists, t.testdir({}))).kinds.ads.judgesRequests
   }
   for (const rule of ['||a.test/ad/', '/banner.js', '||a.test^$script', '@@||a.test^', '||a.test^$domain=b.test'])
     t.equal(await needs(rule), true, rule)

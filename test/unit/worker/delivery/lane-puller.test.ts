@@ -90,14 +90,14 @@ t.test('lanes: skips the no-wait pull of a lane with an open request', async (t)
   }
   const first = puller.take(0, never)
   for (let lane = 0; lane < 3; lane += 1) await answerNow()
-  const asked = requests.length
+  const requestsBefore = requests.length
   const long = requests.findLast(({ isNoWait, inbox }) => !isNoWait && inbox.endsWith('.normal'))
   answer(long?.inbox ?? '', 0)
   t.ok(await first)
   const second = puller.take(0, never)
   await answerNow()
   t.same(
-    requests.slice(asked).map(({ isNoWait }) => isNoWait),
+    requests.slice(requestsBefore).map(({ isNoWait }) => isNoWait),
     [false],
     'a single long request covers waiting and new captures of the lane that responded',
   )

@@ -12,7 +12,7 @@ const store = await startObjectSink()
 t.teardown(() => store[Symbol.asyncDispose]())
 
 const id = '00000000-0000-4000-8000-000000000000'
-const keyOf = (attempt: number) => `captures/2026-11-20T07/${id}/${String(attempt).repeat(32)}`
+const objectKey = (attempt: number) => `captures/2026-11-20T07/${id}/${String(attempt).repeat(32)}`
 const completed: Extract<Outcome, { outcome: 'completed' }> = {
   outcome: 'completed',
   shot: {
@@ -60,25 +60,25 @@ const run = async (
   const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000, isOpen = true } = of
   store.objects.clear()
   for (const key of of.used ?? []) store.objects.set(key, Buffer.from('another'))
-  const asked: { deadline?: number; judged?: [number, boolean] } = {}
+  const calls: { deadline?: number; judged?: [number, boolean] } = {}
   const host: Pick<Host, 'capture'> = {
     capture: async (_order, endsAt) => {
-      asked.deadline = endsAt
+      calls.deadline = endsAt
       return outcome
     },
   }
   const egress: EgressLink = {
     outages: () => 7,
     isUpSince: async (outages, isUnanswered) => {
-      asked.judged = [outages, isUnanswered]
+      calls.judged = [outages, isUnanswered]
       return stood
     },
     [Symbol.dispose]: () => {},
   }
-  const puts = [1, 2, 3].map((number) => ({ key: keyOf(number), url: `${store.url}/${keyOf(number)}` }))
+  const puts = [1, 2, 3].map((number) => ({ key: objectKey(number), url: `${store.url}/${objectKey(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + budgetMs
-  const fresh = keyOf(9)
+  const fresh = objectKey(9)
   const images = createImageStore(async () => (isOpen ? { key: fresh, url: `${store.url}/${fresh}` } : undefined))
   const left = await runAttempt(
     host,
@@ -87,27 +87,27 @@ const run = async (
   )
   const storedBefore = store.objects.size
   const end = 'finish' in left ? await left.finish() : left
-  return { end, asked, endsAt, storedBefore, stored: [...store.objects.keys()], holds: images.holds.holds() }
+  return { end, calls, endsAt, storedBefore, stored: [...store.objects.keys()], holds: images.holds.holds() }
 }
 
 t.test("deadline: the host gets the end of the attempt's budget, and subtracts its own margins", async (t) => {
-  const { asked, endsAt } = await run(completed)
-  t.equal(asked.deadline, endsAt)
+  const { calls, endsAt } = await run(completed)
+  t.equal(calls.deadline, endsAt)
 })
 
 t.test('image: is stored under the key of its attempt', async (t) => {
   const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
   t.equal(storedBefore, 0, 'not before the browser is free')
-  t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(2), token: 'token' } })
-  t.same(stored, [keyOf(2)])
+  t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: objectKey(2), token: 'token' } })
+  t.same(stored, [objectKey(2)])
 })
 
 t.test(
   'image: the repeat of a handed-back attempt gets a new address if the first run has used the sealed one',
   async (t) => {
-    const { end, stored } = await run(completed, { attempt: 2, isRepeat: true, used: [keyOf(2)] })
-    t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: keyOf(9) } })
-    t.same(stored, [keyOf(2), keyOf(9)])
+    const { end, stored } = await run(completed, { attempt: 2, isRepeat: true, used: [objectKey(2)] })
+    t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: objectKey(9) } })
+    t.same(stored, [objectKey(2), objectKey(9)])
   },
 )
 
@@ -117,12 +117,12 @@ t.test('image: if the store does not take it in time, the attempt is handed back
   const fate = { kind: 'handed-back', handBacks: 2 } as const
   t.match(notStored.interruption, { by: 'store', detail: 'no time was left', fate })
   t.same([left.stored, [...left.holds.keys()]], [[], ['store']])
-  t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 1, objectKey: keyOf(1) } })
-  t.same([[...store.objects.keys()], left.holds.size], [[keyOf(1)], 0])
+  t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 1, objectKey: objectKey(1) } })
+  t.same([[...store.objects.keys()], left.holds.size], [[objectKey(1)], 0])
 })
 
 t.test('image: if the capture is no longer open, the attempt is closed, not handed back', async (t) => {
-  const { end, holds } = await run(completed, { isRepeat: true, used: [keyOf(1)], isOpen: false })
+  const { end, holds } = await run(completed, { isRepeat: true, used: [objectKey(1)], isOpen: false })
   t.same([end, holds.size], [{ closed: true }, 0])
 })
 
@@ -146,10 +146,10 @@ t.test('metadata: is reported, and absent if none was read', async (t) => {
 
 t.test('egress outage: hands the capture back with any outcome, without an upload, however often', async (t) => {
   for (const outcome of [completed, failed, interrupted('egress'), interrupted('browser', true)]) {
-    const { end, asked, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
+    const { end, calls, stored } = await run(outcome, { attempt: 2, handBacks: 3, stood: false })
     t.match(end, { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 3 } } })
     t.same(stored, [])
-    t.same(asked.judged, [7, outcome.outcome === 'interrupted' && outcome.by === 'egress'])
+    t.same(calls.judged, [7, outcome.outcome === 'interrupted' && outcome.by === 'egress'])
   }
 })
 

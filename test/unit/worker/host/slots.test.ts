@@ -99,10 +99,10 @@ t.test('slots: aborts a start in progress when stopped, without a failure', asyn
     ...noEvents,
     hostFailed: ({ message }) => failures.push(message),
   })
-  const asked = slot.host(stop.signal)
+  const pending = slot.host(stop.signal)
   await begun.promise
   stop.abort()
-  t.equal(await asked, undefined)
+  t.equal(await pending, undefined)
   t.strictSame(failures, [])
 })
 
@@ -115,55 +115,55 @@ const startSlot = (by: 'pool' | 'account' | 'capture') => {
     return one.host
   }
   const slot = createSlot(start, createSharing(by), noEvents)
-  const indexOf = async (accountId?: string) => {
+  const takeHostIndex = async (accountId?: string) => {
     const host = await slot.host(never, accountId)
     return made.findIndex((each) => each.host === host)
   }
-  return { made, slot, indexOf, ended: () => made.map(({ disposed }) => disposed()) }
+  return { made, slot, takeHostIndex, ended: () => made.map(({ disposed }) => disposed()) }
 }
 
 t.test('slots: with `account` a host serves one account, and a spare one only a second account starts', async (t) => {
-  const { slot, indexOf, ended, made } = startSlot('account')
-  t.equal(await indexOf(), 0)
-  t.notOk(slot.hasServed('a'))
-  t.equal(await indexOf('a'), 0, 'an unused host serves any account')
-  t.ok(slot.hasServed('a'))
-  t.equal(await indexOf(), 0)
-  t.equal(await indexOf('a'), 0)
+  const { slot, takeHostIndex, ended, made } = startSlot('account')
+  t.equal(await takeHostIndex(), 0)
+  t.notOk(slot.isDedicatedTo('a'))
+  t.equal(await takeHostIndex('a'), 0, 'an unused host serves any account')
+  t.ok(slot.isDedicatedTo('a'))
+  t.equal(await takeHostIndex(), 0)
+  t.equal(await takeHostIndex('a'), 0)
   t.equal(made.length, 1, 'one account needs no spare host')
-  t.equal(await indexOf('b'), 1)
+  t.equal(await takeHostIndex('b'), 1)
   t.same(ended(), [1, 0, 0], 'the used host has ended, and a spare one is started')
-  t.equal(await indexOf('a'), 2)
+  t.equal(await takeHostIndex('a'), 2)
   t.same(ended(), [1, 1, 0, 0], 'an account that returns gets another host')
   await slot[Symbol.asyncDispose]()
   t.same(ended(), [1, 1, 1, 1])
 })
 
 t.test('slots: with `capture` each capture gets a spare host', async (t) => {
-  const { slot, indexOf, ended } = startSlot('capture')
-  t.equal(await indexOf(), 0)
-  t.equal(await indexOf('a'), 0)
-  t.equal(await indexOf(), 1, 'before the next capture is pulled')
-  t.equal(await indexOf('a'), 1)
+  const { slot, takeHostIndex, ended } = startSlot('capture')
+  t.equal(await takeHostIndex(), 0)
+  t.equal(await takeHostIndex('a'), 0)
+  t.equal(await takeHostIndex(), 1, 'before the next capture is pulled')
+  t.equal(await takeHostIndex('a'), 1)
   t.same(ended(), [1, 0, 0])
-  t.notOk(slot.hasServed('a'))
+  t.notOk(slot.isDedicatedTo('a'))
   await slot[Symbol.asyncDispose]()
 })
 
 t.test('slots: with `pool` a host serves all accounts', async (t) => {
-  const { slot, indexOf, made } = startSlot('pool')
-  t.same([await indexOf('a'), await indexOf('b')], [0, 0])
-  t.notOk(slot.hasServed('b'))
+  const { slot, takeHostIndex, made } = startSlot('pool')
+  t.same([await takeHostIndex('a'), await takeHostIndex('b')], [0, 0])
+  t.notOk(slot.isDedicatedTo('b'))
   t.equal(made.length, 1)
 })
 
 t.test('slots: the next host is not handed out before the used one has ended', async (t) => {
-  const { made, slot, indexOf } = startSlot('account')
-  await indexOf('a')
+  const { made, slot, takeHostIndex } = startSlot('account')
+  await takeHostIndex('a')
   const end = Promise.withResolvers<void>()
   Object.assign(made[0]!.host, { [Symbol.asyncDispose]: () => end.promise })
   let isHandedOut = false
-  const next = indexOf('b').then(() => (isHandedOut = true))
+  const next = takeHostIndex('b').then(() => (isHandedOut = true))
   await new Promise((resume) => setImmediate(resume))
   t.notOk(isHandedOut)
   end.resolve()
@@ -172,11 +172,11 @@ t.test('slots: the next host is not handed out before the used one has ended', a
 })
 
 t.test('slots: a spare host that has ended or failed to start is replaced', async (t) => {
-  const { made, indexOf, slot } = startSlot('account')
-  await indexOf('a')
-  await indexOf('b')
+  const { made, takeHostIndex, slot } = startSlot('account')
+  await takeHostIndex('a')
+  await takeHostIndex('b')
   made[2]?.end()
-  t.equal(await indexOf('c'), 3)
+  t.equal(await takeHostIndex('c'), 3)
   await slot[Symbol.asyncDispose]()
 })
 

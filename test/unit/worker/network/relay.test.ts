@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { parseCallersProxy } from '#shared/net/callers-proxy.ts'
 import type { Refusal } from '#shared/net/refusal.ts'
-import { listening, resolverOf, rulesOf, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
+import { listening, createResolver, targetRules, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { connectBySocks } from '#test/helpers/socks-client.ts'
 import { createRelay } from '#worker/network/relay.ts'
@@ -34,7 +34,7 @@ const startRelay = async (egressPort: number, { bytesMax = 1e6, connectionsMax =
   return { ...running, server, calls, begin: relay.begin }
 }
 
-const countOf = (server: Server) =>
+const countConnections = (server: Server) =>
   new Promise<number>((resolve, reject) => {
     server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
   })
@@ -65,8 +65,8 @@ t.test(
   'relay: connects a browser to its target through egress, and propagates half-close in both directions',
   async (t) => {
     await using peer = await startPeer()
-    const resolver = resolverOf({ 'page.test': { A: ['127.0.0.1'] } })
-    await using filter = await startFilter({ rules: rulesOf('127.0.0.1 [::1]'), resolver, tokens: [egressToken] })
+    const resolver = createResolver({ 'page.test': { A: ['127.0.0.1'] } })
+    await using filter = await startFilter({ rules: targetRules('127.0.0.1 [::1]'), resolver, tokens: [egressToken] })
     await using relay = await startRelay(filter.port)
     using _traffic = relay.begin(capture)
     for (const host of ['page.test', '127.0.0.1']) {
@@ -212,7 +212,7 @@ t.test('relay: closes connections above the total of a capture; the next has its
 
 t.test('relay: a capture has 64 connections at a time; further ones wait for one to close', async (t) => {
   await using peer = await listening(createServer((socket) => void socket.resume()))
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken], connectionsMax: 64 })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1'), tokens: [egressToken], connectionsMax: 64 })
   await using relay = await startRelay(filter.port, { connectionsMax: 100 })
   using _traffic = relay.begin(capture)
   const open = await Promise.all(Array.from({ length: 64 }, () => connectBySocks(relay.port, '127.0.0.1', peer.port)))
@@ -221,7 +221,7 @@ t.test('relay: a capture has 64 connections at a time; further ones wait for one
   const waiting = Array.from({ length: 2 }, () =>
     connectBySocks(relay.port, '127.0.0.1', peer.port).then(({ reply }) => (served += reply === 0 ? 1 : 0)),
   )
-  await eventually(async () => (await countOf(relay.server)) === 66)
+  await eventually(async () => (await countConnections(relay.server)) === 66)
   t.equal(served, 0)
   for (const { socket } of open.slice(0, 2)) socket.destroy()
   await Promise.all(waiting)
@@ -231,7 +231,7 @@ t.test('relay: a capture has 64 connections at a time; further ones wait for one
 
 t.test('relay: a connection waits while egress is overloaded', async (t) => {
   await using peer = await startPeer()
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken], connectionsMax: 1 })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1'), tokens: [egressToken], connectionsMax: 1 })
   await using relay = await startRelay(filter.port)
   using _traffic = relay.begin(capture)
   const other = connect({ port: filter.port, host: '127.0.0.1' })
@@ -264,7 +264,7 @@ t.test('relay: a target that closes or resets, also during an upload, is no inte
   for (const hangUp of [(socket: Socket) => socket.resetAndDestroy(), (socket: Socket) => socket.end()]) {
     await using peer = await listening(createServer((socket) => void socket.once('data', () => hangUp(socket))))
     await using filter = await startFilter({
-      rules: rulesOf('127.0.0.1'),
+      rules: targetRules('127.0.0.1'),
       tokens: [egressToken],
       connectionBytesMax: 1e9,
     })
@@ -285,7 +285,7 @@ t.test('relay: counts bytes of both directions, and closes all connections above
   const flood = Buffer.alloc(2000)
   await using sink = await listening(createServer((socket) => void socket.resume()))
   await using source = await listening(createServer((socket) => void socket.write(flood)))
-  await using filter = await startFilter({ rules: rulesOf('127.0.0.1'), tokens: [egressToken] })
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1'), tokens: [egressToken] })
   for (const { port } of [sink, source]) {
     await using relay = await startRelay(filter.port, { bytesMax: 1000 })
     using _traffic = relay.begin(capture)

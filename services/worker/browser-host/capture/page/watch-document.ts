@@ -72,7 +72,7 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
     expectLoad,
     /** Resolves after the load event of the document shown. */
     loaded,
-    /** Rejects with `CONNECTION_FAILED` if the document's response body breaks off, as no load event would follow; never resolves. */
+    /** Rejects with `CONNECTION_FAILED` if the document's response body is interrupted, as no load event would follow; never resolves. */
     cutOff,
   }
 }

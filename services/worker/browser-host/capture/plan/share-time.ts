@@ -1,6 +1,9 @@
 import type { CapturePlan, ImageOutput } from './plan-capture.ts'
 
-/** Most milliseconds of each stage, in order of execution; requested waits are over before `navigation`, and come on top. */
+/**
+ * Most milliseconds of each stage, in order of execution; requested waits are over before `navigation`, and come on top. A
+ * `timeout` above the default raises that of `settle` in proportion: the caller knows that the page is slow.
+ */
 const stageMsMax = {
   consent: 4500,
   changes: 6000,
@@ -9,6 +12,9 @@ const stageMsMax = {
   settle: 8000,
   inspect: 3000,
 } as const
+
+/** Default of the parameter `timeout`. */
+const defaultTimeoutSeconds = 30
 
 /** A stage that waits for the page between its load and its picture. */
 export type WaitingStage = keyof typeof stageMsMax
@@ -34,6 +40,7 @@ const pdfMs = 5000
 
 type Planned = Pick<
   CapturePlan,
+  | 'timeoutSeconds'
   | 'blocks'
   | 'changes'
   | 'actions'
@@ -76,6 +83,9 @@ const isTaken = (stage: WaitingStage, { blocks, changes, actions, extractsMetada
   return [changes.js, changes.click, changes.scrollTo].some((each) => each !== undefined)
 }
 
+const maxOf = (stage: WaitingStage, { timeoutSeconds }: Planned): number =>
+  stage === 'settle' ? stageMsMax.settle * Math.max(1, timeoutSeconds / defaultTimeoutSeconds) : stageMsMax[stage]
+
 /**
  * Milliseconds that a stage may take if `leftMs` remain until the deadline when it begins. Time for the largest picture that
  * the plan allows, and for requested waits, is reserved; the rest is divided among the remaining stages in proportion to
@@ -89,6 +99,6 @@ export const stageShareMs = (
   const ahead = order.slice(order.indexOf(stage)).filter((each) => isTaken(each, plan))
   const requestedMs = order.indexOf(stage) < order.indexOf('navigation') ? plan.requestedWaitMs : 0
   const freeMs = leftMs - requestedMs - pictureMs(plan, pixelsMax)
-  const wantedMs = ahead.reduce((sum, each) => sum + stageMsMax[each], 0)
-  return Math.floor(stageMsMax[stage] * Math.min(1, Math.max(0, freeMs / wantedMs)))
+  const wantedMs = ahead.reduce((sum, each) => sum + maxOf(each, plan), 0)
+  return Math.floor(maxOf(stage, plan) * Math.min(1, Math.max(0, freeMs / wantedMs)))
 }

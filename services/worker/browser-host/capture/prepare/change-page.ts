@@ -63,7 +63,7 @@ const leftUntil = (endsAt: number, mostMs: number): number => Math.max(1, Math.m
 
 /** Runs the caller's script in the page's own world; `await` and `return` work at its top level. */
 const runScript = async ({ session }: OpenPage, js: string, waitMs: number): Promise<Warning[]> => {
-  const failed = (why: string): Warning[] => [{ code: 'js_failed', message: `js ${why}`.slice(0, 500) }]
+  const failed = (problem: string): Warning[] => [{ code: 'js_failed', message: `js ${problem}`.slice(0, 500) }]
   const evaluate = async (expression: string) => {
     const run = { expression, awaitPromise: true, replMode: true, userGesture: true }
     return (await session.send('Runtime.evaluate', run)).exceptionDetails

@@ -39,7 +39,7 @@ const createServer = () => {
     applied: [] as object[],
     version: 1,
   }
-  const hashOf = (kind: Kind) => {
+  const appliedHash = (kind: Kind) => {
     const fields =
       kind === 'deployments'
         ? deploymentFields(world.pool, podSettings)
@@ -49,7 +49,7 @@ const createServer = () => {
   const answer = (kind: Kind, parts: Parameters<typeof deploymentObject>[1]) => {
     world.version += 1
     const version = String(world.version)
-    const object = deploymentObject('web', { replicas: 3, version, applied: hashOf(kind), ...parts })
+    const object = deploymentObject('web', { replicas: 3, version, applied: appliedHash(kind), ...parts })
     Object.assign(object.metadata!, { generation: world.version })
     world.server.set(kind, object)
     return object
@@ -164,7 +164,7 @@ t.test('children: the size of a Deployment is handed over before the rest is app
   t.notOk((await run(begin())).asked.some((each) => each.includes('replicas')))
 })
 
-t.test('children: those without drift are not written, whether or not the informer shows them', async (t) => {
+t.test('children: objects without drift are not written, whether or not the informer shows them', async (t) => {
   const { run, show } = setUp()
   await run()
   t.strictSame(await run(), settled)
@@ -172,7 +172,7 @@ t.test('children: those without drift are not written, whether or not the inform
   t.strictSame(await run(), settled)
 })
 
-t.test('children: those without drift are applied again every ten minutes', async (t) => {
+t.test('children: objects without drift are applied again every ten minutes', async (t) => {
   const { run, show, clock } = setUp()
   await run()
   show()
@@ -239,7 +239,7 @@ t.test('children: one missing from every informer is read, and adopted only if i
   t.match(await older.run(), { problem: /does not belong to this pool/ })
 })
 
-t.test('children: one that loses its labels is applied even without another change', async (t) => {
+t.test('children: an object that loses its labels is applied even without another change', async (t) => {
   const { run, clock } = setUp()
   await run()
   await clock.advance(10_000)

@@ -13,8 +13,8 @@ const setUp = () => {
     retries.run(state.desired, async () => {
       tries.push(clock.nowMs())
       const { outcome, retryAfterSeconds } = state
-      const asked = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-      if (outcome) throw new KubeError(outcome, { message: 'refused because', ...asked })
+      const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+      if (outcome) throw new KubeError(outcome, { message: 'refused because', ...options })
     })
   /** Runs ten times a second. */
   const runFor = async (seconds: number) => {

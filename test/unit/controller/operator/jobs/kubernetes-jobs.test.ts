@@ -36,7 +36,7 @@ t.test('Jobs: a created one counts until the informer shows it, at most half a m
   t.strictSame(created(), ['new-1', 'new-2'])
 })
 
-t.test('Jobs: one that the informer never showed is looked up on the server before it is dropped', async (t) => {
+t.test('Jobs: a Job that the informer never showed is looked up on the server before it is dropped', async (t) => {
   const listed: ObservedJob[] = []
   const { runner, state, names } = begin({ listed })
   await runner.create(2)
@@ -133,14 +133,14 @@ t.test('Jobs: refused ones do not count, and their cause is reported', async (t)
     invalid: 'config-error',
     'not-found': 'config-error',
   } as const
-  for (const [outcome, why] of Object.entries(whys) as [keyof typeof whys, string][]) {
+  for (const [outcome, reason] of Object.entries(whys) as [keyof typeof whys, string][]) {
     const { runner, state, notices } = begin()
     state.answers.push('made', ...refused(2, outcome))
     await t.rejects(runner.create(3), new RegExp(`planted ${outcome}`))
     const listed = await runner.list()
     t.equal(listed.jobs.length, 1)
-    t.match(listed, { failed: 2, last: { why, message: /planted/ } })
-    t.match(notices, [{ kind: 'created' }, { kind: 'refused', why }, { kind: 'refused', why }])
+    t.match(listed, { failed: 2, last: { reason, message: /planted/ } })
+    t.match(notices, [{ kind: 'created' }, { kind: 'refused', reason }, { kind: 'refused', reason }])
   }
 })
 
@@ -198,12 +198,12 @@ t.test('Jobs: a worker that cannot start has a cause and its duration', async (t
   await runner.list()
   state.nowMs = 10_000
   t.match((await runner.list()).jobs, [
-    { name: 'pulls', trouble: { why: 'image-pull', message: 'no such image', forMs: 10_000 } },
+    { name: 'pulls', trouble: { reason: 'image-pull', message: 'no such image', forMs: 10_000 } },
     { name: 'podless', trouble: undefined },
     { name: 'runs', trouble: undefined },
   ])
   state.nowMs = 10_001
-  t.match((await runner.list()).jobs[1], { name: 'podless', trouble: { why: 'pods-refused', forMs: 0 } })
+  t.match((await runner.list()).jobs[1], { name: 'podless', trouble: { reason: 'pods-refused', forMs: 0 } })
   pods.set('pulls', podObject('pulls', { phase: 'Running' }))
   t.match((await runner.list()).jobs[0], { name: 'pulls', trouble: undefined })
 })
@@ -215,9 +215,9 @@ t.test('Jobs: a worker that its node does not start is reported, also after its 
   pods.set('hangs', podObject('hangs', { phase: 'Pending', conditions, ...creating }))
   t.match((await runner.list()).jobs, [{ trouble: undefined }])
   state.startingMs = 120_001
-  t.match((await runner.list()).jobs, [{ trouble: { why: 'not-starting' } }])
+  t.match((await runner.list()).jobs, [{ trouble: { reason: 'not-starting' } }])
   show(jobObject('hangs', { end: 'Failed' }))
-  t.match(await runner.list(), { failed: 1, last: { why: 'not-starting', message: /kubectl describe pod hangs-x/ } })
+  t.match(await runner.list(), { failed: 1, last: { reason: 'not-starting', message: /kubectl describe pod hangs-x/ } })
 })
 
 t.test('Jobs: one without a pod is no trouble while earlier ones get theirs', async (t) => {
@@ -227,7 +227,7 @@ t.test('Jobs: one without a pod is no trouble while earlier ones get theirs', as
   show(jobObject('third'), 'added')
   const troubled = async (nowMs: number) => {
     state.nowMs = nowMs
-    return (await runner.list()).jobs.flatMap(({ name, trouble }) => (trouble ? [`${name} ${trouble.why}`] : []))
+    return (await runner.list()).jobs.flatMap(({ name, trouble }) => (trouble ? [`${name} ${trouble.reason}`] : []))
   }
   pods.set('first', podObject('first', { phase: 'Pending' }))
   t.strictSame(await troubled(9000), [])
@@ -237,7 +237,7 @@ t.test('Jobs: one without a pod is no trouble while earlier ones get theirs', as
   t.strictSame(await troubled(19_002), ['second pods-refused'], 'a later Job has got its pod first')
 })
 
-t.test('Jobs: one that ended before its pod was observed counts as having had a pod', async (t) => {
+t.test('Jobs: a Job that ended before its pod was observed counts as having had a pod', async (t) => {
   const { runner, state, show } = begin({ present: [jobObject('first'), jobObject('second'), jobObject('third')] })
   await runner.list()
   state.nowMs = 9000
@@ -274,10 +274,10 @@ t.test('Jobs: only those that failed before their claim count as failures', asyn
   for (const name of fails.slice(0, 4)) show(jobObject(name, { end: 'Failed' }))
   show(jobObject('well', { end: 'Complete' }))
   show(jobObject('deleted'), 'deleted')
-  t.match(await runner.list(), { failed: 1, last: { why: 'crash-looping' } })
+  t.match(await runner.list(), { failed: 1, last: { reason: 'crash-looping' } })
   show(jobObject('stuck', { end: 'FailureTarget' }))
   show(jobObject('stuck', { end: 'Failed' }), 'deleted')
-  t.match(await runner.list(), { failed: 2, last: { why: 'image-pull', message: 'no such image' } })
+  t.match(await runner.list(), { failed: 2, last: { reason: 'image-pull', message: 'no such image' } })
   t.strictSame(
     notices.flatMap((notice) => (notice.kind === 'ended' ? [`${notice.job} ${notice.how}`] : [])),
     [...fails.slice(0, 4).map((name) => `${name} failed`), 'well succeeded', 'deleted vanished', 'stuck failed'],
@@ -329,7 +329,7 @@ t.test('Jobs: a failed claim is retried, and none is written to a deleted Job', 
   ])
 })
 
-t.test('Jobs: those that succeeded without a claim are listed', async (t) => {
+t.test('Jobs: Jobs that succeeded without a claim are listed', async (t) => {
   const present = [
     jobObject('a', { end: 'Complete' }),
     jobObject('b', { end: 'Complete', captureId: 'c' }),

@@ -4,7 +4,7 @@ import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 
 const fields = (spec?: Parameters<typeof poolObject>[1]) => deploymentFields(poolObject('web', spec), podSettings)
-const hashOf = (of: ReturnType<typeof fields>) => of.metadata?.annotations?.[appliedAnnotation]
+const appliedHash = (of: ReturnType<typeof fields>) => of.metadata?.annotations?.[appliedAnnotation]
 
 t.test('Deployment manifest: has its pool as owner, the labels of the pool, and no size', async (t) => {
   const { metadata, spec } = fields()
@@ -32,11 +32,11 @@ t.test('Deployment manifest: the rolling update of the spec is used', async (t) 
 })
 
 t.test('Deployment manifest: the hash covers the template, not the size of the pool', async (t) => {
-  t.equal(hashOf(fields()), hashOf(fields()))
-  t.equal(hashOf(fields()), hashOf(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
-  t.not(hashOf(fields()), hashOf(fields({ template: { image: 'other' } })))
-  t.not(hashOf(fields()), hashOf(fields({ autoscaling: { slots: 2 } })))
-  t.not(hashOf(fields()), hashOf(fields({ terminationGracePeriodSeconds: 50 })))
+  t.equal(appliedHash(fields()), appliedHash(fields()))
+  t.equal(appliedHash(fields()), appliedHash(fields({ replicas: 9, autoscaling: { maxReplicas: 9 } })))
+  t.not(appliedHash(fields()), appliedHash(fields({ template: { image: 'other' } })))
+  t.not(appliedHash(fields()), appliedHash(fields({ autoscaling: { slots: 2 } })))
+  t.not(appliedHash(fields()), appliedHash(fields({ terminationGracePeriodSeconds: 50 })))
 })
 
 t.test(

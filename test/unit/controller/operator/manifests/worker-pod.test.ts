@@ -15,9 +15,9 @@ const pod = (more: Partial<WorkerPodOptions> = {}) =>
     settings: podSettings,
     ...more,
   })
-const containerOf = (more?: Partial<WorkerPodOptions>) => pod(more).spec.containers[0]!
+const workerContainer = (more?: Partial<WorkerPodOptions>) => pod(more).spec.containers[0]!
 const variablesOf = (more?: Partial<WorkerPodOptions>) =>
-  new Map(containerOf(more).env?.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
+  new Map(workerContainer(more).env?.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 
 t.test('worker pod: the environment has the pool and the paths of the secrets, and no secret', async (t) => {
   t.strictSame(
@@ -44,7 +44,7 @@ t.test('worker pod: the environment has the pool and the paths of the secrets, a
       items: ['nats-url', 'opening-keys', 'egress-token'].map((key) => ({ key, path: key })),
     },
   })
-  t.strictSame(containerOf().args, ['node', 'services/worker/main.js'])
+  t.strictSame(workerContainer().args, ['node', 'services/worker/main.js'])
 })
 
 t.test('worker pod: a worker trusts the authorities in its Secret only if the setting is on', async (t) => {
@@ -58,14 +58,14 @@ t.test('worker pod: a worker trusts the authorities in its Secret only if the se
 })
 
 t.test('worker pod: a worker whose event loop has been blocked for 10 s is restarted', async (t) => {
-  const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = containerOf().livenessProbe ?? {}
+  const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = workerContainer().livenessProbe ?? {}
   t.equal(httpGet?.path, '/livez')
   t.equal(Math.max(periodSeconds, timeoutSeconds) * failureThreshold, 10)
 })
 
 t.test("worker pod: the image's init is the first process, and liveness is checked after the startup", async (t) => {
-  t.notOk('command' in containerOf())
-  const { httpGet, periodSeconds = 0, failureThreshold = 0 } = containerOf().startupProbe ?? {}
+  t.notOk('command' in workerContainer())
+  const { httpGet, periodSeconds = 0, failureThreshold = 0 } = workerContainer().startupProbe ?? {}
   t.equal(httpGet?.path, '/livez')
   t.equal(periodSeconds * failureThreshold, 600)
 })
@@ -93,7 +93,7 @@ t.test('worker pod: the worker of a Job reports under the given name, and is not
     SHUTTERFLEET_WORKER_POD: 'job-1',
     SHUTTERFLEET_WORKER_SPARE_SECONDS: '60',
   })
-  t.strictSame(containerOf(of).args, ['node', 'services/worker/main-job.js'])
+  t.strictSame(workerContainer(of).args, ['node', 'services/worker/main-job.js'])
   t.equal(pod(of).spec.restartPolicy, 'Never')
   t.equal(pod().spec.restartPolicy, 'Always')
 })
@@ -111,7 +111,7 @@ t.test('worker pod: a worker has minimal permissions', async (t) => {
       seccompProfile: { type: 'Localhost', localhostProfile: 'shutterfleet-worker.json' },
     },
   })
-  t.match(containerOf().securityContext, {
+  t.match(workerContainer().securityContext, {
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
     capabilities: { drop: ['ALL'] },
@@ -119,10 +119,10 @@ t.test('worker pod: a worker has minimal permissions', async (t) => {
 })
 
 t.test('worker pod: namespace isolation needs an unmasked /proc and a user namespace', async (t) => {
-  t.equal(containerOf().securityContext?.procMount, 'Unmasked')
+  t.equal(workerContainer().securityContext?.procMount, 'Unmasked')
   t.equal(pod().spec.hostUsers, false)
   const settings = { ...podSettings, podIsolation: 'flags-only', podSeccomp: 'RuntimeDefault' } as const
-  t.notOk('procMount' in (containerOf({ settings }).securityContext ?? {}))
+  t.notOk('procMount' in (workerContainer({ settings }).securityContext ?? {}))
   t.notOk('hostUsers' in pod({ settings }).spec)
   t.strictSame(pod({ settings }).spec.securityContext?.seccompProfile, { type: 'RuntimeDefault' })
 })
@@ -161,13 +161,13 @@ t.test('worker pod: the fields of the template are in the pod', async (t) => {
       },
     ],
   })
-  t.match(containerOf({ template }), {
+  t.match(workerContainer({ template }), {
     image: 'mine:1',
     imagePullPolicy: 'Always',
     resources: { requests: { cpu: '1', memory: '1000' }, limits: { memory: '1Gi' } },
   })
   t.equal(variablesOf({ template }).get('TZ'), 'UTC')
-  t.equal(containerOf().image, 'worker:1')
+  t.equal(workerContainer().image, 'worker:1')
 })
 
 t.test('worker pod: sidecars start before the worker and end after it, without additional permissions', async (t) => {
@@ -210,7 +210,7 @@ t.test('worker pod: the template cannot override variables of the controller, as
   }))
   const variables = variablesOf({ template: { env, labels: { 'shutterfleet.dev/pool': 'other' } } })
   t.notOk([...variables.values()].includes('stolen'))
-  t.equal(new Set(variables.keys()).size, containerOf({ template: { env } }).env?.length)
+  t.equal(new Set(variables.keys()).size, workerContainer({ template: { env } }).env?.length)
   t.match(
     pod({ template: { labels: { 'shutterfleet.dev/pool': 'other' } } }).metadata.labels,
     poolLabels('shutterfleet', 'web'),
@@ -225,13 +225,13 @@ t.test('worker pod: an IPv6 address of egress is in brackets', async (t) => {
 t.test(
   'worker pod: memory, disk and volumes have limits that grow with the slots, unless the template sets them',
   async (t) => {
-    t.match(containerOf({ slots: 2 }).resources, {
+    t.match(workerContainer({ slots: 2 }).resources, {
       requests: { cpu: '1000m', memory: '1100Mi', 'ephemeral-storage': '384Mi' },
       limits: { memory: '6656Mi', 'ephemeral-storage': '2304Mi' },
     })
     const unbounded = pod({ slots: 2 }).spec.volumes?.filter(({ emptyDir }) => emptyDir && !emptyDir.sizeLimit)
     t.strictSame(unbounded, [])
-    t.strictSame(containerOf({ template: { resources: { limits: { memory: '1Gi' } } } }).resources, {
+    t.strictSame(workerContainer({ template: { resources: { limits: { memory: '1Gi' } } } }).resources, {
       limits: { memory: '1Gi' },
     })
   },

@@ -125,11 +125,11 @@ t.test('pod starts: the end of a worker is reported once, with whether its pod w
   follow('restarted', { restarts: 1 })
   const ended = { kind: 'ended', ageMs: Number }
   t.match(notices, [
-    { ...ended, pod: 'stopped', asked: true, how: 'exit code 0' },
-    { ...ended, pod: 'crashed', asked: false, how: 'exit code 70' },
-    { ...ended, pod: 'evicted', asked: false },
-    { ...ended, pod: 'vanished', asked: false },
-    { ...ended, pod: 'restarted', asked: false },
+    { ...ended, pod: 'stopped', isExpected: true, how: 'exit code 0' },
+    { ...ended, pod: 'crashed', isExpected: false, how: 'exit code 70' },
+    { ...ended, pod: 'evicted', isExpected: false },
+    { ...ended, pod: 'vanished', isExpected: false },
+    { ...ended, pod: 'restarted', isExpected: false },
   ])
   t.equal(notices.length, 5)
 })

@@ -37,7 +37,7 @@ t.test(
   async (t) => {
     let nowMs = 0
     const states: PoolStateMessage[] = []
-    const looks: unknown[] = []
+    const reports: unknown[] = []
     const heartbeats = new Map<string, ReceivedHeartbeat>()
     const heartbeat = {
       pool: 'stealth',
@@ -50,12 +50,12 @@ t.test(
     } as const
     const deps: UnservedQueuesDeps = {
       clock: { nowMs: () => nowMs },
-      of: (queue) => ({
+      forQueue: (queue) => ({
         heartbeats: queue === 'stealth' ? heartbeats : new Map(),
         backlog: () => ({ pending: 2, processing: 0, arrivals10s: 0, oldestMs: 0 }),
       }),
       publish: (state) => states.push(state),
-      checked: (queue, reason, waiting) => queue === 'stealth' && looks.push([reason, waiting]),
+      checked: (queue, reason, waiting) => queue === 'stealth' && reports.push([reason, waiting]),
     }
     const look = createUnservedQueues(deps)
     const pools = [poolObject('standard'), poolObject('proxied', { pool: 'proxied' })]
@@ -69,7 +69,7 @@ t.test(
       states,
       [0, 1000, 0].map((forMs) => ({ ...unserved, forMs })),
     )
-    t.strictSame(looks, [
+    t.strictSame(reports, [
       ['no-pool', 2],
       ['no-pool', 2],
       [undefined, 2],

@@ -42,7 +42,7 @@ const startLoop = (synced: Promise<void>) => {
       onWorker: () => ({ [Symbol.dispose]: () => {} }),
       startsOf: () => ({ starts: { ready: 0, failed: 0 }, startMs: undefined, provisionMs: undefined }),
     },
-    subscriptions: { of: () => subscription, waitForSync: () => synced },
+    subscriptions: { forPool: () => subscription, waitForSync: () => synced },
     queue: createQueueDouble({}),
     occurred: () => {},
     settings: podSettings,
@@ -84,12 +84,12 @@ t.test('reconcile deployment: decides nothing before heartbeats are received', a
   await end()
 })
 
-const drain: Decision = { kind: 'drain', pods: ['a'], wanted: 2, reason: 'excess' }
+const drain: Decision = { kind: 'drain', pods: ['a'], desired: 2, reason: 'excess' }
 
 t.test('hold during rollout: no drain while there are more workers than requested', async (t) => {
   t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: false, isRolloutStalled: false }), {
     kind: 'hold',
-    wanted: 2,
+    desired: 2,
     reason: 'starting',
   })
   t.equal(holdDuringRollout(drain, { hasSurplus: false, isRollingOut: true, isRolloutStalled: false }), drain)
@@ -98,7 +98,7 @@ t.test('hold during rollout: no drain while there are more workers than requeste
 t.test('hold during rollout: a held size has the reason rollout', async (t) => {
   t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), {
     kind: 'hold',
-    wanted: 2,
+    desired: 2,
     reason: 'rollout',
   })
 })
@@ -108,7 +108,7 @@ t.test('hold during rollout: a stalled rollout holds no size', async (t) => {
 })
 
 t.test('hold during rollout: a held drain keeps its reason during the wait for the next step', async (t) => {
-  const stepping: Decision = { kind: 'hold', wanted: 2, reason: 'stepping' }
+  const stepping: Decision = { kind: 'hold', desired: 2, reason: 'stepping' }
   t.match(holdDuringRollout(stepping, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), {
     kind: 'hold',
     reason: 'rollout',
@@ -118,8 +118,8 @@ t.test('hold during rollout: a held drain keeps its reason during the wait for t
 
 t.test('hold during rollout: every other decision passes', async (t) => {
   for (const decision of [
-    { kind: 'stop', pods: ['a'], wanted: 2, reason: 'drained' },
-    { kind: 'scale-up', to: 4, undrain: [], wanted: 4, reason: 'load' },
+    { kind: 'stop', pods: ['a'], desired: 2, reason: 'drained' },
+    { kind: 'scale-up', to: 4, undrain: [], desired: 4, reason: 'load' },
   ] satisfies Decision[])
     t.equal(holdDuringRollout(decision, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), decision)
 })

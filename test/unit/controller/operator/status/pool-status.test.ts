@@ -9,7 +9,7 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   pool: poolObject(),
   instance: 'one',
   observation: observedPool({ workers: observedWorkers(2) }),
-  decision: { kind: 'hold', wanted: 2, reason: 'steady' },
+  decision: { kind: 'hold', desired: 2, reason: 'steady' },
   troubles: new Map(),
   isRollingOut: false,
   provisionMs: undefined,
@@ -70,10 +70,10 @@ t.test(
 
 const fixed = poolObject('web', { autoscaling: { enabled: false }, replicas: 3 })
 const toZero = poolObject('web', { autoscaling: { minReplicas: 0, cooldownSeconds: 60 } })
-const none = { kind: 'hold', wanted: 0, reason: 'steady' } as const
-const full = { kind: 'hold', wanted: 4, reason: 'at-maximum' } as const
-const frozen = { kind: 'freeze', wanted: 2, reason: 'missing-heartbeats' } as const
-const lost = { kind: 'replace', pods: ['a'], wanted: 2, reason: 'lost' } as const
+const none = { kind: 'hold', desired: 0, reason: 'steady' } as const
+const full = { kind: 'hold', desired: 4, reason: 'at-maximum' } as const
+const frozen = { kind: 'freeze', desired: 2, reason: 'missing-heartbeats' } as const
+const lost = { kind: 'replace', pods: ['a'], desired: 2, reason: 'lost' } as const
 const workers = (...states: ('starting' | 'draining' | 'drained' | 'ready')[]) =>
   observedPool({ workers: states.map((state, index) => observedWorker(`w${index}`, { state })) })
 
@@ -207,7 +207,7 @@ t.test('pool status: a paused pool without workers is not ready, even if its min
   const of = {
     pool: poolObject('web', spec),
     observation: observedPool(),
-    decision: { kind: 'freeze', wanted: 0, reason: 'paused' },
+    decision: { kind: 'freeze', desired: 0, reason: 'paused' },
   } as const
   t.match(conditionText(of, 'Ready'), /^False WorkersMissing: The pool is paused and has no worker/)
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 import { statusChange } from '#controller/operator/status/status-change.ts'
 import { type Trouble, troubles } from '#controller/decide/pool.ts'
-import type { ProxiedDecision, ProxiedObservation, SeenJob } from '#controller/proxied/proxied.ts'
+import type { ProxiedDecision, ProxiedObservation, JobObservation } from '#controller/proxied/proxied.ts'
 import type { BrowserPool, BrowserPoolStatus, PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
 
@@ -14,7 +14,7 @@ const poolWith = (given: { paused?: boolean; status?: BrowserPoolStatus } = {}):
     { metadata: { generation: 3 }, ...(given.status && { status: given.status }) },
   )
 
-const jobs = (...states: SeenJob['state'][]): SeenJob[] =>
+const jobs = (...states: JobObservation['state'][]): JobObservation[] =>
   states.map((state, index) => ({ name: `${index}`, state, revision: '' }))
 const observation = (given: Partial<ProxiedObservation> = {}): ProxiedObservation => ({
   nowMs: 0,
@@ -29,13 +29,13 @@ const decided = (given: Partial<ProxiedDecision> = {}): ProxiedDecision => ({
   create: 0,
   giveUp: [],
   claims: [],
-  wanted: 4,
+  desired: 4,
   reason: 'steady',
   state: undefined,
   trouble: undefined,
   ...given,
 })
-const statusOf = (
+const composeStatus = (
   given: { observation?: Partial<ProxiedObservation>; decision?: Partial<ProxiedDecision>; pool?: BrowserPool } = {},
 ) =>
   proxiedStatus({
@@ -45,7 +45,7 @@ const statusOf = (
     decision: decided(given.decision),
     at,
   })
-const conditionsOf = ({ conditions = [] }: BrowserPoolStatus) =>
+const conditionTexts = ({ conditions = [] }: BrowserPoolStatus) =>
   Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
 const messageOf = ({ conditions = [] }: BrowserPoolStatus, type: PoolConditionType) =>
   conditions.find((condition) => condition.type === type)?.message
@@ -62,24 +62,24 @@ const well = {
 }
 
 t.test('status of a pool of Jobs: has the numbers of Jobs and of captures', (t) => {
-  const status = statusOf({ observation: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
+  const status = composeStatus({ observation: { jobs: jobs('serving', 'serving', 'idle', 'coming', 'spent') } })
   const { replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds, reason, observedGeneration } =
     status
   t.strictSame([replicas, readyReplicas, desiredReplicas, busySlots, queue, oldestWaitSeconds], [5, 3, 4, 2, 7, 2])
   t.strictSame([reason, observedGeneration], ['steady', 3])
   t.match(status.selector, 'shutterfleet.dev/pool=proxied')
-  t.strictSame(conditionsOf(status), well)
+  t.strictSame(conditionTexts(status), well)
   t.end()
 })
 
 t.test('status of a pool of Jobs: omits unknown numbers', (t) => {
-  const status = statusOf({
+  const status = composeStatus({
     observation: { jobs: 'unknown', depth: 'unknown', backlog: 'unknown' },
     decision: { reason: 'workers-unknown' },
   })
   t.notOk('replicas' in status || 'queue' in status)
-  t.match(conditionsOf(status), { Ready: 'Unknown WorkersUnknown', MetricsAvailable: 'False WorkersUnknown' })
-  t.match(conditionsOf(statusOf({ observation: { depth: 'unknown' } })), {
+  t.match(conditionTexts(status), { Ready: 'Unknown WorkersUnknown', MetricsAvailable: 'False WorkersUnknown' })
+  t.match(conditionTexts(composeStatus({ observation: { depth: 'unknown' } })), {
     ...well,
     MetricsAvailable: 'False BacklogUnknown',
   })
@@ -95,27 +95,33 @@ t.test("status of a pool of Jobs: reports why Jobs cannot start, with Kubernetes
     'not-starting': 'NotStarting',
     'pods-refused': 'PodsRefused',
   }
-  for (const why of troubles) {
-    const status = statusOf({ decision: { trouble: { why, message: 'no room' }, reason: why } })
+  for (const trouble of troubles) {
+    const status = composeStatus({ decision: { trouble: { reason: trouble, message: 'no room' }, reason: trouble } })
     const expected =
-      why === 'quota'
+      trouble === 'quota'
         ? { ...well, Ready: 'False WorkersMissing', ScalingLimited: 'True QuotaExceeded' }
-        : { ...well, Ready: 'False WorkersMissing', Degraded: `True ${reasons[why]}` }
-    t.strictSame(conditionsOf(status), expected)
-    t.match(messageOf(status, why === 'quota' ? 'ScalingLimited' : 'Degraded'), /^Jobs .+\. Kubernetes says: no room$/)
+        : { ...well, Ready: 'False WorkersMissing', Degraded: `True ${reasons[trouble]}` }
+    t.strictSame(conditionTexts(status), expected)
+    t.match(
+      messageOf(status, trouble === 'quota' ? 'ScalingLimited' : 'Degraded'),
+      /^Jobs .+\. Kubernetes says: no room$/,
+    )
   }
   t.end()
 })
 
 t.test('status of a pool of Jobs: reports a pause and the maximum', (t) => {
-  const paused = conditionsOf(statusOf({ pool: poolWith({ paused: true }) }))
+  const paused = conditionTexts(composeStatus({ pool: poolWith({ paused: true }) }))
   t.match(paused, { Ready: 'False WorkersMissing', ScalingActive: 'False Paused' })
-  t.match(conditionsOf(statusOf({ decision: { reason: 'at-maximum' } })), { ...well, ScalingLimited: 'True AtMaximum' })
+  t.match(conditionTexts(composeStatus({ decision: { reason: 'at-maximum' } })), {
+    ...well,
+    ScalingLimited: 'True AtMaximum',
+  })
   t.end()
 })
 
 t.test('status of a pool of Jobs: a change of captures changes numbers only, no transition times', (t) => {
-  const before = statusOf({ decision: { trouble: { why: 'image-pull', message: '' } } })
+  const before = composeStatus({ decision: { trouble: { reason: 'image-pull', message: '' } } })
   const pool = poolWith({ status: before })
   const later = {
     pool,

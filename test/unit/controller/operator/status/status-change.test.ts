@@ -38,28 +38,28 @@ t.test('status change: order does not matter', async (t) => {
   t.equal(statusChange(status(well, read), status(read, well)), 'nothing')
 })
 
-const eventsOf = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus) =>
+const eventReasons = (before: BrowserPoolStatus | undefined, after: BrowserPoolStatus) =>
   occurrencesOf(before, after).map(({ type, reason, note }) => `${type} ${reason}: ${note}`)
 
 t.test('status change: a trouble emits an event when it begins, changes or ends', async (t) => {
-  t.strictSame(eventsOf(undefined, status(noImage)), ['Warning ImagePull: no image'])
-  t.strictSame(eventsOf(status(well), status(noImage)), ['Warning ImagePull: no image'])
-  t.strictSame(eventsOf(status(noImage), status(noRoom)), ['Warning Unschedulable: no room'])
-  t.strictSame(eventsOf(status(noImage), status(well)), ['Normal Recovered: No longer ImagePull.'])
-  t.strictSame(eventsOf(status(noImage), status(noImage)), [])
-  t.strictSame(eventsOf(undefined, status(well)), [])
+  t.strictSame(eventReasons(undefined, status(noImage)), ['Warning ImagePull: no image'])
+  t.strictSame(eventReasons(status(well), status(noImage)), ['Warning ImagePull: no image'])
+  t.strictSame(eventReasons(status(noImage), status(noRoom)), ['Warning Unschedulable: no room'])
+  t.strictSame(eventReasons(status(noImage), status(well)), ['Normal Recovered: No longer ImagePull.'])
+  t.strictSame(eventReasons(status(noImage), status(noImage)), [])
+  t.strictSame(eventReasons(undefined, status(well)), [])
 })
 
 t.test('status change: a quota emits an event, the maximum does not', async (t) => {
-  t.strictSame(eventsOf(status(full), status(quota)), ['Warning QuotaExceeded: few'])
-  t.strictSame(eventsOf(status(quota), status(full)), ['Normal Recovered: No longer QuotaExceeded.'])
-  t.strictSame(eventsOf(undefined, status(full)), [])
+  t.strictSame(eventReasons(status(full), status(quota)), ['Warning QuotaExceeded: few'])
+  t.strictSame(eventReasons(status(quota), status(full)), ['Normal Recovered: No longer QuotaExceeded.'])
+  t.strictSame(eventReasons(undefined, status(full)), [])
 })
 
 t.test('status change: a freeze and its end each emit an event', async (t) => {
-  t.strictSame(eventsOf(status(read), status(frozen)), ['Warning Frozen: silence'])
-  t.strictSame(eventsOf(status(frozen), status(read)), ['Normal Thawed: m'])
-  t.strictSame(eventsOf(undefined, status(read)), [])
+  t.strictSame(eventReasons(status(read), status(frozen)), ['Warning Frozen: silence'])
+  t.strictSame(eventReasons(status(frozen), status(read)), ['Normal Thawed: m'])
+  t.strictSame(eventReasons(undefined, status(read)), [])
 })
 
 t.test('status change: begin and end have different actions, so that neither counts as a repeat', async (t) => {

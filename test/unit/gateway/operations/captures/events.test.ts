@@ -8,15 +8,15 @@ const { id } = pendingCapture
 const waiting: Progress = { id, status: 'pending', startedAt: null, position: 3 }
 const begun: Progress = { id, status: 'processing', startedAt: '2026-01-01T00:00:00.000000Z', position: null }
 
-const start = (row: FoundCapture | undefined, ...looks: (Progress | undefined)[]) => {
-  const asked = { looks: 0 }
+const start = (row: FoundCapture | undefined, ...reads: (Progress | undefined)[]) => {
+  const loads = { count: 0 }
   const loadProgress = async () => {
-    asked.looks += 1
-    return looks.shift()
+    loads.count += 1
+    return reads.shift()
   }
   const publicUrl = () => 'https://shots.example'
   const report = reportCapture(id, { find: async () => row, loadProgress, publicUrl })
-  return { asked, next: (woken: boolean) => Array.fromAsync(report(woken)) }
+  return { loads, next: (woken: boolean) => Array.fromAsync(report(woken)) }
 }
 
 t.test('report capture: reports each state once', async (t) => {
@@ -32,9 +32,9 @@ t.test('report capture: reports each state once', async (t) => {
 })
 
 t.test('report capture: reports an end on its event, without the batched lookup', async (t) => {
-  const { asked, next } = start(completedCapture)
+  const { loads, next } = start(completedCapture)
   t.match(await next(true), [/^event: result\nid: result\ndata: {.*"status":"completed"/])
-  t.equal(asked.looks, 0)
+  t.equal(loads.count, 0)
 })
 
 t.test('report capture: detects an end or a deletion without an event', async (t) => {

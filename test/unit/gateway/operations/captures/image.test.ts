@@ -80,9 +80,9 @@ t.test('image: returns a part for a range', async (t) => {
 // Contract: Success statuses
 t.test('image: returns 304 if the client has the image', async (t) => {
   const { ask } = start(t)
-  for (const given of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-    const answer = await ask({ 'if-none-match': given })
-    t.same([answer.statusCode, answer.rawPayload.length, answer.headers['etag']], [304, 0, etag], given)
+  for (const ifNoneMatch of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+    const answer = await ask({ 'if-none-match': ifNoneMatch })
+    t.same([answer.statusCode, answer.rawPayload.length, answer.headers['etag']], [304, 0, etag], ifNoneMatch)
   }
   t.equal((await ask({ 'if-none-match': '"other"' })).statusCode, 200)
 })
@@ -109,7 +109,7 @@ t.test('image: a pending or failed capture is NOT_READY, an expired or missing i
   t.match(await codeFor(completedCapture), [410, { code: 'EXPIRED' }])
 })
 
-t.test('image: streams a large image, and breaks off if it differs from the reported one', async (t) => {
+t.test('image: streams a large image, and aborts if it differs from the reported one', async (t) => {
   const { context, ask } = start(t)
   const large = Buffer.alloc(bufferBytesMax + 1, 7)
   const sha256 = createHash('sha256').update(large).digest('hex')

@@ -16,11 +16,11 @@ import type { AppError } from '#shared/errors/app-error.ts'
 const context = createTestContext()
 const app = createApp(context)
 t.teardown(() => app.close())
-const asked: (readonly unknown[])[] = []
+const queries: (readonly unknown[])[] = []
 /** More than a page. */
 const rows = [completedCapture, ...Array.from({ length: 100 }, () => pendingCapture)]
 context.answers.list = (parameters) => {
-  asked.push(parameters)
+  queries.push(parameters)
   return rows
 }
 const get = (path: string) => app.inject({ url: path, headers: { authorization: `Bearer ${testKey}` } })
@@ -31,7 +31,7 @@ t.test('list: returns full records, equal to those of the status', async (t) => 
   const status = (await get(`/v1/screenshots/${completedCapture.id}`)).json<{ data: Record<string, unknown> }>()
   t.same(data[0], status.data)
   t.match(data[1], { id: pendingCapture.id, status: 'pending' })
-  const [first] = asked
+  const [first] = queries
   t.same(first?.slice(0, 2), [testCaller.accountId, 21], 'one more than the page')
 })
 
@@ -46,23 +46,23 @@ t.test("list: links have the public address, not the caller's Host", async (t) =
 
 t.test('list: a page number skips, a cursor continues after its capture', async (t) => {
   const { meta } = (await get('/v1/screenshots?page=3&per_page=7')).json<{ meta: { next_cursor: string } }>()
-  t.same(asked.at(-1)?.slice(0, 3), [testCaller.accountId, 8, 14])
+  t.same(queries.at(-1)?.slice(0, 3), [testCaller.accountId, 8, 14])
   await get(`/v1/screenshots?cursor=${meta.next_cursor}&status=failed`)
   const { id, createdAt } = pendingCapture
-  t.same(asked.at(-1)?.slice(0, 5), [testCaller.accountId, 'failed', 21, createdAt, id])
+  t.same(queries.at(-1)?.slice(0, 5), [testCaller.accountId, 'failed', 21, createdAt, id])
 })
 
 t.test('list: an invalid parameter is a 422 with rate headers, without a query of the list', async (t) => {
-  const before = asked.length
+  const before = queries.length
   const answer = await get('/v1/screenshots?page=0&pgae=1')
   t.match([answer.statusCode, answer.json()], [422, { error: { details: { page: [/whole/], pgae: [/parameter/] } } }])
   t.match(answer.headers, { 'x-ratelimit-limit': '40' })
-  t.equal(asked.length, before)
+  t.equal(queries.length, before)
 })
 
-const idOf = (place: number) => `22222222-2222-4222-8222-${String(place).padStart(12, '0')}`
-const pageOf = (length: number, more: Partial<CapturePage>): CapturePage => ({
-  captures: Array.from({ length }, (_, place) => ({ ...pendingCapture, id: idOf(place) })),
+const idAt = (place: number) => `22222222-2222-4222-8222-${String(place).padStart(12, '0')}`
+const createPage = (length: number, more: Partial<CapturePage>): CapturePage => ({
+  captures: Array.from({ length }, (_, place) => ({ ...pendingCapture, id: idAt(place) })),
   hasOlder: false,
   hasNewer: false,
   total: length,
@@ -72,18 +72,18 @@ const pageOf = (length: number, more: Partial<CapturePage>): CapturePage => ({
 
 const path = 'https://shots.example/v1/screenshots'
 const read = createQueryReader(listParameters, checkList)
-const bodyOf = (query: string, page: CapturePage) =>
+const listBody = (query: string, page: CapturePage) =>
   pageBody(toListQuery(read(query, { allowTargets: [] })), page, 'https://shots.example')
 const cursorIn = (link: string | null | undefined) => readCursor(new URL(link ?? '').searchParams.get('cursor') ?? '')
 const from = (direction: Cursor['direction'], place: number) => ({
   direction,
-  position: { createdAt: pendingCapture.createdAt, id: idOf(place) },
+  position: { createdAt: pendingCapture.createdAt, id: idAt(place) },
 })
-const cursor = String(bodyOf('', pageOf(1, { hasOlder: true })).meta['next_cursor'])
+const cursor = String(listBody('', createPage(1, { hasOlder: true })).meta['next_cursor'])
 
 // Contract: List shape
 t.test('list: an empty list is one empty page without neighbours', async (t) => {
-  t.same(bodyOf('', pageOf(0, {})), {
+  t.same(listBody('', createPage(0, {})), {
     data: [],
     links: { first: `${path}?page=1`, last: `${path}?page=1`, prev: null, next: null },
     meta: {
@@ -101,14 +101,17 @@ t.test('list: an empty list is one empty page without neighbours', async (t) => 
 
 // Contract: List shape
 t.test('list: a numbered page links its neighbours by number, and has a cursor', async (t) => {
-  const { data, links, meta } = bodyOf('page=2&per_page=2&status=pending', pageOf(2, { hasOlder: true, total: 5 }))
-  t.same([data.length, data[0]?.id], [2, idOf(0)])
-  const kept = 'per_page=2&status=pending'
+  const { data, links, meta } = listBody(
+    'page=2&per_page=2&status=pending',
+    createPage(2, { hasOlder: true, total: 5 }),
+  )
+  t.same([data.length, data[0]?.id], [2, idAt(0)])
+  const filters = 'per_page=2&status=pending'
   t.same(links, {
-    first: `${path}?${kept}&page=1`,
-    last: `${path}?${kept}&page=3`,
-    prev: `${path}?${kept}&page=1`,
-    next: `${path}?${kept}&page=3`,
+    first: `${path}?${filters}&page=1`,
+    last: `${path}?${filters}&page=3`,
+    prev: `${path}?${filters}&page=1`,
+    next: `${path}?${filters}&page=3`,
   })
   t.match(meta, { current_page: 2, from: 3, last_page: 3, per_page: 2, to: 4, total: 5 })
   t.same(readCursor(String(meta['next_cursor'])), from('older', 1))
@@ -116,23 +119,26 @@ t.test('list: a numbered page links its neighbours by number, and has a cursor',
 
 // Contract: List parameters
 t.test('list: the last page has no next link and no cursor', async (t) => {
-  const { links, meta } = bodyOf('page=3&per_page=2', pageOf(1, { hasNewer: true, total: 5 }))
+  const { links, meta } = listBody('page=3&per_page=2', createPage(1, { hasNewer: true, total: 5 }))
   t.same([links.next, meta['next_cursor'], meta['from'], meta['to']], [null, null, 5, 5])
   t.equal(links.prev, `${path}?per_page=2&page=2`)
 })
 
 t.test('list: a page beyond the last is empty, and its prev link is the last page', async (t) => {
-  const { links, meta } = bodyOf('page=9&per_page=2', pageOf(0, { hasNewer: true, total: 5 }))
+  const { links, meta } = listBody('page=9&per_page=2', createPage(0, { hasNewer: true, total: 5 }))
   t.same([links.prev, links.next], [`${path}?per_page=2&page=3`, null])
   t.match(meta, { current_page: 9, from: null, to: null, last_page: 3 })
 })
 
 t.test('list: beyond the last page number the next link is a cursor, and there is no last link', async (t) => {
-  const { links, meta } = bodyOf('page=500', pageOf(20, { hasOlder: true, total: 12_000, totalIsEstimated: true }))
+  const { links, meta } = listBody(
+    'page=500',
+    createPage(20, { hasOlder: true, total: 12_000, totalIsEstimated: true }),
+  )
   t.same(cursorIn(links.next), from('older', 19))
   t.equal(links.last, null)
   t.match(meta, { total: 12_000, total_estimated: true, last_page: 600 })
-  const near = bodyOf('page=499', pageOf(20, { hasOlder: true, total: 10_000 }))
+  const near = listBody('page=499', createPage(20, { hasOlder: true, total: 10_000 }))
   t.same([near.links.next, near.links.last], [`${path}?page=500`, `${path}?page=500`])
   t.notOk('total_estimated' in near.meta)
 })
@@ -140,25 +146,25 @@ t.test('list: beyond the last page number the next link is a cursor, and there i
 // Contract: List shape
 // Contract: List parameters
 t.test('list: a page from a cursor links both ways by cursors, and has no number', async (t) => {
-  const both = pageOf(2, { hasOlder: true, hasNewer: true, total: 5 })
-  const { links, meta } = bodyOf(`cursor=${cursor}&per_page=2&from=2026-01-01`, both)
+  const both = createPage(2, { hasOlder: true, hasNewer: true, total: 5 })
+  const { links, meta } = listBody(`cursor=${cursor}&per_page=2&from=2026-01-01`, both)
   t.same([cursorIn(links.prev), cursorIn(links.next)], [from('newer', 0), from('older', 1)])
   for (const link of [links.prev, links.next]) t.match(link, `${path}?per_page=2&from=2026-01-01&cursor=`)
   t.equal(links.first, `${path}?per_page=2&from=2026-01-01&page=1`)
   t.match(meta, { current_page: null, from: null, to: null, last_page: 3, total: 5 })
-  const ends = bodyOf(`cursor=${cursor}`, pageOf(2, {}))
+  const ends = listBody(`cursor=${cursor}`, createPage(2, {}))
   t.same([ends.links.prev, ends.links.next, ends.meta['next_cursor']], [null, null, null])
 })
 
 t.test('list: escapes given parameters in links', async (t) => {
-  const { links } = bodyOf('from=2026-01-01T00:00:00%2B01:00', pageOf(0, {}))
+  const { links } = listBody('from=2026-01-01T00:00:00%2B01:00', createPage(0, {}))
   t.equal(links.first, `${path}?from=2026-01-01T00%3A00%3A00%2B01%3A00&page=1`)
 })
 
 const reader = createQueryReader(listParameters, checkList)
 const readListQuery = (query: string) => toListQuery(reader(query, { allowTargets: [] }))
 
-const faultsOf = (query: string) => {
+const queryErrors = (query: string) => {
   try {
     readListQuery(query)
     return {}
@@ -192,39 +198,39 @@ t.test('list: reads its parameters, and keeps them for links as given', async (t
 // Contract: List parameters
 t.test('list: a number is whole, decimal and in its range', async (t) => {
   for (const wrong of ['0', '-1', '101', '1.5', '1e1', '0x10', '+5', '%2B5', 'all', '', '99999999999']) {
-    t.same(faultsOf(`per_page=${wrong}`), { per_page: ['must be a whole number from 1 to 100'] }, wrong)
+    t.match(queryErrors(`per_page=${wrong}`), { per_page: ['must be a whole number from 1 to 100, not '] }, wrong)
   }
   for (const wrong of ['0', '-1', '1.5', 'last', '', '99999999999']) {
-    t.same(faultsOf(`page=${wrong}`), { page: ['must be a whole number from 1'] }, wrong)
+    t.match(queryErrors(`page=${wrong}`), { page: ['must be a whole number from 1, not '] }, wrong)
   }
-  for (const right of ['per_page=1', 'per_page=100', 'page=1']) t.same(faultsOf(right), {}, right)
+  for (const right of ['per_page=1', 'per_page=100', 'page=1']) t.same(queryErrors(right), {}, right)
 })
 
 t.test('list: numbers pages within the first 10,000 captures; the cursor goes further', async (t) => {
-  t.same(faultsOf('page=500'), {})
-  t.same(faultsOf('page=501'), { page: ['must be at most 500 with 20 per page; use cursor to go further'] })
-  t.same(faultsOf('page=334&per_page=30'), {})
-  t.match(faultsOf('page=335&per_page=30'), { page: [/at most 334 with 30 .* use cursor/] })
+  t.same(queryErrors('page=500'), {})
+  t.same(queryErrors('page=501'), { page: ['must be at most 500 with 20 per page; use cursor to go further'] })
+  t.same(queryErrors('page=334&per_page=30'), {})
+  t.match(queryErrors('page=335&per_page=30'), { page: [/at most 334 with 30 .* use cursor/] })
 })
 
 // Contract: List parameters
 t.test('list: a cursor excludes page, and must be valid', async (t) => {
   const text = writeCursor(place)
-  t.same(faultsOf(`cursor=${text}&page=1`), { cursor: ['must not be given together with page'] })
-  t.same(faultsOf(`cursor=${text.slice(1)}`), { cursor: ['is not a valid cursor'] })
-  t.same(faultsOf('cursor='), { cursor: ['is not a valid cursor'] })
+  t.same(queryErrors(`cursor=${text}&page=1`), { cursor: ['must not be given together with page'] })
+  t.same(queryErrors(`cursor=${text.slice(1)}`), { cursor: ['is not a valid cursor'] })
+  t.same(queryErrors('cursor='), { cursor: ['is not a valid cursor'] })
 })
 
 // Contract: List parameters
 t.test('list: a range may be a single moment, and must not end before it begins', async (t) => {
-  t.same(faultsOf('from=2026-01-01&to=2026-01-01'), {})
-  t.same(faultsOf('from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'), {})
-  t.same(faultsOf('from=2026-01-02&to=2026-01-01'), { to: ['must not be before from'] })
+  t.same(queryErrors('from=2026-01-01&to=2026-01-01'), {})
+  t.same(queryErrors('from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z'), {})
+  t.same(queryErrors('from=2026-01-02&to=2026-01-01'), { to: ['must not be before from'] })
 })
 
 // Contract: List parameters
 t.test('list: reports all faults at once, each under its name', async (t) => {
-  t.match(faultsOf('page=0&per_page=500&status=done&from=yesterday&to=2026-02-30&sort=asc'), {
+  t.match(queryErrors('page=0&per_page=500&status=done&from=yesterday&to=2026-02-30&sort=asc'), {
     page: [/whole number/],
     per_page: [/from 1 to 100/],
     status: ['must be one of pending, processing, completed, failed'],
@@ -232,7 +238,7 @@ t.test('list: reports all faults at once, each under its name', async (t) => {
     to: [/ISO 8601/],
     sort: ['is not a parameter'],
   })
-  t.match(faultsOf('status=failed&status=pending&status='), { status: ['is given more than once'] })
-  t.match(faultsOf('status='), { status: [/one of/] })
-  t.match(faultsOf('status=COMPLETED'), { status: [/one of/] })
+  t.match(queryErrors('status=failed&status=pending&status='), { status: ['is given more than once'] })
+  t.match(queryErrors('status='), { status: [/one of/] })
+  t.match(queryErrors('status=COMPLETED'), { status: [/one of/] })
 })

@@ -18,10 +18,10 @@ const delivery = (second: string) => ({
 
 const start = (t: Test, found: readonly ReturnType<typeof delivery>[] = []) => {
   const context = createTestContext()
-  const asked: unknown[] = []
+  const queries: unknown[] = []
   context.answers.deliveries = (parameters) => {
     const [createdAt, id, limit] = parameters.slice(2)
-    asked.push({ createdAt, id, limit })
+    queries.push({ createdAt, id, limit })
     return found.slice(0, Number(limit))
   }
   const app = createApp(context)
@@ -31,16 +31,16 @@ const start = (t: Test, found: readonly ReturnType<typeof delivery>[] = []) => {
     const answer = await app.inject({ url, headers: { authorization: `Bearer ${testKey}` } })
     return { status: answer.statusCode, body: answer.json() }
   }
-  return { asked, list }
+  return { queries, list }
 }
 
 t.test('deliveries: a page continues after the last delivery of the previous page', async (t) => {
-  const { asked, list } = start(t, [delivery('03'), delivery('02'), delivery('01')])
+  const { queries, list } = start(t, [delivery('03'), delivery('02'), delivery('01')])
   const { body } = await list('per_page=2')
   t.equal(body.data.length, 2)
   const { created_at: createdAt, id } = delivery('02')
   await list(`cursor=${body.meta.next_cursor}`)
-  t.same(asked, [
+  t.same(queries, [
     { limit: 3, createdAt: null, id: null },
     { limit: 21, createdAt, id },
   ])

@@ -3,7 +3,7 @@ import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { connect } from '#worker/browser-host/browser/connection.ts'
 
-type Asked = { id: number; method: string; sessionId?: string; params?: unknown }
+type SentCommand = { id: number; method: string; sessionId?: string; params?: unknown }
 
 /** A connection whose other end is the test: the commands sent, and a way to send messages to it. */
 const connected = () => {
@@ -13,7 +13,7 @@ const connected = () => {
     ((to.read() as Buffer | null)?.toString() ?? '')
       .split('\0')
       .filter(Boolean)
-      .map((text) => JSON.parse(text) as Asked)
+      .map((text) => JSON.parse(text) as SentCommand)
   const receive = (...messages: object[]) => from.write(messages.map((each) => `${JSON.stringify(each)}\0`).join(''))
   return { ...connection, commands, receive, from }
 }

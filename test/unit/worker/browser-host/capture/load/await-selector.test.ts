@@ -2,13 +2,13 @@ import t from 'tap'
 import { awaitSelector } from '#worker/browser-host/capture/load/await-selector.ts'
 import { createSessionDouble } from '#test/helpers/session-double.ts'
 
-/** Waits on a page that gives the `looks` in order, then repeats the last. */
-const wait = (looks: (boolean | Error)[], { isOpen = true } = {}) => {
+/** Waits on a page that gives the `results` in order, then repeats the last. */
+const wait = (results: (boolean | Error)[], { isOpen = true } = {}) => {
   let at = 0
-  const look = () => looks[Math.min(at++, looks.length - 1)]
+  const evaluate = () => results[Math.min(at++, results.length - 1)]
   const send = async (method: string) => {
     if (method !== 'Runtime.evaluate') return { executionContextId: 1 }
-    const found = look()
+    const found = evaluate()
     if (found instanceof Error) throw found
     return { result: { value: found } }
   }

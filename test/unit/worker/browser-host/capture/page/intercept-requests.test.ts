@@ -106,46 +106,46 @@ const pausedScript = (url: string) => ({
 
 /** A browser that records its commands; `fails` is what continuing a request throws. */
 const spied = (fails?: string) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const events = new EventEmitter()
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   const session = createSessionDouble({
     events,
     send: async (method) => {
-      asked.push(method)
+      requested.push(method)
       if (method === 'Fetch.continueRequest' && fails !== undefined) throw new Error(fails)
     },
   })
   const attach = async (until: Promise<void>) => {
-    void until.then(() => asked.push('detached'))
-    asked.push('session')
+    void until.then(() => requested.push('detached'))
+    requested.push('session')
     return session
   }
-  return { open: { browser: { attach }, closed }, asked, events, close }
+  return { open: { browser: { attach }, closed }, requested, events, close }
 }
 
 t.test('intercept requests: intercepts only with headers or rules, and until the context is closed', async (t) => {
   const idle = spied()
   await interceptRequests(idle.open, { headers: undefined, refuses: undefined })
-  t.strictSame(idle.asked, [])
-  const { open, asked, events, close } = spied()
+  t.strictSame(idle.requested, [])
+  const { open, requested, events, close } = spied()
   await interceptRequests(open, { headers: { origin, values: { a: '1' } }, refuses: undefined })
   events.emit('Fetch.requestPaused', pausedScript('http://target.test/'))
-  t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
+  t.strictSame(requested, ['session', 'Fetch.enable', 'Fetch.continueRequest'])
   close()
   await open.closed
-  t.equal(asked.at(-1), 'detached')
+  t.equal(requested.at(-1), 'detached')
 })
 
 t.test(
   'intercept requests: fails requests that match a rule, and continues all others, with headers or without',
   async (t) => {
     for (const headers of [undefined, { origin, values: { a: '1' } }]) {
-      const { open, asked, events } = spied()
+      const { open, requested, events } = spied()
       await interceptRequests(open, { headers, refuses: ({ url }) => url.endsWith('/ad') })
       events.emit('Fetch.requestPaused', pausedScript('http://target.test/ad'))
       events.emit('Fetch.requestPaused', pausedScript('http://target.test/page'))
-      t.strictSame(asked, ['session', 'Fetch.enable', 'Fetch.failRequest', 'Fetch.continueRequest'])
+      t.strictSame(requested, ['session', 'Fetch.enable', 'Fetch.failRequest', 'Fetch.continueRequest'])
     }
   },
 )

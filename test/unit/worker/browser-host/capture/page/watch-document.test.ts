@@ -76,7 +76,7 @@ t.test('watch document: a navigation lasts until its document is shown or has fa
   t.notOk(document.isNavigating())
 })
 
-t.test('watch document: a document that breaks off after its head is cut off, an aborted one is not', async (t) => {
+t.test('watch document: a document interrupted after its head is cut off, an aborted one is not', async (t) => {
   const { document, asks, answers, fails } = watched()
   for (const error of ['net::ERR_ABORTED', 'net::ERR_HTTP_RESPONSE_CODE_FAILURE']) {
     asks('1', 'http://a.test/')

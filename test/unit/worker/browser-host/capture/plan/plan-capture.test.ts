@@ -29,19 +29,19 @@ t.test('plan capture: a table decides between parameters that exclude each other
 })
 
 t.test('plan capture: PDF pages have the documented sizes and margins, in inches', async (t) => {
-  const pageOf = (parameters: CaptureParameters) => {
+  const planPage = (parameters: CaptureParameters) => {
     const { output } = plan({ format: 'pdf', ...parameters })
     return output.kind === 'pdf' ? output.page : undefined
   }
   const near = (got: number | undefined, want: number) => Math.abs((got ?? 0) - want) < 0.001
-  t.ok(near(pageOf({})?.width, 8.2677) && near(pageOf({})?.height, 11.6929))
-  t.ok(near(pageOf({ pdf_landscape: true })?.width, 11.6929))
-  t.ok(near(pageOf({ pdf_page_format: 'Tabloid' })?.height, 17))
-  t.ok(near(pageOf({})?.margins.left, 10 / 25.4))
+  t.ok(near(planPage({})?.width, 8.2677) && near(planPage({})?.height, 11.6929))
+  t.ok(near(planPage({ pdf_landscape: true })?.width, 11.6929))
+  t.ok(near(planPage({ pdf_page_format: 'Tabloid' })?.height, 17))
+  t.ok(near(planPage({})?.margins.left, 10 / 25.4))
   for (const margin of ['1in', '96px', '2.54cm', '25.4mm', '72pt', '6pc', '101.6Q', '6em', '6rem']) {
-    t.ok(near(pageOf({ pdf_margin_top: margin })?.margins.top, 1), margin)
+    t.ok(near(planPage({ pdf_margin_top: margin })?.margins.top, 1), margin)
   }
-  t.equal(pageOf({ pdf_margin_bottom: '0' })?.margins.bottom, 0)
+  t.equal(planPage({ pdf_margin_bottom: '0' })?.margins.bottom, 0)
 })
 
 const folder = resolve(import.meta.dirname, '../../../../../../docs/examples/parameters')

@@ -16,6 +16,8 @@ t.test('share time: a stage gets its maximum, and less if later stages need the 
     ['consent, much left', {}, 'consent', 60_000, 4500],
     ['changes, much left', click, 'changes', 60_000, 6000],
     ['settle, much left', {}, 'settle', 60_000, 8000],
+    ['settle, much left of a long timeout', { timeout: 60 }, 'settle', 60_000, 16_000],
+    ['settle, much left of a short timeout', { timeout: 5 }, 'settle', 60_000, 8000],
     ['settle keeps a small picture free', {}, 'settle', 5000, 3877],
     ['settle keeps a large picture free', { width: 3840, height: 2160, retina: true }, 'settle', 12_000, 7018],
     ['settle keeps the largest full page free', tall, 'settle', 14_500, 3900],
@@ -50,6 +52,7 @@ t.test('share time: stages that use all of their shares leave time for the scree
       ['consent', 'actions', 'navigation', 'settle'],
       1122,
     ],
+    [{ timeout: 60, full_page: true }, ['consent', 'navigation', 'settle'], 10_600],
     [{ format: 'pdf', scroll_to: 'a' }, ['consent', 'changes', 'navigation', 'settle'], 5000],
   ]
   for (const [parameters, stages, pictureMs] of rows) {

@@ -9,34 +9,34 @@ const tree = { frame: { id: 'main', url: url('main') }, childFrames: [{ frame: {
 const script: ConsentScript = { scriptFor: () => 'script', snippet: () => '() => true' }
 
 /** A page with one frame; `next` is the result of the consent script in a frame. */
-const pageOf = (next: (frame: string) => Promise<object[]>) => {
-  const asked: string[] = []
+const createPage = (next: (frame: string) => Promise<object[]>) => {
+  const evaluated: string[] = []
   const send = async (method: string, parameters: Readonly<Record<string, unknown>>) => {
     const { frameId, contextId, expression } = parameters as Readonly<Record<string, string | undefined>>
     if (method === 'Page.getFrameTree') return { frameTree: tree }
     if (method === 'Page.createIsolatedWorld') return { executionContextId: frameId }
     if (expression === 'script') return { result: {} }
     if (contextId === undefined) return { result: { value: [true] } }
-    asked.push(contextId)
+    evaluated.push(contextId)
     return { result: { value: await next(contextId) } }
   }
   const session = createSessionDouble({ send })
-  return { open: { mainFrameId: 'main', frameSessions: () => [session] }, asked }
+  return { open: { mainFrameId: 'main', frameSessions: () => [session] }, evaluated }
 }
 
 t.test('opt out: once one frame has opted out, the script stops in the others', async (t) => {
   const late = Promise.withResolvers<object[]>()
-  const { open, asked } = pageOf(async (frame) => (frame === 'below' ? [{ end: 'opted-out' }] : late.promise))
+  const { open, evaluated } = createPage(async (frame) => (frame === 'below' ? [{ end: 'opted-out' }] : late.promise))
   await optOut(open, script, 60_000)
   late.resolve([{ id: 'a', snippet: 'EVAL_0' }])
   for (let turns = 0; turns < 10; turns += 1) await setImmediate()
-  t.strictSame(asked.toSorted(), ['below', 'main'])
+  t.strictSame(evaluated.toSorted(), ['below', 'main'])
 })
 
 t.test('opt out: a banner of the main frame is handled even if another frame opted out first', async (t) => {
   const found = Promise.withResolvers<void>()
   const ofMain = [[{ found: true }], [{ id: 'a', snippet: 'EVAL_0' }], [{ end: 'opted-out' }]]
-  const { open, asked } = pageOf(async (frame) => {
+  const { open, evaluated } = createPage(async (frame) => {
     if (frame === 'below') {
       await found.promise
       return [{ end: 'opted-out' }]
@@ -49,14 +49,14 @@ t.test('opt out: a banner of the main frame is handled even if another frame opt
     return step
   })
   await optOut(open, script, 60_000)
-  t.strictSame(asked.toSorted(), ['below', 'main', 'main', 'main'])
+  t.strictSame(evaluated.toSorted(), ['below', 'main', 'main', 'main'])
 })
 
 t.test('opt out: runs no script after the timeout', async (t) => {
   const late = Promise.withResolvers<object[]>()
-  const { open, asked } = pageOf(() => late.promise)
+  const { open, evaluated } = createPage(() => late.promise)
   await optOut(open, script, 1)
   late.resolve([])
   for (let turns = 0; turns < 10; turns += 1) await setImmediate()
-  t.strictSame(asked.toSorted(), ['below', 'main'])
+  t.strictSame(evaluated.toSorted(), ['below', 'main'])
 })

@@ -11,7 +11,7 @@ t.test('front matter: YAML at the very start is separated from the text', async 
   t.strictSame(splitFrontMatter('---\ntitle: a\n...').text, '')
 })
 
-t.test('front matter: what is no mapping of YAML stays text', async (t) => {
+t.test('front matter: text that is not a YAML mapping stays text', async (t) => {
   const deep = 'a: '.concat('['.repeat(5000))
   const bomb = `a: &a [x, x]\n${Array.from('bcdefgh', (name, index) => `${name}: &${name} [${`*${'abcdefg'[index]}, `.repeat(9)}]`).join('\n')}`
   for (const yaml of ['text', '- a', 'a: [', '*a', deep, bomb, `a: ${'x'.repeat(10_000)}`]) {

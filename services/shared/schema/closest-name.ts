@@ -14,16 +14,11 @@ const levenshteinDistance = (one: string, other: string): number => {
   return above[other.length] ?? 0
 }
 
-/** The command closest to the first one or two of `words`; undefined if none is within two changes. */
-export const closestName = (names: readonly string[], words: readonly string[]): string | undefined => {
+/** The name that differs least from `typed`; undefined if none is within two changes, or if half of the letters differ. */
+export const closestName = (names: readonly string[], typed: string): string | undefined => {
   const [best] = names
-    .map((name) => {
-      const typed = words
-        .slice(0, name.split(' ').length)
-        .join(' ')
-        .slice(0, 2 * name.length)
-      return { name, changes: levenshteinDistance(typed, name) }
-    })
+    .filter(({ length }) => Math.abs(length - typed.length) <= changesMax)
+    .map((name) => ({ name, changes: levenshteinDistance(typed, name) }))
     .toSorted((one, other) => one.changes - other.changes)
-  return best && best.changes <= changesMax ? best.name : undefined
+  return best && best.changes <= Math.min(changesMax, best.name.length / 2) ? best.name : undefined
 }
