@@ -4,6 +4,7 @@ import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { chooseDirectUrl, optionalPepper } from '#local/local-settings.ts'
 import type { Secrets } from '#local/secrets.ts'
 import { type Env, readEnv } from '#shared/config/read-env.ts'
+import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -42,6 +43,18 @@ export const findInterface = async (env: Env, args: ParsedArgs): Promise<{ baseU
     ', or set SHUTTERFLEET_BASE_URL and SHUTTERFLEET_API_KEY',
   )
   return { baseUrl: baseUrl ?? local.base_url, apiKey: apiKey || local.api_key }
+}
+
+/**
+ * Address of the gateway for people, and the account whose console to open: of the flag and the environment, else of the running
+ * installation.
+ */
+export const findConsole = async (env: Env, args: ParsedArgs): Promise<{ baseUrl: string; accountId: string }> => {
+  const { publicUrl } = readEnv({ publicUrl: gatewaySettings.publicUrl }, env)
+  const accountId = flagText(args, 'account')
+  if (publicUrl !== undefined && accountId !== undefined) return { baseUrl: publicUrl, accountId }
+  const local = await runningInstallation(findDataFolder(env, args), ', or set SHUTTERFLEET_PUBLIC_URL and --account')
+  return { baseUrl: publicUrl ?? local.public_url, accountId: accountId ?? local.account_id }
 }
 
 /** URL of PostgreSQL itself, not of a pooler, from the environment; undefined if none is set. */

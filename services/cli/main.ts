@@ -16,6 +16,7 @@ const commands: CommandTable = {
   'key create': async () => (await import('./keys.ts')).keyCreate,
   'key list': async () => (await import('./keys.ts')).keyList,
   'key revoke': async () => (await import('./keys.ts')).keyRevoke,
+  console: async () => (await import('./console.ts')).consoleLink,
   'objects copy': async () => (await import('./objects-copy.ts')).objectsCopy,
   doctor: async () => (await import('./doctor.ts')).doctor,
   'cluster keys': async () => (await import('./cluster/cluster-keys.ts')).clusterKeys,

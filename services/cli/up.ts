@@ -64,8 +64,10 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
   const data = started.data_dir === resolve('.shutterfleet') ? '' : ` --data ${started.data_dir}`
   const text = [
     'Shutterfleet is up.',
-    `  base URL  ${started.base_url}`,
-    `  API key   ${started.api_key}`,
+    `  base URL   ${started.base_url}`,
+    `  API key    ${started.api_key}`,
+    `  console    ${started.console_url}`,
+    `  reference  ${started.reference_url}`,
     `Try: bin/shutterfleet capture https://example.com -o example.png${data}`,
     `Stop with ${stopWith}${stopWith === 'Ctrl-C' ? '' : data}`,
   ].join('\n')

@@ -12,7 +12,9 @@ import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
-import type { Operation } from './operations/operation.ts'
+import { sessionOperations } from './operations/console/sessions.ts'
+import { identifySession } from './operations/identify-session.ts'
+import type { Served } from './operations/operation.ts'
 import { prefixes, routes } from './routes.ts'
 import { showScript } from './operations/reference/reference.ts'
 
@@ -67,21 +69,30 @@ const handleWith =
 const failWith = (context: Context, error: AppError): Handler =>
   handleWith(context, 'none', () => Promise.reject(error))
 
-const refuseInMaintenance = (context: Pick<Context, 'inMaintenance'>, { accepts }: Operation) => {
+const refuseInMaintenance = (context: Pick<Context, 'inMaintenance'>, { accepts }: Pick<Served, 'accepts'>) => {
   if (!accepts || !context.inMaintenance()) return
   const publicMessage = 'The service is under maintenance; what was accepted stays readable.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
 }
 
+/** Keeps the response to a session out of caches: what needs a revalidation is refused after a sign-out. */
+const uncached = (answer: Answer): Answer => ({
+  ...answer,
+  headers: { 'cache-control': 'no-store', ...answer.headers, vary: 'Cookie' },
+})
+
 /**
  * Serves a request of an operation. Throws `RATE_LIMIT_EXCEEDED` if its client sent too many invalid keys. During maintenance
- * an operation that accepts captures fails. The operation itself authorizes the caller, counts the request and reads it.
+ * an operation that accepts captures fails. A session is checked here; otherwise the operation itself authorizes the caller,
+ * counts the request and reads it.
  */
-const answerOperation = async (context: Context, operation: Operation, exchange: Exchange): Promise<Answer> => {
+const answerOperation = async (context: Context, operation: Served, exchange: Exchange): Promise<Answer> => {
   const settleKey = await admitKey(context, exchange)
   const work = async () => {
     refuseInMaintenance(context, operation)
-    return await operation.run(context, exchange)
+    const identified = await identifySession(context, operation, exchange)
+    const answer = await operation.run(context, identified)
+    return identified.session ? uncached(answer) : answer
   }
   const answer = await work().catch((thrown: unknown) => thrownAnswer(thrown, exchange.requestId))
   settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'unchecked')
@@ -104,7 +115,7 @@ const answerUnserved = async (method: string, methods: readonly string[], { requ
 const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('')
 
 /** Serves the operations of one path by method and rejects other methods: otherwise `/:id` would serve those of `/capture`. */
-const handlePath = (context: Context, operations: readonly Operation[]): Handler => {
+const handlePath = (context: Context, operations: readonly Served[]): Handler => {
   const methods = [...operations.map(({ method }) => method), 'OPTIONS']
   const served = new Map<string, Handler>(
     operations.map((operation) => [
@@ -118,6 +129,15 @@ const handlePath = (context: Context, operations: readonly Operation[]): Handler
   return (request, reply) => (hasEmptyId(request) ? notFound : (served.get(request.method) ?? unserved))(request, reply)
 }
 
+const routeConsole = (app: FastifyInstance, context: Context) => {
+  for (const [path, operations] of Map.groupBy(sessionOperations, (each) => each.path)) {
+    const url = `/console/api${path}`
+    app.route({ method: app.supportedMethods, url, handler: handlePath(context, operations) })
+  }
+  for (const url of ['/console', '/console/*'])
+    app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'console', context.showConsole) })
+}
+
 const routeAll = (app: FastifyInstance, context: Context) => {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const byPath = Map.groupBy(routes, ({ path }) => path)
@@ -128,6 +148,7 @@ const routeAll = (app: FastifyInstance, context: Context) => {
     }
     app.route({ method: 'GET', url: prefix + scriptPath, handler: script })
   }
+  routeConsole(app, context)
   for (const url of redirectPaths)
     app.route({ method: 'GET', url, handler: handleWith(context, 'none', redirectToReference) })
   routeProbes(app, context.isStopping)

@@ -11,6 +11,7 @@ import { describeImage, downloadImage } from './operations/captures/image.ts'
 import { listScreenshots } from './operations/captures/list.ts'
 import { signUrl } from './operations/captures/sign-url.ts'
 import { showStatus } from './operations/captures/status.ts'
+import { keyOperations } from './operations/keys/keys.ts'
 import type { Operation } from './operations/operation.ts'
 import { showDocs, showOpenapi } from './operations/reference/reference.ts'
 import { webhookOperations } from './operations/webhooks/webhooks.ts'
@@ -33,6 +34,7 @@ export const routes: readonly Operation[] = [
   deleteScreenshot,
   signUrl,
   ...accountOperations,
+  ...keyOperations,
   ...captureDeliveryOperations,
   showOpenapi,
   showDocs,

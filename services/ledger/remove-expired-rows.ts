@@ -24,9 +24,15 @@ const removeQueues = removal('remove-queues.sql')
 /** Deletes up to `limit` webhook deliveries that have ended and were created more than `days` ago. Resolves to the number. */
 export const removeDeliveries = removal('remove-deliveries.sql')
 
+/** Deletes up to `limit` links that have expired without being used, the oldest first. Resolves to the number. */
+const removeSignInLinks = removal('remove-sign-in-links.sql')
+
+/** Deletes up to `limit` sessions that have ended, the oldest first. Resolves to the number. */
+const removeSessions = removal('remove-sessions.sql')
+
 /**
- * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, and empty
- * webhook queues. Resolves to whether there may be more.
+ * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, empty webhook
+ * queues, and of the console's expired sign-in links and ended sessions. Resolves to whether there may be more.
  */
 export const removeExpiredRows = async ({ database, events }: Dependencies): Promise<boolean> => {
   const keys = await removeIdempotencyKeys(database, batchRows)
@@ -34,5 +40,9 @@ export const removeExpiredRows = async ({ database, events }: Dependencies): Pro
   const deliveries = await removeDeliveries(database, deliveryDays, batchRows)
   if (deliveries > 0) events.rowsRemoved('webhook_delivery', deliveries)
   const queues = await removeQueues(database, batchRows)
-  return Math.max(keys, deliveries, queues) === batchRows
+  const links = await removeSignInLinks(database, batchRows)
+  if (links > 0) events.rowsRemoved('sign_in_link', links)
+  const sessions = await removeSessions(database, batchRows)
+  if (sessions > 0) events.rowsRemoved('console_session', sessions)
+  return Math.max(keys, deliveries, queues, links, sessions) === batchRows
 }

@@ -3,6 +3,8 @@ import { readPrivate } from './data-folder.ts'
 /** `<data>/local.json`: addresses and processes of `up`, for other programs of the same user. */
 export type LocalFile = {
   readonly base_url: string
+  /** Address of the gateway for people and other machines; `base_url` unless the operator set one. */
+  readonly public_url: string
   readonly api_key: string
   readonly account_id: string
   /** PostgreSQL itself, not a pooler. */

@@ -10,7 +10,8 @@ import { createKey, createKeyHash } from '#shared/db/keys.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { runMain } from '#shared/process/run-main.ts'
-import type { FirstAccount } from './prepare-database.ts'
+import { createSignInLink } from '#shared/db/sign-in-links.ts'
+import type { FirstAccount, PreparedAccount } from './prepare-database.ts'
 import { firstPlan, readPlansFile } from './read-plans-file.ts'
 
 const settings = {
@@ -39,5 +40,7 @@ await runMain('prepare', async ({ env, announce }) => {
   await using database = openDatabase({ url: databaseUrl, poolMax: 2, statementMs: migrationStatementMs })
   await migrate(database)
   await replacePlans(database, plans)
-  announce(await findOrCreateAccount(database, keyPepper, storedKey))
+  const account = await findOrCreateAccount(database, keyPepper, storedKey)
+  const { token: signInToken } = await createSignInLink(database, { ...account, role: 'owner', pepper: keyPepper })
+  announce({ ...account, signInToken } satisfies PreparedAccount)
 })

@@ -8,8 +8,17 @@ import { type Facts, machineEnv } from './service-env.ts'
 /** The account that `up` creates at the first start, and its API key. */
 export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
 
-/** Migrates the database, loads the plans, and finds or creates the first account, in a separate process. */
-export const prepareDatabase = async (facts: Facts, programs: Programs, signal: AbortSignal): Promise<FirstAccount> => {
+/** What is found or created in the database; the token is that of a link which signs in to the account's console, once. */
+export type PreparedAccount = FirstAccount & { readonly signInToken: string }
+
+/**
+ * Migrates the database, loads the plans, finds or creates the first account, and creates a sign-in link, in a separate process.
+ */
+export const prepareDatabase = async (
+  facts: Facts,
+  programs: Programs,
+  signal: AbortSignal,
+): Promise<PreparedAccount> => {
   const { folder, settings } = facts
   const stored = await readPrivate<FirstAccount>(folder.account)
   const { child, addresses } = await startNodeProcess(
@@ -27,8 +36,9 @@ export const prepareDatabase = async (facts: Facts, programs: Programs, signal: 
     },
     signal,
   )
-  const account = addresses as FirstAccount
-  await writePrivate(folder.account, account)
+  const account = addresses as PreparedAccount
+  const { accountId, apiKey } = account
+  await writePrivate(folder.account, { accountId, apiKey } satisfies FirstAccount)
   await child.exited
   return account
 }

@@ -16,7 +16,7 @@ import { gatherFacts } from './gather-facts.ts'
 import type { LocalFile, LocalProcess } from './local-file.ts'
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
 import { acquireLock, type Lock } from './lock.ts'
-import { type Facts, workerEnv } from './service-env.ts'
+import { type Facts, gatewayUrl, workerEnv } from './service-env.ts'
 import { type StartedFleet, startFleet } from './start-fleet.ts'
 
 /** The JSON document that `up` prints. */
@@ -26,6 +26,10 @@ export type Started = {
   readonly account_id: string
   readonly data_dir: string
   readonly pid: number
+  /** Signs in to the console, once, within 15 minutes. */
+  readonly console_url: string
+  /** The reference of the API. */
+  readonly reference_url: string
 }
 
 /** Dependencies of `runLocal`. */
@@ -55,16 +59,17 @@ const checkFiles = async ({ plansFile, extraCa }: LocalSettings): Promise<void> 
 }
 
 const toLocalFile = (
-  { settings, folder, directUrl, natsUrl }: Facts,
+  facts: Facts,
   { baseUrl, account }: StartedFleet,
   processes: readonly LocalProcess[],
 ): LocalFile => ({
   base_url: baseUrl,
+  public_url: gatewayUrl(facts),
   api_key: account.apiKey,
   account_id: account.accountId,
-  database_url: directUrl,
-  nats_url: natsUrl('operator'),
-  object_store: settings.s3Url ?? pathToFileURL(folder.objects).href,
+  database_url: facts.directUrl,
+  nats_url: facts.natsUrl('operator'),
+  object_store: facts.settings.s3Url ?? pathToFileURL(facts.folder.objects).href,
   services: processes,
 })
 
@@ -111,7 +116,14 @@ const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalD
     events.step('everything is up', performance.now() - beganMs)
     const { baseUrl, account } = up
     const from = { base_url: baseUrl, api_key: account.apiKey, account_id: account.accountId }
-    started({ ...from, data_dir: facts.folder.path, pid: process.pid })
+    const publicUrl = gatewayUrl(facts)
+    started({
+      ...from,
+      data_dir: facts.folder.path,
+      pid: process.pid,
+      console_url: `${publicUrl}/console/sign-in#token=${account.signInToken}`,
+      reference_url: `${publicUrl}/v1/docs`,
+    })
     await untilStopped(stop)
   } catch (error) {
     if (!stop.aborted) throw abandoned.signal.reason ?? error

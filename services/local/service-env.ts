@@ -79,7 +79,7 @@ const storage = ({ settings: { s3Url }, folder, ports, secrets }: Facts): Values
     : { STORAGE_DRIVER: 's3', S3_URL: s3Url }
 
 /** Base URL of the gateway: the operator's, else its address on this machine. */
-const gatewayUrl = ({ operator, ports }: Facts): string =>
+export const gatewayUrl = ({ operator, ports }: Facts): string =>
   operator[prefix + gatewaySettings.publicUrl.name] ||
   `http://${operator[prefix + gatewaySettings.gatewayHost.name] ?? '127.0.0.1'}:${ports.gateway}`
 

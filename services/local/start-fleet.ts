@@ -2,12 +2,12 @@ import { type ServiceName, serviceNames, services } from '#shared/config/service
 import { provideBundle } from './bundle.ts'
 import { natsPlan, postgresPlan, servicePlan } from './part-plans.ts'
 import type { Fleet } from './fleet.ts'
-import { type FirstAccount, prepareDatabase } from './prepare-database.ts'
+import { type PreparedAccount, prepareDatabase } from './prepare-database.ts'
 import type { Part } from './supervise.ts'
 import { type Facts, machineEnv } from './service-env.ts'
 
 /** The result of a successful start. */
-export type StartedFleet = { readonly baseUrl: string; readonly account: FirstAccount }
+export type StartedFleet = { readonly baseUrl: string; readonly account: PreparedAccount }
 
 /**
  * Starts every part as soon as its dependencies are up. Calls `failed` immediately with the first error, which must abort

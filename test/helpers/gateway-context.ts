@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { AppError } from '#shared/errors/app-error.ts'
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
 import type { Account } from '#gateway/records/account.ts'
+import type { ApiKeyRecord } from '#gateway/records/key.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { createFakeDatabase, type DatabaseAnswers, type DatabaseCalls } from '#test/helpers/fake-database.ts'
@@ -15,6 +17,8 @@ import type { Context } from '#gateway/context/context.ts'
 import { createEvents } from '#gateway/telemetry/events.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
 import { createKeyGuesses } from '#gateway/http/identification/key-guesses.ts'
+import { createSessions } from '#gateway/http/identification/sessions.ts'
+import { createConsole } from '#gateway/console/console.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createReference } from '#gateway/openapi/reference.ts'
@@ -57,6 +61,16 @@ export const testAccount: Account = {
     currency: 'USD',
   },
   subscription: null,
+}
+
+const testApiKey: ApiKeyRecord = {
+  id: '33333333-3333-4333-8333-333333333333',
+  name: '',
+  prefix: testKey.slice(0, 12),
+  domains: [],
+  expires_at: null,
+  created_at: '2026-01-01T00:00:00.000001Z',
+  last_used_at: null,
 }
 
 /** The image of `completedCapture`. */
@@ -135,6 +149,7 @@ const linkSettings = {
   linkRequestsBurst: 100,
   linkRequestsPerMinute: 100,
 }
+const settings = { hasStealth: false, longestWaitSeconds: 86_400, queueAllowanceMs: 30_000 }
 const watcher = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
@@ -150,6 +165,20 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
   put: async () => {},
   delete: async () => [],
   list: async function* list() {},
+})
+
+/** Keys of which one exists, and a console that is not built. */
+const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'> => ({
+  accountKeys: {
+    list: async () => [],
+    actorOf: async () => 'system',
+    create: async (_accountId, { name }) => ({ ...testApiKey, name, key: testKey }),
+    revoke: async (_accountId, id) => {
+      if (id !== testApiKey.id) throw new AppError('NOT_FOUND')
+    },
+  },
+  sessions: createSessions({ sessionSeconds: 43_200, sessionIdleSeconds: 3600, sessionRequestsPerMinute: 600 }),
+  showConsole: createConsole('/nonexistent'),
 })
 
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
@@ -190,6 +219,7 @@ export const createTestContext = (): TestContext => {
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
+    ...fakeConsole(),
     idempotencyStore: {
       claim: async () => ({ outcome: 'claimed', claimedAt: '2026-06-01 12:34:56+00' }),
       save: async () => {},
@@ -214,9 +244,7 @@ export const createTestContext = (): TestContext => {
     allowTargets: [],
     sealingKeys: sealingKeysOf(keys),
     records: testRecords,
-    hasStealth: false,
-    longestWaitSeconds: 86_400,
-    queueAllowanceMs: 30_000,
+    ...settings,
     publicUrl: () => 'https://shots.example',
     isStopping: () => false,
     inMaintenance: () => answers.maintenance,

@@ -21,6 +21,9 @@ export type LocalJson = {
   services: RunningProcess[]
 }
 
+/** What `up --json` prints. */
+type Printed = Pick<LocalJson, 'base_url' | 'api_key'> & { console_url: string; reference_url: string }
+
 /** The fields of a capture record that tests read. */
 export type TestRecord = {
   id: string
@@ -37,6 +40,9 @@ export type TestRecord = {
 /** A complete system, started as a user would start it. */
 export type System = AsyncDisposable & {
   readonly baseUrl: string
+  /** A sign-in link. */
+  readonly consoleUrl: string
+  readonly referenceUrl: string
   readonly dataDir: string
   /** Process id of `up` itself. */
   readonly pid: number
@@ -99,7 +105,7 @@ const launch = async (dataDir: string, args: readonly string[], surroundings: Su
     }
     return up.exitCode ?? -1
   }
-  return { pid: up.pid ?? 0, stop, ...(JSON.parse(String(printed[0])) as LocalJson) }
+  return { pid: up.pid ?? 0, stop, ...(JSON.parse(String(printed[0])) as Printed) }
 }
 
 /** Starts `bin/shutterfleet up` on a free port, in a temporary folder or in a given one that is kept. */
@@ -127,6 +133,8 @@ export const startSystem = async (
   }
   return {
     baseUrl,
+    consoleUrl: up.console_url,
+    referenceUrl: up.reference_url,
     dataDir,
     pid,
     readLocal,

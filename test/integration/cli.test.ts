@@ -76,6 +76,22 @@ t.test('cli: shows a key only when it is created, lists it without its secret, a
   t.match(await json(['key', 'list', '--account', id]), [{ id: created.id, revoked_at: /^20/ }])
 })
 
+t.test('cli: a link to the console has an account, one of three roles, and ends in 15 minutes', async (t) => {
+  const [account] = await json<{ id: string }[]>(['account', 'list'])
+  const command = ['console', '--account', account?.id ?? '']
+  const address = { SHUTTERFLEET_PUBLIC_URL: 'https://shots.example.com' }
+  const { out } = await run([...command, '--json'], address)
+  const link = JSON.parse(out) as { url: string; expires_at: string }
+  t.strictSame(Object.keys(link), ['url', 'expires_at'])
+  t.match(link.url, /^https:\/\/shots\.example\.com\/console\/sign-in#token=[\w-]{43}$/)
+  t.ok(Math.abs(Date.parse(link.expires_at) - Date.now() - 900_000) < 60_000)
+  t.match(await run([...command, '--role', 'king'], address), {
+    code: 2,
+    errors: /--role king: must be one of owner, member/,
+  })
+  t.match(await run(['console', '--account', 'x'], address), { code: 1, errors: /no account x/ })
+})
+
 // Contract: Plans
 // Contract: Plan changes
 t.test('cli: creates as many keys as the plan allows; a smaller plan leaves existing keys valid', async (t) => {

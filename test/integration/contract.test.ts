@@ -49,10 +49,18 @@ const startReal = async () => {
 
 const readId = async (answer: Response) => ((await answer.json()) as Data).data.id
 
+type Expect = (status: number, ...parameters: Parameters<Call>) => Promise<Response>
+
+const readAccount = async (expect: Expect) => {
+  const id = await readId(await expect(200, 'POST', '/keys', { name: 'Website' }))
+  await expect(204, 'DELETE', `/keys/${id}`)
+  for (const path of ['/keys', '/account', '/account/usage']) await expect(200, 'GET', path)
+}
+
 // Contract: Success statuses
 t.test('contract: successful responses and failed captures match the document', async (t) => {
   const { gateway, call } = await startReal()
-  const expect = async (status: number, ...parameters: Parameters<Call>) => {
+  const expect: Expect = async (status, ...parameters) => {
     const answer = await call(...parameters)
     t.equal(answer.status, status, `${parameters[0]} ${parameters[1]}`)
     return answer
@@ -98,8 +106,7 @@ t.test('contract: successful responses and failed captures match the document', 
   await expect(204, 'GET', `/screenshots/batch/${batch}/events`, undefined, { 'last-event-id': 'result' })
   await expect(200, 'GET', `/screenshots/batch/${batch}`)
 
-  await expect(200, 'GET', '/account')
-  await expect(200, 'GET', '/account/usage')
+  await readAccount(expect)
   for (const path of ['/openapi.json', '/docs']) {
     const tag = (await expect(200, 'GET', path)).headers.get('etag') ?? ''
     await expect(304, 'GET', path, undefined, { 'if-none-match': tag })
@@ -178,6 +185,7 @@ const bodies: Readonly<Record<string, object>> = {
   capture_post: { url },
   create: { url, response_type: 'image' },
   batch: { urls: [url] },
+  key_create: { name: 'Website' },
   webhook_create: { url: 'https://hooks.example.com/' },
   webhook_change: {},
 }

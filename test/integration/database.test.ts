@@ -46,11 +46,12 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
     'api_key',
     'audit_entry',
     'cleanup_cursor',
+    'console_session',
     'key_pepper',
     'maintenance',
     'mikro_orm_migrations',
   ]
-  const few = ['orphan_sweep', 'plan', 'sql_function', 'webhook', 'webhook_secret']
+  const few = ['orphan_sweep', 'plan', 'sign_in_link', 'sql_function', 'webhook', 'webhook_secret']
   t.same(
     defaults.map(({ name }) => name),
     [...quiet, ...few],

@@ -127,6 +127,14 @@ for (const language of languages) {
   t.test(`examples: ${language} prints the account's plan`, async (t) => {
     t.match(await run(language, 'account'), /unlimited/)
   })
+
+  t.test(`examples: ${language} creates a key for one host, lists it and revokes it`, async (t) => {
+    const output = await run(language, 'keys', 'shop.example')
+    const [made = ''] = output.split('\n')
+    t.match(output, /^sk_live_[A-Za-z0-9]{40}\n[^]*Website[^]*revoked [0-9a-f-]{36}\n$/)
+    const headers = { authorization: `Bearer ${made}`, origin: 'https://shop.example' }
+    t.equal((await fetch(`${base}/v1/account`, { headers })).status, 401, 'it is revoked')
+  })
 }
 
 /** Terminates TLS in front of a receiver. */

@@ -8,6 +8,7 @@ import t from 'tap'
 import { serviceNames } from '#shared/config/services.ts'
 import { stages } from '#shared/capture/stages.ts'
 import { findBrowsers } from '#test/helpers/bare-browser.ts'
+import { postToken } from '#test/helpers/console-client.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
@@ -35,6 +36,7 @@ t.test('local up: writes the running services to a file that only its owner can 
   t.equal(((await stat(join(dataDir, 'local.json'))).mode & 0o777).toString(8), '600')
   t.strictSame(Object.keys(local), [
     'base_url',
+    'public_url',
     'api_key',
     'account_id',
     'database_url',
@@ -48,6 +50,26 @@ t.test('local up: writes the running services to a file that only its owner can 
   )
   t.ok(local.services.every(({ pid }) => isRunning(pid)))
 })
+
+t.test(
+  'local up: prints a link that signs in to the console of the first account, and that of the reference',
+  async (t) => {
+    const { baseUrl, consoleUrl, referenceUrl } = system
+    const linkOf = (url: string) => {
+      const [page, token = ''] = url.split('#token=')
+      t.equal(page, `${baseUrl}/console/sign-in`)
+      return token
+    }
+    const { account_id: id } = await system.readLocal()
+    t.match(await (await postToken(baseUrl, linkOf(consoleUrl))).json(), {
+      account: { id, name: 'local' },
+      role: 'owner',
+    })
+    const { url } = JSON.parse((await run('console', '--role', 'viewer', '--json')).stdout) as { url: string }
+    t.match(await (await postToken(baseUrl, linkOf(url))).json(), { account: { id }, role: 'viewer' })
+    t.match(await (await fetch(referenceUrl)).text(), '<html')
+  },
+)
 
 type StatusJson = { services: { health: string }[]; proxied: unknown }
 

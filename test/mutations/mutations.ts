@@ -1,4 +1,5 @@
 import { captures } from './captures.ts'
+import { consoleFaults } from './console.ts'
 import { operatorFaults } from './operator.ts'
 import { paths } from './paths.ts'
 import { reads } from './reads.ts'
@@ -14,6 +15,7 @@ export const mutations: readonly Mutation[] = [
   ...results,
   ...reads,
   ...webhooks,
+  ...consoleFaults,
   ...worker,
   ...operatorFaults,
 ]

@@ -29,7 +29,7 @@ export type ClientType = {
   readonly fields: readonly Field[]
 }
 
-const bodies = ['CaptureParameters', 'BatchParameters', 'NewWebhook', 'WebhookChange']
+const bodies = ['CaptureParameters', 'BatchParameters', 'NewWebhook', 'WebhookChange', 'NewApiKey']
 
 export const nameIn = ({ $ref = '' }: Schema): string => $ref.slice($ref.lastIndexOf('/') + 1)
 

@@ -405,3 +405,11 @@ export interface WebhookChange {
     /** Whether events are sent to the webhook. */
     active?: boolean;
 }
+export interface NewApiKey {
+    /** Name of the key, to recognize it. */
+    name: string;
+    /** Hosts, or `*.` and a host, from whose pages the key may be used, so that it can be embedded in them. Default: from anywhere. */
+    domains?: string[];
+    /** Time at which the key expires, in ISO 8601 UTC. Default: never. */
+    expires_at?: string | null;
+}

@@ -270,6 +270,40 @@ export interface Usage {
     /** Cost of the screenshots beyond the quota. */
     overage_cost: string;
 }
+export interface ApiKey {
+    /** Id of the key. */
+    id: string;
+    /** Name of the key. */
+    name: string;
+    /** First characters of the key, to recognize it. */
+    prefix: string;
+    /** Hosts from whose pages the key may be used; empty: from anywhere. */
+    domains: string[];
+    /** Time at which the key expires; null: never. */
+    expires_at: string | null;
+    /** Time of creation. */
+    created_at: string;
+    /** Time of the latest request with the key, to the minute; null before the first. */
+    last_used_at: string | null;
+}
+export interface ApiKeyWithSecret {
+    /** Id of the key. */
+    id: string;
+    /** Name of the key. */
+    name: string;
+    /** First characters of the key, to recognize it. */
+    prefix: string;
+    /** Hosts from whose pages the key may be used; empty: from anywhere. */
+    domains: string[];
+    /** Time at which the key expires; null: never. */
+    expires_at: string | null;
+    /** Time of creation. */
+    created_at: string;
+    /** Time of the latest request with the key, to the minute; null before the first. */
+    last_used_at: string | null;
+    /** The key. Returned only in this response. */
+    key: string;
+}
 export interface Webhook {
     /** Id of the webhook. */
     id: string;

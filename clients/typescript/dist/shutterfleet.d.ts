@@ -1,4 +1,5 @@
 import type { BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
+import { Keys } from './keys.ts';
 import { Webhooks } from './webhooks.ts';
 import type { BatchParameters } from './requests.ts';
 import type { Account, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts';
@@ -12,6 +13,7 @@ export type * from './responses.ts';
 export declare class Shutterfleet {
     #private;
     readonly webhooks: Webhooks;
+    readonly keys: Keys;
     /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
     constructor({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs, }: ClientOptions);
     /** Captures and returns the image. Throws with the capture's error code if it fails. */

@@ -1,6 +1,7 @@
 import { readEvents } from './read-events.js';
 import { ShutterfleetError } from './shutterfleet-error.js';
 import { createTransport, queryOf } from './transport.js';
+import { Keys } from './keys.js';
 import { Webhooks } from './webhooks.js';
 export { ShutterfleetError } from './shutterfleet-error.js';
 export { verifyWebhook } from './verify-webhook.js';
@@ -26,6 +27,7 @@ const imageOf = async (response, id) => ({
 export class Shutterfleet {
     #transport;
     webhooks;
+    keys;
     /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
     constructor({ baseUrl, apiKey, fetch = globalThis.fetch.bind(globalThis), retries = 2, retryWaitSeconds = 60, timeoutMs = 180_000, }) {
         if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
@@ -35,6 +37,7 @@ export class Shutterfleet {
             throw new TypeError('apiKey is missing');
         this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs });
         this.webhooks = new Webhooks(this.#transport);
+        this.keys = new Keys(this.#transport);
     }
     #post(path, body, { idempotencyKey = crypto.randomUUID(), signal } = {}) {
         return this.#transport.send(path, { method: 'POST', body, headers: { 'idempotency-key': idempotencyKey }, signal });

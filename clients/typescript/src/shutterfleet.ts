@@ -14,6 +14,7 @@ import type {
   WaitedParameters,
   WaitOptions,
 } from './options.ts'
+import { Keys } from './keys.ts'
 import { Webhooks } from './webhooks.ts'
 import type { BatchParameters } from './requests.ts'
 import type { Account, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts'
@@ -54,6 +55,7 @@ const imageOf = async (response: Response, id: string): Promise<Image> => ({
 export class Shutterfleet {
   readonly #transport: Transport
   readonly webhooks: Webhooks
+  readonly keys: Keys
 
   /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
   constructor({
@@ -70,6 +72,7 @@ export class Shutterfleet {
     if (!apiKey) throw new TypeError('apiKey is missing')
     this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs })
     this.webhooks = new Webhooks(this.#transport)
+    this.keys = new Keys(this.#transport)
   }
 
   #post(path: string, body: unknown, { idempotencyKey = crypto.randomUUID(), signal }: KeyedOptions = {}) {

@@ -14,12 +14,19 @@ import { adminActors, createTokenCheck, type FindActor } from './admin-tokens.ts
 import { keyRoutes } from './key-routes.ts'
 import { queueRoutes } from './queue-routes.ts'
 import { serviceRoutes } from './service-routes.ts'
+import { signInRoutes } from './sign-in-routes.ts'
 
 /** Path prefix of every operation of the admin API. */
 const prefix = '/admin/v1'
 const requestMs = 30_000
 
-const routes: readonly AdminRoute[] = [...accountRoutes, ...keyRoutes, ...queueRoutes, ...serviceRoutes]
+const routes: readonly AdminRoute[] = [
+  ...accountRoutes,
+  ...keyRoutes,
+  ...signInRoutes,
+  ...queueRoutes,
+  ...serviceRoutes,
+]
 
 type Dependencies = Admin & {
   readonly findActor: FindActor
@@ -97,7 +104,7 @@ export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  gateway: Pick<Gateway, 'database' | 'events' | 'clients'> & AcceptDependencies,
+  gateway: Pick<Gateway, 'database' | 'events' | 'clients' | 'publicUrl'> & AcceptDependencies,
   config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper'>,
 ): OpenAdmin | undefined => {
   const actors = adminActors(config.adminToken, config.adminTokens)

@@ -18,7 +18,12 @@ export type AcceptDependencies = Pick<
 >
 
 /** Dependencies of the admin API. */
-export type Admin = { readonly database: Database; readonly keyPepper: string; readonly accepting: AcceptDependencies }
+export type Admin = {
+  readonly database: Database
+  readonly keyPepper: string
+  readonly publicUrl: () => string
+  readonly accepting: AcceptDependencies
+}
 
 /** A request with a valid admin token. */
 export type AdminRequest = {

@@ -1,7 +1,8 @@
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { optional, text, typed } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, readMoment, storedLine, timestampPattern } from './read-fields.ts'
+import { timestampPattern } from '#gateway/http/read-moment.ts'
+import { fieldsReader, readMoment, storedLine } from './read-fields.ts'
 
 const momentHint = 'a moment such as 2030-01-31T00:00:00Z, or null'
 const hostsHint = 'a list of at most 100 hosts'

@@ -15,7 +15,8 @@ import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from 
 import { captureRules } from '#gateway/capture/read-request.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { AcceptDependencies, AdminRoute } from './admin-route.ts'
-import { timestampPattern, fieldsReader, readMoment } from './read-fields.ts'
+import { timestampPattern } from '#gateway/http/read-moment.ts'
+import { fieldsReader, readMoment } from './read-fields.ts'
 
 type Deps = AcceptDependencies & { readonly database: Database }
 

@@ -31,9 +31,6 @@ export const fieldsReader = <const F extends Fields>(fields: F) => {
   }
 }
 
-/** The form of a moment in a body: ISO 8601 UTC. */
-export const timestampPattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
-
 /** Parses the field `name`. Throws `VALIDATION_ERROR`, described by `words`, if there is no such moment. */
 export const readMoment = (name: string, isoTime: string, words: string): Date => {
   const moment = readTime(isoTime, 'first')

@@ -30,7 +30,8 @@ const prepareAll = async (deps: PrepareDependencies, { captures }: ParsedBatch):
 }
 
 /** The fields that all members share, taken from the first. */
-const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }: ValidRequest<ParsedBatch>) => {
+const commonOf = (members: Members, request: ValidRequest<ParsedBatch>) => {
+  const { parsed, keyHash, accountId, originHost, idempotency } = request
   const [{ pool, budgetMs, webhookUrl, sharing }] = members
   const { features } = parsed
   return {
@@ -41,6 +42,7 @@ const commonOf = (members: Members, { parsed, keyHash, originHost, idempotency }
     webhookUrl,
     cacheSeconds: sharing?.seconds,
     keyHash,
+    ...(accountId !== undefined && { accountId }),
     originHost,
     idempotency,
   } as const

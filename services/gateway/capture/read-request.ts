@@ -88,10 +88,11 @@ export const readRequest = async <Parsed extends { ok: true }>(
   exchange: Exchange,
   options: ReadOptions<Parsed>,
 ): Promise<ValidRequest<Parsed>> => {
-  const identity = identify(exchange.headers, deps.hashKey)
+  const identity = identify(exchange, deps.hashKey)
   const refusal = deps.refusals.find(identity)
   if (refusal) throw refusalError(refusal)
-  const readsFirst = exchange.inputIsSmall && !options.keyFirst
+  // The accept statement counts requests, and those of a session are not counted.
+  const readsFirst = exchange.inputIsSmall && !options.keyFirst && exchange.session === undefined
   const caller = readsFirst ? undefined : await authorize(deps, exchange)
   const { parsed, body } = await readParameters(exchange, options).catch(async (thrown: unknown) => {
     throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(deps, exchange)) })

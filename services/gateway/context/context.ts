@@ -4,6 +4,7 @@ import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
+import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { createKeyLookup } from '#gateway/db/valid-keys.ts'
 import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
@@ -33,6 +34,8 @@ import { type Clients, createClients } from '#gateway/http/identification/client
 import type { HashKey } from '#gateway/http/identification/identify.ts'
 import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
+import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
+import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
 import { createEvents, type Events, proxyAdvice } from '#gateway/telemetry/events.ts'
@@ -49,7 +52,7 @@ export type Context = {
   readonly hashKey: HashKey
   /** Cached refusals of keys and minute limits. */
   readonly refusals: RefusalCache
-  /** Whether a key is valid now. Not counted; concurrent lookups are batched into one round trip. */
+  /** Whether a key or session is valid now. Not counted; concurrent lookups are batched into one round trip. */
   readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
   /** Captures of an account, pool and lane that are admitted and have not begun, on a plan of weight 1. */
   readonly windowCaptures: number
@@ -58,6 +61,9 @@ export type Context = {
   readonly idempotencyStore: IdempotencyStore
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
+  readonly accountKeys: AccountKeys
+  readonly sessions: Sessions
+  readonly showConsole: ShowConsole
   readonly objects: ObjectStore
   /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
@@ -131,6 +137,13 @@ const watchStores = ({
     object_store: () => probeStore(objects),
   })
 
+/** What the console adds. */
+const consoleOf = (database: Database, config: Config) => ({
+  accountKeys: accountKeysIn(database, config.keyPepper),
+  sessions: createSessions(config),
+  showConsole: createConsole(config.consoleFolder),
+})
+
 /** Load balancers read the readiness of the public port instead: what all replicas share takes none of them out of service. */
 const readHealth = ({ stores, clients }: { stores: StoreWatch; clients: Clients }, stop: AbortSignal): Health => {
   const ignored = clients.ignoredProxy()
@@ -190,6 +203,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
+    ...consoleOf(database, config),
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
     bufferedImages,

@@ -6,7 +6,16 @@ import { onlyRow, type Sql } from '#shared/db/connection.ts'
 /** Captures to accept together: 1 to 100 members that differ only by their URL. */
 export type NewBatch = Pick<
   NewCapture,
-  'keyHash' | 'originHost' | 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'
+  | 'keyHash'
+  | 'accountId'
+  | 'originHost'
+  | 'features'
+  | 'pool'
+  | 'lane'
+  | 'budgetMs'
+  | 'webhookUrl'
+  | 'idempotency'
+  | 'traceparent'
 > & {
   readonly id: string
   /** How many seconds the members' results may be shared; absent: never, and members have no `cacheKey`. */
@@ -38,6 +47,7 @@ export const acceptBatch = async (
   const { call, values } = callByName('accept_batch', {
     ...acceptParameters(batch, options.windowSize),
     key_hash: batch.keyHash,
+    account_id: batch.accountId ?? null,
     origin_host: batch.originHost,
     counted: options.counted ?? false,
     batch_id: batch.id,

@@ -20,7 +20,7 @@ export type Sharing = { readonly key: Buffer; readonly seconds: number }
 export type NewCapture = {
   /** A UUID of version 7: ordered by time, so that index entries are written next to each other. */
   readonly id: string
-  /** HMAC-SHA256 of the API key under the pepper; null for an operator acting for an account. */
+  /** HMAC-SHA256 of the API key, or of a session's token, under the pepper; null for an operator acting for an account. */
   readonly keyHash: Buffer | null
   /** Instead of a key. A disabled account is refused with `INVALID_API_KEY`, as its keys are. */
   readonly accountId?: string

@@ -2,8 +2,15 @@ import type { AcceptOutcome } from './accept-capture.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 
-/** The inputs of the check of key, domain and minute limit; the key of a cache entry. */
-export type RequestIdentity = { readonly keyHash: Buffer; readonly originHost: string | null }
+/**
+ * The inputs of the check of key, domain and minute limit; hash and host are the key of a cache entry. `accountId`: a session of
+ * the console acts for this account, and `keyHash` is its hash.
+ */
+export type RequestIdentity = {
+  readonly keyHash: Buffer
+  readonly originHost: string | null
+  readonly accountId?: string
+}
 
 /** How long a refusal is cached: the delay until a larger plan takes effect. */
 const cacheMs = 1000

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isId } from '#shared/db/is-id.ts'
+import type { ActiveSession } from '#gateway/db/sessions.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
 /** One request, not validated. */
@@ -11,6 +12,8 @@ export type Exchange = {
   /** Address of the connection's peer: the client, or a proxy in front of the gateway. */
   readonly peerAddress: string | undefined
   readonly headers: IncomingHttpHeaders
+  /** The console's session that identifies the request, already admitted; undefined: it is identified by a key, if at all. */
+  readonly session?: ActiveSession | undefined
   readonly contentType: string | undefined
   /** The query without its question mark, undecoded. */
   readonly query: string

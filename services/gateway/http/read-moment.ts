@@ -1,3 +1,6 @@
+/** The form of a moment in a body: ISO 8601 UTC. */
+export const timestampPattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?Z$'
+
 const form =
   /^(?<date>\d{4}-\d\d-\d\d)(?:T(?<time>\d\d:\d\d(?::\d\d(?:\.(?<fraction>\d{1,6}))?)?)(?:Z|(?<sign>[+ -])(?<hours>\d\d):?(?<minutes>\d\d))?)?$/i
 

@@ -37,12 +37,12 @@ const takeSlot = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: stri
  */
 export const answerStream = (
   context: Context,
-  requestHeaders: Exchange['headers'],
+  request: Pick<Exchange, 'headers' | 'session'>,
   options: { readonly accountId: string; readonly wokenBy: string; readonly gapMs: number },
   report: ChangeReporter,
 ) => {
   const { isStopping } = context
-  const { keyHash } = identify(requestHeaders, context.hashKey)
+  const { keyHash } = identify(request, context.hashKey)
   const isAuthorized = () => context.isValidKey(keyHash)
   const slot = takeSlot(context, options.accountId)
   const watcher = context.waiters.watch(options.wokenBy)

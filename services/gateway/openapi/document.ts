@@ -13,6 +13,7 @@ import {
 import { screenshotPage } from '#gateway/records/capture-page.ts'
 import { delivery, deliveryAttempt, deliveryPage, queuedDeliveryAnswer } from '#gateway/records/delivery.ts'
 import { eventBodies } from '#gateway/records/event.ts'
+import { apiKey, apiKeyList, apiKeyWithSecretAnswer } from '#gateway/records/key.ts'
 import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
 import { eventDocs } from './events.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
@@ -31,6 +32,7 @@ const tags = [
   { name: 'Screenshots', description: 'Capture pages, synchronously or in the background, and retrieve the results.' },
   { name: 'Batches', description: `Up to ${urlsMax} captures in one request.` },
   { name: 'Account', description: 'The account of the API key, its plan and its usage.' },
+  { name: 'Keys', description: 'The API keys of the account.' },
   { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
   { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
 ]
@@ -111,6 +113,9 @@ const shared: readonly Schema[] = [
   plan,
   accountAnswer,
   usageAnswer,
+  apiKey,
+  apiKeyList,
+  apiKeyWithSecretAnswer,
   webhook,
   webhookAnswer,
   webhookList,

@@ -32,6 +32,14 @@ export type Operation = Contract & {
   readonly run: (context: Context, exchange: Exchange) => Promise<Answer>
 }
 
+/** What serving an operation needs of it; the console has operations without a contract. */
+export type Served = Pick<Operation, 'name' | 'method' | 'path' | 'accepts' | 'run'> & {
+  /** `session`: served to sessions of the console alone. */
+  readonly access: Contract['access'] | 'session'
+  /** A viewer may request it although it changes state. */
+  readonly forViewers?: true
+}
+
 /** The definition of an operation; path parameters, `Idempotency-Key` and common errors are added to it. */
 type Described = Omit<Contract, 'parameters' | 'errors'> & {
   /** Parameters of query and headers. */
@@ -56,7 +64,7 @@ export const operation = ({
 })
 
 /** An authenticated request, validated by the operation's schemas. */
-export type CallerRequest<Q, B> = Pick<Exchange, 'headers' | 'watchClient'> & {
+export type CallerRequest<Q, B> = Pick<Exchange, 'headers' | 'session' | 'watchClient'> & {
   readonly caller: Caller
   /** The ids in the path, in lower case; a malformed one is replaced by an id that no record has. */
   readonly id: string
@@ -105,6 +113,7 @@ export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B
       rawQuery,
       body: (readBody ? readBody(sent, rules) : {}) as B,
       headers: exchange.headers,
+      session: exchange.session,
       watchClient: exchange.watchClient,
     }
   }

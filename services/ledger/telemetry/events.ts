@@ -42,7 +42,13 @@ type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
 export type ReapAction = 'never_begun' | 'not_startable' | 'given_up' | 'retried'
 
 /** Tables with retention. */
-export type RemovedRows = 'capture' | 'batch' | 'idempotency_key' | 'webhook_delivery'
+export type RemovedRows =
+  | 'capture'
+  | 'batch'
+  | 'idempotency_key'
+  | 'webhook_delivery'
+  | 'sign_in_link'
+  | 'console_session'
 
 /** Part of the results stream filled with unread results from which a warning is logged. */
 const warnAtShare = 0.5

@@ -5,8 +5,11 @@ import type { Database } from './connection.ts'
 import { isId } from './is-id.ts'
 import { AuditEntry } from './entities/audit-entry.ts'
 
-/** Who made a change: the software itself, a user of the command line, or the holder of an admin token, with the token's name if it has one. */
-export type Actor = 'system' | 'command line' | 'admin' | `admin:${string}`
+/**
+ * Who made a change: the software itself, a user of the command line, the holder of an admin token, with the token's name if it
+ * has one, or the account itself, with the id of its key or console session.
+ */
+export type Actor = 'system' | 'command line' | 'admin' | `admin:${string}` | `key:${string}` | `session:${string}`
 
 type Action =
   | 'account.create'
@@ -19,6 +22,7 @@ type Action =
   | 'key.set_expiry'
   | 'key.set_domains'
   | 'key.revoke'
+  | 'sign_in_link.create'
   | 'queue.cancel'
   | 'queue.requeue'
   | 'meters.recount'

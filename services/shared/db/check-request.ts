@@ -114,13 +114,17 @@ export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller
   }
 }
 
-const statement = `select ${requestColumns} from check_request($1, $2)`
+const statement = `select ${requestColumns} from check_request($1, $2, $3, $4)`
 
-/** Checks key, domain and minute limit of a request that accepts no capture, and counts it, in one round trip. */
+/**
+ * Checks key, domain and minute limit of a request that accepts no capture, and counts it, in one round trip. With `accountId` no
+ * key is checked and nothing counted: a session of the console acts for this account.
+ */
 export const checkRequest = async (
   database: Sql,
-  request: { readonly keyHash: Buffer; readonly originHost: string | null },
+  request: { readonly keyHash: Buffer; readonly originHost: string | null; readonly accountId?: string | undefined },
 ): Promise<{ readonly ok: true; readonly caller: Caller } | Refusal> => {
-  const { keyHash, originHost } = request
-  return toVerdict(onlyRow(await database.query<RequestRow>(statement, [keyHash, originHost], 'keep')))
+  const { keyHash, originHost, accountId } = request
+  const values = [keyHash, originHost, accountId !== undefined, accountId ?? null]
+  return toVerdict(onlyRow(await database.query<RequestRow>(statement, values, 'keep')))
 }

@@ -27,8 +27,10 @@ const ours = (exitCode: number, publicMessage: string) =>
 export const catalog = {
   BAD_REQUEST: request(400, 'The request is malformed.'),
   INVALID_API_KEY: request(401, 'The API key is missing, invalid, expired or revoked.'),
+  UNAUTHORIZED: request(401, 'The session has ended or the sign-in link is not valid; sign in with a new link.'),
   USAGE_LIMIT_EXCEEDED: request(402, 'The monthly quota is used up and the plan has no overage.'),
   DOMAIN_NOT_ALLOWED: request(403, 'The API key is not allowed for the requesting domain.'),
+  FORBIDDEN: request(403, 'The key or session has no permission for this request.'),
   FEATURE_NOT_AVAILABLE: request(403, 'The feature is not part of the plan.'),
   INVALID_SIGNATURE: request(403, 'The signature of the link is not valid.'),
   SIGNATURE_EXPIRED: request(403, 'The link has expired.'),

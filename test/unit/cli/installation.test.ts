@@ -2,14 +2,27 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { ParsedArgs } from '#cli/command/command.ts'
-import { findDataFolder, findDatabaseUrl, findInterface, findKeyPepper, givenDirectUrl } from '#cli/installation.ts'
+import {
+  findConsole,
+  findDataFolder,
+  findDatabaseUrl,
+  findInterface,
+  findKeyPepper,
+  givenDirectUrl,
+} from '#cli/installation.ts'
 
 const parsedArgs = (flags: ParsedArgs['flags'] = {}): ParsedArgs => ({ flags, operands: [] })
 
 /** A data folder of a running system. */
 const running = (folder: string) => {
   mkdirSync(folder, { recursive: true })
-  const local = { base_url: 'http://local', api_key: 'local-key', database_url: 'postgres://local' }
+  const local = {
+    base_url: 'http://local',
+    public_url: 'https://public',
+    account_id: 'first',
+    api_key: 'local-key',
+    database_url: 'postgres://local',
+  }
   writeFileSync(join(folder, 'local.json'), JSON.stringify(local))
   writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ keyPepper: 'local-pepper' }))
   return folder
@@ -56,4 +69,14 @@ t.test('installation: suggests what to do if no installation is running', async 
   })
   await t.rejects(findDatabaseUrl({}, nowhere), { message: /--data.*SHUTTERFLEET_DATABASE_URL/ })
   await t.rejects(findKeyPepper({}, nowhere), { message: /SHUTTERFLEET_KEY_PEPPER/ })
+})
+
+t.test('installation: the console is that of the running system, unless flag and variable name another', async (t) => {
+  const data = running(t.testdir())
+  const first = { baseUrl: 'https://public', accountId: 'first' }
+  t.strictSame(await findConsole({}, parsedArgs({ data })), first)
+  t.strictSame(await findConsole({}, parsedArgs({ data, account: 'other' })), { ...first, accountId: 'other' })
+  const env = { SHUTTERFLEET_PUBLIC_URL: 'https://env', SHUTTERFLEET_DATA: join(data, 'nowhere') }
+  t.strictSame(await findConsole(env, parsedArgs({ account: 'a' })), { baseUrl: 'https://env', accountId: 'a' })
+  await t.rejects(findConsole(env, parsedArgs()), { message: /SHUTTERFLEET_PUBLIC_URL and --account/ })
 })

@@ -16,10 +16,13 @@ from ._operations import Operations, at
 from .errors import read_error
 from .types import (
     Account,
+    ApiKey,
+    ApiKeyWithSecret,
     Batch,
     BatchParameters,
     CaptureParameters,
     Delivery,
+    NewApiKey,
     NewWebhook,
     QueuedDelivery,
     Screenshot,
@@ -108,6 +111,25 @@ class AsyncTransport:
             await asyncio.sleep(RECONNECT_SECONDS)
 
 
+class AsyncKeys:
+    """The API keys of the account."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> list[ApiKey]:
+        keys: list[ApiKey] = await self._transport.data("GET", "/keys")
+        return keys
+
+    async def create(self, **fields: Unpack[NewApiKey]) -> ApiKeyWithSecret:
+        """Creates a key, which is in `key` of this response alone."""
+        created: ApiKeyWithSecret = await self._transport.data("POST", "/keys", fields)
+        return created
+
+    async def revoke(self, id: str) -> None:
+        await self._transport.run(self._transport.operations.send(Request("DELETE", at("keys", id))))
+
+
 class AsyncWebhooks:
     """The webhooks of the account."""
 
@@ -191,6 +213,7 @@ class AsyncShutterfleet:
         self._run = self._transport.run
         self._operations = self._transport.operations
         self.webhooks = AsyncWebhooks(self._transport)
+        self.keys = AsyncKeys(self._transport)
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -16,10 +16,13 @@ from ._operations import Operations, at
 from .errors import read_error
 from .types import (
     Account,
+    ApiKey,
+    ApiKeyWithSecret,
     Batch,
     BatchParameters,
     CaptureParameters,
     Delivery,
+    NewApiKey,
     NewWebhook,
     QueuedDelivery,
     Screenshot,
@@ -108,6 +111,25 @@ class Transport:
             time.sleep(RECONNECT_SECONDS)
 
 
+class Keys:
+    """The API keys of the account."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> list[ApiKey]:
+        keys: list[ApiKey] = self._transport.data("GET", "/keys")
+        return keys
+
+    def create(self, **fields: Unpack[NewApiKey]) -> ApiKeyWithSecret:
+        """Creates a key, which is in `key` of this response alone."""
+        created: ApiKeyWithSecret = self._transport.data("POST", "/keys", fields)
+        return created
+
+    def revoke(self, id: str) -> None:
+        self._transport.run(self._transport.operations.send(Request("DELETE", at("keys", id))))
+
+
 class Webhooks:
     """The webhooks of the account."""
 
@@ -191,6 +213,7 @@ class Shutterfleet:
         self._run = self._transport.run
         self._operations = self._transport.operations
         self.webhooks = Webhooks(self._transport)
+        self.keys = Keys(self._transport)
 
     def close(self) -> None:
         """Closes the connections."""

@@ -397,6 +397,15 @@ class WebhookChange(TypedDict):
     """Whether events are sent to the webhook."""
 
 
+class NewApiKey(TypedDict):
+    name: str
+    """Name of the key, to recognize it."""
+    domains: NotRequired[list[str]]
+    """Hosts, or `*.` and a host, from whose pages the key may be used, so that it can be embedded in them. Default: from anywhere."""
+    expires_at: NotRequired[str | None]
+    """Time at which the key expires, in ISO 8601 UTC. Default: never."""
+
+
 class ScreenshotOptions(TypedDict):
     """Effective size and format, and the parameters given in the request, with secrets masked as `***`."""
     width: int
@@ -850,6 +859,42 @@ class Usage(TypedDict):
     """Number of screenshots beyond the quota."""
     overage_cost: str
     """Cost of the screenshots beyond the quota."""
+
+
+class ApiKey(TypedDict):
+    id: str
+    """Id of the key."""
+    name: str
+    """Name of the key."""
+    prefix: str
+    """First characters of the key, to recognize it."""
+    domains: list[str]
+    """Hosts from whose pages the key may be used; empty: from anywhere."""
+    expires_at: str | None
+    """Time at which the key expires; null: never."""
+    created_at: str
+    """Time of creation."""
+    last_used_at: str | None
+    """Time of the latest request with the key, to the minute; null before the first."""
+
+
+class ApiKeyWithSecret(TypedDict):
+    id: str
+    """Id of the key."""
+    name: str
+    """Name of the key."""
+    prefix: str
+    """First characters of the key, to recognize it."""
+    domains: list[str]
+    """Hosts from whose pages the key may be used; empty: from anywhere."""
+    expires_at: str | None
+    """Time at which the key expires; null: never."""
+    created_at: str
+    """Time of creation."""
+    last_used_at: str | None
+    """Time of the latest request with the key, to the minute; null before the first."""
+    key: str
+    """The key. Returned only in this response."""
 
 
 class Webhook(TypedDict):

@@ -33,8 +33,15 @@ const problemOf = ({ authorization }: IncomingHttpHeaders): string => {
   return 'The API key is not complete: keys are `sk_live_` and 40 letters and digits.'
 }
 
-/** Reads key and origin; `Origin` takes precedence over `Referer`, even if it has no host. Throws `INVALID_API_KEY` without a well-formed key. */
-export const identify = (headers: IncomingHttpHeaders, hashKey: HashKey): RequestIdentity => {
+/**
+ * Reads key and origin; `Origin` takes precedence over `Referer`, even if it has no host. A request without a key is identified by
+ * its session, if it has one. Throws `INVALID_API_KEY` with neither a well-formed key nor a session.
+ */
+export const identify = (
+  { headers, session }: Pick<Exchange, 'headers' | 'session'>,
+  hashKey: HashKey,
+): RequestIdentity => {
+  if (session) return { keyHash: session.tokenHash, accountId: session.accountId, originHost: null }
   const key = keyOf(headers)
   if (key === undefined) throw new AppError('INVALID_API_KEY', { publicMessage: problemOf(headers) })
   const from = headers.origin ?? headers.referer
@@ -47,13 +54,13 @@ export type KeyCheck = { readonly database: Sql; readonly refusals: RefusalCache
 /** Checks key, domain and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
   { database, refusals, hashKey }: KeyCheck,
-  { headers, headIsTooLarge }: Pick<Exchange, 'headers' | 'headIsTooLarge'>,
+  exchange: Pick<Exchange, 'headers' | 'session' | 'headIsTooLarge'>,
 ): Promise<Caller> => {
-  const request = identify(headers, hashKey)
+  const request = identify(exchange, hashKey)
   const check = () => checkRequest(database, request)
   const outcome = refusals.find(request) ?? (await refusals.queryAndCache(request, check))
   if (!outcome.ok) throw refusalError(outcome)
   const { caller } = outcome
-  if (headIsTooLarge) throw new RequestError(new AppError('URI_TOO_LONG'), { caller })
+  if (exchange.headIsTooLarge) throw new RequestError(new AppError('URI_TOO_LONG'), { caller })
   return caller
 }

@@ -18,11 +18,11 @@ const ofOurs = captureErrorCodes.filter((code) => catalog[code].status === 500)
 
 /** Component names of error sets with one status. Other sets are named after their codes. */
 const setNames: Readonly<Record<string, readonly ErrorCode[]>> = {
-  Unauthorized: ['INVALID_API_KEY'],
+  Unauthorized: ['INVALID_API_KEY', 'UNAUTHORIZED'],
   QuotaUsedUp: ['USAGE_LIMIT_EXCEEDED'],
-  Forbidden: ['DOMAIN_NOT_ALLOWED'],
-  ForbiddenFeature: ['DOMAIN_NOT_ALLOWED', 'FEATURE_NOT_AVAILABLE'],
-  ForbiddenImage: ['DOMAIN_NOT_ALLOWED', 'INVALID_SIGNATURE', 'SIGNATURE_EXPIRED'],
+  Forbidden: ['DOMAIN_NOT_ALLOWED', 'FORBIDDEN'],
+  ForbiddenFeature: ['DOMAIN_NOT_ALLOWED', 'FORBIDDEN', 'FEATURE_NOT_AVAILABLE'],
+  ForbiddenImage: ['DOMAIN_NOT_ALLOWED', 'FORBIDDEN', 'INVALID_SIGNATURE', 'SIGNATURE_EXPIRED'],
   ImageNotFound: ['NOT_FOUND', 'NOT_READY'],
   ImageGone: ['EXPIRED'],
   TooLarge: ['PAYLOAD_TOO_LARGE'],
@@ -63,7 +63,13 @@ export const commonErrors = (route: {
 }): readonly ErrorCode[] => {
   const groups: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['BAD_REQUEST', 'URI_TOO_LONG', 'SERVER_ERROR']],
-    [route.access !== 'open', ['INVALID_API_KEY', 'DOMAIN_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']],
+    [
+      route.access !== 'open',
+      [
+        ...(['INVALID_API_KEY', 'UNAUTHORIZED', 'DOMAIN_NOT_ALLOWED', 'FORBIDDEN'] as const),
+        ...(['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const),
+      ],
+    ],
     [route.access === 'key', ['VALIDATION_ERROR']],
     [route.path.includes(':'), ['NOT_FOUND']],
     [route.method === 'POST', ['IDEMPOTENCY_MISMATCH']],

@@ -96,12 +96,14 @@ export const batchEvents = forCaller({
     example,
     'Id of the last event received. Screenshots already received are not sent again; after `result` the response is 204.',
   ),
-  run: async (context, { caller: { accountId }, id, headers }) => {
+  run: async (context, request) => {
+    const { caller, id, headers } = request
+    const { accountId } = caller
     const ref = { id, accountId }
     orNotFound(await findBatch(context, ref))
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
     const reported = reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined)
-    return answerStream(context, headers, { accountId, wokenBy: accountId, gapMs }, reportBatch(context, ref, reported))
+    return answerStream(context, request, { accountId, wokenBy: accountId, gapMs }, reportBatch(context, ref, reported))
   },
 })

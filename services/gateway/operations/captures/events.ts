@@ -72,7 +72,12 @@ export const captureEvents = forCaller({
   description:
     'Server-sent events: `status` `{ status, position? }` whenever it changes, `started` `{ started_at }`, and finally `result` with the record, `deleted` `{ id }`, or `unauthorized` `{ code, message }` if the key was revoked or has expired. `position` is the number of captures waiting ahead of this one.',
   ...streamContract(events, example, 'Id of the last event received; after `result` the response is 204.'),
-  run: async (context, { caller: { accountId }, id: requestedId, headers }) => {
+  run: async (context, request) => {
+    const {
+      caller: { accountId },
+      id: requestedId,
+      headers,
+    } = request
     const { loadProgress, publicUrl } = context
     const find = () => findRecord(context, { id: requestedId, accountId })
     const { id } = orNotFound(await find())
@@ -80,7 +85,7 @@ export const captureEvents = forCaller({
     if (headers['last-event-id'] === lastId) return { status: 204 }
     return answerStream(
       context,
-      headers,
+      request,
       { accountId, wokenBy: id, gapMs: 0 },
       reportCapture(id, { find, loadProgress, publicUrl }),
     )

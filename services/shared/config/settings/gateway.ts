@@ -1,5 +1,6 @@
 import { address, integer, port, text } from './setting.ts'
 import { adminSettings } from './admin.ts'
+import { consoleSettings } from './console.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
 import { recordKeys } from './named-keys.ts'
@@ -28,6 +29,7 @@ export const gatewaySettings = {
   ...admissionSettings,
   ...linkSettings,
   ...adminSettings,
+  ...consoleSettings,
   keyPepper: text('KEY_PEPPER', {
     help: 'secret with which API keys are hashed; the gateway does not start if the keys in its database are hashed with a different one',
     secret: true,

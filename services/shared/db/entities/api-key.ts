@@ -15,6 +15,8 @@ export const ApiKey = defineEntity({
     domains: p.array().columnType('text[]'),
     expiresAt: p.datetime().columnType('timestamptz').nullable(),
     revokedAt: p.datetime().columnType('timestamptz').nullable(),
+    /** To the minute; null before the first use. */
+    lastUsedAt: p.datetime().columnType('timestamptz').nullable(),
     createdAt: p.datetime().columnType('timestamptz'),
   },
 })

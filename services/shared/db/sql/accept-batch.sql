@@ -8,11 +8,11 @@ create or replace function accept_batch(
   p_batch_id uuid, p_pool text, p_lane text, p_budget_ms integer, p_webhook_url text, p_cache_seconds integer,
   p_idempotency_key text, p_request_sha256 bytea,
   p_ids uuid[], p_urls text[], p_options text[], p_sealed bytea[], p_token_hashes bytea[], p_cache_keys bytea[],
-  p_traceparent text default null
+  p_traceparent text default null, p_account_id uuid default null
 ) returns request_check
 language plpgsql as $$
 declare
-  c request_check := check_request(p_key_hash, p_origin_host, p_counted);
+  c request_check := check_request(p_key_hash, p_origin_host, p_counted, p_account_id);
   v_total constant integer := cardinality(p_ids);
   v_source shareable;
   v_sources uuid[] := array_fill(null::uuid, array[v_total]);

@@ -1,9 +1,11 @@
 -- The first checks of every authenticated operation: the key, its domains, the minute count. Returns a rejection,
 -- never raises. accept_capture calls it too, so the checks and their order are defined only here. p_counted: this
 -- request passed the minute limit in an earlier call, so it is neither counted nor limited again. p_account_id: an
--- operator acts for this account, without a key.
+-- operator or a session of the console acts for this account, without a key.
 --
--- Lock order of all writers: capture rows (by id, then their followers by id), outbox rows (by capture_id),
+-- The key's last use is written once a minute, by the first of its concurrent requests.
+--
+-- Lock order of all writers: api_key (one row), capture rows (by id, then their followers by id), outbox rows (by capture_id),
 -- account_meter (by account_id), and only then usage, lane_meter, batch, stored_object, capture_count, idempotency_key,
 -- which belong to the accounts whose meters are locked and need no order. Every change to a meter of an account locks
 -- its account_meter row, so accepts of one account are serial and its counts exact; accounts do not wait for each other.
@@ -48,6 +50,7 @@ language plpgsql as $$
 declare
   c request_check;
   v_domains text[];
+  v_used_at timestamptz;
   v_host constant text := lower(p_origin_host);
   v_now timestamptz := clock_timestamp();
   v_minute timestamptz;
@@ -55,9 +58,9 @@ declare
 begin
   if p_account_id is null then
     select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
-           p.features, p.retention_seconds, p.max_pending, p.weight, k.domains
+           p.features, p.retention_seconds, p.max_pending, p.weight, k.domains, k.last_used_at
       into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
-           c.features, c.retention_seconds, c.max_pending, c.weight, v_domains
+           c.features, c.retention_seconds, c.max_pending, c.weight, v_domains, v_used_at
       from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
      where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
   else
@@ -80,6 +83,11 @@ begin
             and right(v_host, length(d.domain) - 1) = substr(d.domain, 2))
   ) then
     c.refusal := 'DOMAIN_NOT_ALLOWED';
+  end if;
+
+  if p_account_id is null and c.refusal is null and coalesce(v_used_at, '-infinity') < date_trunc('minute', v_now) then
+    update api_key k set last_used_at = date_trunc('minute', v_now)
+     where k.key_hash = p_key_hash and coalesce(k.last_used_at, '-infinity') < date_trunc('minute', v_now);
   end if;
 
   if c.rate_limit is not null then

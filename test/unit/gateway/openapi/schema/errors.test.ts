@@ -21,7 +21,8 @@ t.test('errors: the errors of an operation follow from its access, method and pa
   const common = commonErrors(open)
   t.same(common, ['BAD_REQUEST', 'URI_TOO_LONG', 'SERVER_ERROR'])
   const more = (of: object) => commonErrors({ ...open, ...of }).filter((code) => !common.includes(code))
-  const ofCaller = ['INVALID_API_KEY', 'DOMAIN_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']
+  const refused = ['INVALID_API_KEY', 'UNAUTHORIZED', 'DOMAIN_NOT_ALLOWED', 'FORBIDDEN']
+  const ofCaller = [...refused, 'RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']
   t.same(more({ access: 'link' }), ofCaller)
   t.same(more({ access: 'key' }), [...ofCaller, 'VALIDATION_ERROR'])
   t.same(more({ path: '/webhooks/:id' }), ['NOT_FOUND'])

@@ -1,0 +1,27 @@
+import { createSignInLink, roles, signInLinkToJson } from '#shared/db/sign-in-links.ts'
+import { type Command, dataFlag, flagText, UsageError } from './command/command.ts'
+import { findConsole, findKeyPepper } from './installation.ts'
+import { withDatabase } from './with-database.ts'
+
+/** `console`: creates a link that signs one person in to the console of an account, once. */
+export const consoleLink: Command = {
+  usage: 'console [--account ID] [--role owner|member|viewer] [--data DIR]',
+  summary: 'creates a link that signs in to the console, once within 15 minutes',
+  flags: {
+    account: { type: 'string', value: 'ID', help: 'account to sign in to (default: the first one of the data folder)' },
+    role: { type: 'string', value: 'ROLE', help: `${roles.join(', ')} (default ${roles[0]}); a viewer only reads` },
+    data: dataFlag,
+  },
+  run: async ({ env, print }, args) => {
+    const given = flagText(args, 'role') ?? roles[0]
+    const role = roles.find((each) => each === given)
+    if (!role) throw new UsageError(`--role ${given}: must be one of ${roles.join(', ')}`)
+    const { baseUrl, accountId } = await findConsole(env, args)
+    const pepper = await findKeyPepper(env, args)
+    const link = await withDatabase(env, args, (database) =>
+      createSignInLink(database, { accountId, role, pepper, actor: 'command line' }),
+    )
+    const json = signInLinkToJson(baseUrl, link)
+    print({ json, text: `${json.url}\nsigns one person in as ${role}, once, until ${json.expires_at}` })
+  },
+}

@@ -1,0 +1,122 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Sql } from '#shared/db/connection.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type ActiveSession, findSession, type Session, type SessionBounds } from '#gateway/db/sessions.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import type { Client, Clients } from './clients.ts'
+import { createClientLimit } from './client-limit.ts'
+import type { HashKey } from './identify.ts'
+import type { KeyGuesses } from './key-guesses.ts'
+import { sessionTokenOf } from './session-cookie.ts'
+
+/** Sign-ins with wrong links that one client may try at once, and again in each minute. */
+const wrongLinksPerMinute = 20
+
+/** Bounds of sessions, and the rate limits of their requests and of sign-ins. */
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Creates the dependencies of sessions from the gateway's settings. */
+export const createSessions = (config: SessionBounds & { readonly sessionRequestsPerMinute: number }) => {
+  const nowMs = () => performance.now()
+  const perMinute = config.sessionRequestsPerMinute
+  return {
+    bounds: config as SessionBounds,
+    limit: createClientLimit({ burst: perMinute, perMinute, nowMs }),
+    signInLimit: createClientLimit({ burst: wrongLinksPerMinute, perMinute: wrongLinksPerMinute, nowMs }),
+  }
+}
+
+/** The token that state-changing requests of a session send in `X-CSRF-Token`; follows from the cookie, which scripts cannot read. */
+export const csrfTokenOf = (hashKey: HashKey, sessionToken: string): string =>
+  hashKey(`csrf ${sessionToken}`).toString('base64url')
+
+/** Whether a page of the console sent the request: browsers add these headers, other clients have no cookie to abuse. */
+const isSameOrigin = (headers: IncomingHttpHeaders, publicUrl: string): boolean => {
+  const { origin, host, 'sec-fetch-site': site } = headers
+  if (site !== undefined && site !== 'same-origin') return false
+  if (origin === undefined) return true
+  return origin === new URL(publicUrl).origin || (host !== undefined && URL.parse(origin)?.host === host)
+}
+
+/** Throws `FORBIDDEN` if a page of another origin sent the request. */
+export const assertSameOrigin = ({ headers }: Pick<Exchange, 'headers'>, publicUrl: string): void => {
+  if (isSameOrigin(headers, publicUrl)) return
+  throw new AppError('FORBIDDEN', { publicMessage: 'Requests of a session are accepted from the console alone.' })
+}
+
+const assertCsrfToken = ({ headers }: Pick<Exchange, 'headers'>, expected: string): void => {
+  const given = Buffer.from(String(headers['x-csrf-token'] ?? ''))
+  const wanted = Buffer.from(expected)
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return
+  throw new AppError('FORBIDDEN', { publicMessage: 'The header X-CSRF-Token is missing or wrong: reload the page.' })
+}
+
+/** Throws `RATE_LIMIT_EXCEEDED` if the client has no token. */
+export const takeFrom = (limit: Sessions['limit'], client: Client): void => {
+  const retryAfterSeconds = limit.take(client)
+  if (retryAfterSeconds === 0) return
+  const publicMessage = `Too many requests; try again in ${retryAfterSeconds} seconds.`
+  throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage, retryAfterSeconds })
+}
+
+/**
+ * The session with this hash. As wrong keys, wrong tokens of one client are looked up in batches once there are too many. Throws
+ * `UNAUTHORIZED` if it has ended.
+ */
+const requireSession = async (
+  { database, sessions, keyGuesses, clients }: SessionCheck,
+  exchange: Exchange,
+  tokenHash: Buffer,
+): Promise<Session> => {
+  const admission = await keyGuesses.admit(tokenHash, () => clients.find(exchange))
+  if (!('settle' in admission)) throw new AppError('UNAUTHORIZED')
+  let found: Session | undefined
+  try {
+    found = await findSession(database, tokenHash, sessions.bounds)
+  } catch (error) {
+    admission.settle('unchecked')
+    throw error
+  }
+  admission.settle(found ? 'good' : 'wrong')
+  if (found) return found
+  throw new AppError('UNAUTHORIZED')
+}
+
+/** What the check of a session uses. */
+export type SessionCheck = {
+  readonly database: Sql
+  readonly hashKey: HashKey
+  readonly sessions: Sessions
+  readonly keyGuesses: KeyGuesses
+  readonly clients: Pick<Clients, 'find'>
+  readonly publicUrl: () => string
+}
+
+/** What a request does. `changesState`: also a GET that accepts a capture. `forViewers`: a viewer may do it though it changes state. */
+export type Effect = { readonly changesState: boolean; readonly forViewers?: boolean }
+
+/**
+ * The session that identifies a request; undefined without a session cookie, or with an `Authorization` header. Throws
+ * `UNAUTHORIZED` if the session has ended; `FORBIDDEN` if the request changes state and was not sent by the console, or if its
+ * role may only read; `RATE_LIMIT_EXCEEDED` if the session or all of its account's send too many.
+ */
+export const admitSession = async (
+  deps: SessionCheck,
+  exchange: Exchange,
+  { changesState, forViewers = false }: Effect,
+): Promise<ActiveSession | undefined> => {
+  const token = sessionTokenOf(exchange.headers)
+  if (token === undefined) return undefined
+  const { hashKey, sessions, publicUrl } = deps
+  const tokenHash = hashKey(token)
+  const session = await requireSession(deps, exchange, tokenHash)
+  if (changesState) {
+    assertSameOrigin(exchange, publicUrl())
+    assertCsrfToken(exchange, csrfTokenOf(hashKey, token))
+    if (session.role === 'viewer' && !forViewers)
+      throw new AppError('FORBIDDEN', { publicMessage: 'A viewer may only read; ask an owner for another role.' })
+  }
+  takeFrom(sessions.limit, { network: session.id, site: session.accountId })
+  return { ...session, tokenHash }
+}

@@ -1,0 +1,14 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import { Account } from './account.ts'
+
+/** A link with which one person signs in to the console once. Its token is not stored, only the token's hash. */
+export const SignInLink = defineEntity({
+  name: 'SignInLink',
+  tableName: 'sign_in_link',
+  properties: {
+    tokenHash: p.type(Buffer).columnType('bytea').primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').updateRule('no action').index('sign_in_link_account'),
+    role: p.text(),
+    expiresAt: p.datetime().columnType('timestamptz').index('sign_in_link_expires_at'),
+  },
+})

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { findAccount } from './accounts.ts'
+import { type Actor, recordChange } from './audit.ts'
+import type { Database } from './connection.ts'
+import { SignInLink } from './entities/sign-in-link.ts'
+import { confirmPepper } from './key-pepper.ts'
+import { createKeyHash } from './keys.ts'
+
+/** What a person may do in the console: a viewer only reads. */
+export const roles = ['owner', 'member', 'viewer'] as const
+
+/** See `roles`. */
+export type Role = (typeof roles)[number]
+
+const linkMinutes = 15
+const tokenBytes = 32
+
+/** A random token of 43 characters, as links and sessions have. */
+export const newToken = (): string => randomBytes(tokenBytes).toString('base64url')
+
+/** A new link: its token, which is not stored, and its end. */
+export type NewSignInLink = { readonly token: string; readonly expiresAt: Date }
+
+/** The link as JSON of the admin API and the command line. The token is in the fragment, which no server or proxy receives. */
+export const signInLinkToJson = (baseUrl: string, { token, expiresAt }: NewSignInLink) => ({
+  url: `${baseUrl}/console/sign-in#token=${token}`,
+  expires_at: expiresAt.toISOString(),
+})
+
+/**
+ * Creates a link that signs one person in to the console of an account, once, within 15 minutes. Throws `NOT_FOUND` for an
+ * unknown account, `CONFIGURATION` if the database's keys are hashed with another pepper.
+ */
+export const createSignInLink = async (
+  database: Database,
+  input: { readonly accountId: string; readonly role: Role; readonly pepper: string; readonly actor?: Actor },
+): Promise<NewSignInLink> => {
+  const { role, pepper, actor = 'system' } = input
+  await confirmPepper(database, pepper)
+  return await database.entities(async (entities) => {
+    const account = await findAccount(entities, input.accountId)
+    const token = newToken()
+    const expiresAt = new Date(Date.now() + linkMinutes * 60_000)
+    entities.create(SignInLink, { tokenHash: createKeyHash(pepper)(token), account, role, expiresAt })
+    recordChange(entities, { actor, action: 'sign_in_link.create', target: account.id, detail: { role } })
+    return { token, expiresAt }
+  })
+}

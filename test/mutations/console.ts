@@ -1,0 +1,134 @@
+import type { Mutation } from './mutation.ts'
+
+const gateway = 'services/gateway'
+const sessions = `${gateway}/http/identification/sessions.ts`
+const cookie = `${gateway}/http/identification/session-cookie.ts`
+
+const signIn: readonly Mutation[] = [
+  {
+    point: 'Sign-in link',
+    at: `${gateway}/db/sql/start-session.sql`,
+    replaceText: 'delete from sign_in_link where token_hash = $1 and expires_at > now() returning account_id, role',
+    by: 'select account_id, role from sign_in_link where token_hash = $1 and expires_at > now()',
+  },
+  {
+    point: 'Sign-in link',
+    at: `${gateway}/db/sql/start-session.sql`,
+    replaceText: 'token_hash = $1 and expires_at > now()',
+    by: 'token_hash = $1',
+  },
+  { point: 'Session cookie', at: `${cookie} > sessionCookie`, drop: "'HttpOnly'" },
+  { point: 'Session cookie', at: `${cookie} > sessionCookie`, drop: "'SameSite=Lax'" },
+  { point: 'Session cookie', at: `${cookie} > sessionCookie`, replace: "['Secure']", by: '[]' },
+  {
+    point: 'Session cookie',
+    at: `${gateway}/db/sessions.ts > startSession`,
+    replace: 'hash(token)',
+    by: 'Buffer.from(token)',
+  },
+  {
+    point: 'Session changes',
+    at: `${gateway}/operations/console/sessions.ts > signIn > run`,
+    drop: 'assertSameOrigin($exchange, $url)',
+  },
+]
+
+const requests: readonly Mutation[] = [
+  {
+    point: 'Session end',
+    at: `${gateway}/db/sql/find-session.sql`,
+    replaceText: 's.idle_expires_at > now() and ',
+    by: '',
+  },
+  {
+    point: 'Session end',
+    at: `${gateway}/db/sql/find-session.sql`,
+    replaceText: 'least(s.expires_at, now() + make_interval(secs => $2))',
+    by: 'now() + make_interval(secs => $2)',
+  },
+  {
+    point: 'Session end',
+    at: `${gateway}/operations/console/sessions.ts > signOut > run`,
+    drop: 'await endSession($database, $session)',
+  },
+  {
+    point: 'Session end',
+    at: `${gateway}/db/sql/valid-keys.sql`,
+    replaceText: 'and s.idle_expires_at > clock_timestamp()',
+    by: 'or true',
+  },
+  {
+    point: 'Own sessions',
+    at: `${gateway}/db/sql/find-session.sql`,
+    replaceText: ' and a.disabled_at is null',
+    by: '',
+  },
+  {
+    point: 'Own sessions',
+    at: `${gateway}/db/sessions.ts > endSession`,
+    replaceText: 'where id = $1 and account_id = $2',
+    by: 'where id = $1 and $2::uuid is not null',
+  },
+  {
+    point: 'Session requests',
+    at: `${cookie} > sessionTokenOf`,
+    drop: 'if ($authorization !== undefined) return undefined',
+  },
+  { point: 'Session requests', at: `${sessions} > admitSession`, drop: 'takeFrom($$rest)' },
+  {
+    point: 'Session requests',
+    at: 'services/shared/db/check-request.ts > checkRequest',
+    replace: '$accountId !== undefined',
+    by: 'false',
+  },
+  { point: 'Session changes', at: `${sessions} > admitSession`, drop: 'assertSameOrigin($$rest)' },
+  { point: 'Session changes', at: `${sessions} > admitSession`, drop: 'assertCsrfToken($$rest)' },
+  {
+    point: 'Session changes',
+    at: `${gateway}/operations/identify-session.ts > identifySession`,
+    replace: "$accepts || ($method !== 'GET' && $method !== 'HEAD')",
+    by: "$method !== 'GET' && $method !== 'HEAD'",
+  },
+  { point: 'Roles', at: `${sessions} > admitSession`, replace: "$session.role === 'viewer'", by: 'false' },
+]
+
+const keysAndFiles: readonly Mutation[] = [
+  {
+    point: 'Keys of the account',
+    at: `${gateway}/db/account-keys.ts > accountKeysIn > actorOf`,
+    replaceText: 'cardinality(domains) > 0 or expires_at is not null',
+    by: 'expires_at is not null',
+  },
+  {
+    point: 'Keys of the account',
+    at: `${gateway}/db/account-keys.ts > accountKeysIn > revoke`,
+    replaceText: 'where id = $1 and account_id = $2',
+    by: 'where id = $1 and $2::uuid is not null',
+  },
+  {
+    point: 'Keys of the account',
+    at: `${gateway}/db/account-keys.ts > accountKeysIn > list`,
+    replaceText: ' and revoked_at is null',
+    by: '',
+  },
+  {
+    point: 'Keys of the account',
+    at: 'services/shared/db/sql/check-request.sql',
+    replaceText: "update api_key k set last_used_at = date_trunc('minute', v_now)",
+    by: 'update api_key k set last_used_at = k.last_used_at',
+  },
+  {
+    point: 'Console files',
+    at: `${gateway}/console/static-files.ts > policy`,
+    replaceText: "script-src 'self'",
+    by: "script-src 'self' 'unsafe-inline'",
+  },
+  {
+    point: 'Console files',
+    at: `${gateway}/console/static-files.ts > accepts`,
+    drop: '!$parameters.some($$rest)',
+  },
+]
+
+/** Faults against sign-in, sessions, roles, keys and files of the console. */
+export const consoleFaults: readonly Mutation[] = [...signIn, ...requests, ...keysAndFiles]
