@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { join, resolve } from 'node:path'
+import { execFile, execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
 import axe from 'axe-core'
 import type { Page } from 'playwright'
 import t from 'tap'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
-import { startConsoleStandIn } from '#test/helpers/console-stand-in.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -12,16 +12,21 @@ const pages = ['Overview', 'Playground', 'Captures', 'Batches', 'Webhooks', 'Key
 const markup = '<img src=x onerror=alert(1)><b>bold</b>'
 const captureMs = 60_000
 
-const system = await startSystem(['--workers-max', '1'])
-const { base_url: baseUrl, api_key: apiKey } = await system.readLocal()
 execFileSync(process.execPath, ['tools/console/build.ts'], { cwd: root })
-const webConsole = await startConsoleStandIn(join(root, '.tools/console'), { baseUrl, apiKey })
+const system = await startSystem(['--workers-max', '1'])
+const { baseUrl } = system
 const browser = await startBareBrowser()
 t.teardown(async () => {
   await browser.close()
-  webConsole.close()
   await system.stop()
 })
+
+/** A new sign-in link, which works once. */
+const signInLink = async (role = 'owner'): Promise<string> => {
+  const command = ['console', '--data', system.dataDir, '--role', role, '--json']
+  const { stdout } = await promisify(execFile)(resolve(root, 'bin/shutterfleet'), command)
+  return (JSON.parse(stdout) as { url: string }).url
+}
 
 /** Violations of the content security policy, errors of scripts, dialogs, and requests to elsewhere. */
 const complaints: string[] = []
@@ -36,13 +41,13 @@ const openContext = async (options: { readonly width?: number; readonly colorSch
   })
   page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`))
   page.on('request', (request) => {
-    if (!request.url().startsWith(webConsole.url)) complaints.push(request.url())
+    if (!request.url().startsWith(baseUrl)) complaints.push(request.url())
   })
   return page
 }
 
-const signIn = async (page: Page) => {
-  await page.goto(webConsole.signInLink())
+const signIn = async (page: Page, role?: string) => {
+  await page.goto(await signInLink(role))
   await page.getByRole('navigation').waitFor()
 }
 
@@ -63,19 +68,19 @@ const violationsOn = async (page: Page): Promise<string[]> => {
 
 t.test('sign-in: a link works once, and its token leaves the address', async (t) => {
   const [page, other] = [await openContext(), await openContext()]
-  const link = webConsole.signInLink()
+  const link = await signInLink()
   await page.goto(link)
   await page.getByRole('navigation').waitFor()
-  t.equal(page.url(), `${webConsole.url}/console/`)
+  t.equal(page.url(), `${baseUrl}/console/`)
   await other.goto(link)
   await other.getByRole('heading', { name: 'This link no longer works' }).waitFor()
   t.same(await violationsOn(other), [])
-  t.equal(other.url(), `${webConsole.url}/console/sign-in`)
+  t.equal(other.url(), `${baseUrl}/console/sign-in`)
 })
 
 t.test('sign-in: without a session every page says how to get one', async (t) => {
   const page = await openContext()
-  await page.goto(`${webConsole.url}/console/keys`)
+  await page.goto(`${baseUrl}/console/keys`)
   await page.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
   t.equal(await page.getByRole('navigation').count(), 0)
 })
@@ -147,7 +152,7 @@ t.test('playground: messages of the API stand at their controls, as text', async
 t.test('playground: a link to the form fills it', async (t) => {
   const page = await openContext()
   await signIn(page)
-  await page.goto(`${webConsole.url}/console/playground?url=https%3A%2F%2Fexample.com&width=700&block_cookies=false`)
+  await page.goto(`${baseUrl}/console/playground?url=https%3A%2F%2Fexample.com&width=700&block_cookies=false`)
   t.equal(await page.getByRole('textbox', { name: 'URL' }).inputValue(), 'https://example.com')
   const sample = page.getByRole('region', { name: 'curl' })
   for (const part of ['"width": 700', '"block_cookies": false']) t.match(await sample.textContent(), part)
@@ -196,6 +201,19 @@ t.test('session: a page whose session has ended says so', async (t) => {
   t.same(await violationsOn(page), [])
 })
 
+t.test('roles: a viewer sees the pages without what changes something, and the server refuses it too', async (t) => {
+  const page = await openContext()
+  await signIn(page, 'viewer')
+  await openPage(page, 'Keys')
+  t.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
+  t.same(await violationsOn(page), [])
+  const { csrf_token: token } = (await (await page.request.get(`${baseUrl}/console/api/session`)).json()) as {
+    csrf_token: string
+  }
+  const headers = { 'x-csrf-token': token }
+  t.equal((await page.request.post(`${baseUrl}/v1/keys`, { headers, data: { name: 'x' } })).status(), 403)
+})
+
 t.test('account menu: after signing out the old cookie is refused', async (t) => {
   const page = await openContext()
   await signIn(page)
@@ -205,7 +223,7 @@ t.test('account menu: after signing out the old cookie is refused', async (t) =>
   await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
   await page.context().addCookies(cookies)
   for (const path of ['/console/api/session', '/v1/account', '/v1/keys'])
-    t.equal((await page.context().request.get(webConsole.url + path)).status(), 401, path)
+    t.equal((await page.context().request.get(baseUrl + path)).status(), 401, path)
 })
 
 t.test('console: breaks no content security policy, runs no stored markup, and asks nobody else', async (t) => {

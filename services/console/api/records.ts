@@ -11,7 +11,7 @@ export type Key = {
   readonly id: string
   readonly name: string
   readonly prefix: string
-  readonly allowed_domains?: readonly string[]
+  readonly domains?: readonly string[]
   readonly created_at: string
   readonly last_used_at?: string | null
 }

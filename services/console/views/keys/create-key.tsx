@@ -16,7 +16,7 @@ export const CreateKey = (props: { path: string; onCreated: () => unknown; onClo
   const [secret, setSecret] = useState<string>()
   const create = async () => {
     const allowed = linesOf(domains)
-    const body = { name, ...(allowed.length > 0 && { allowed_domains: allowed }) }
+    const body = { name, ...(allowed.length > 0 && { domains: allowed }) }
     const { data } = await api<{ data: CreatedKey }>(path, { method: 'POST', body })
     setSecret(data.key)
     onCreated()

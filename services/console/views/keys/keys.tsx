@@ -12,7 +12,7 @@ import { CreateKey } from './create-key.tsx'
 const path = '/v1/keys'
 
 const KeyRow = ({ apiKey, onRevoke }: { apiKey: Key; onRevoke: (() => void) | undefined }) => {
-  const { name, prefix, allowed_domains: domains = [], created_at, last_used_at } = apiKey
+  const { name, prefix, domains = [], created_at, last_used_at } = apiKey
   return (
     <tr>
       <td class="main-cell">
