@@ -6,19 +6,6 @@ export type CapturePage = {
   readonly meta: { readonly total: number; readonly total_estimated?: true; readonly next_cursor: string | null }
 }
 
-/** An API key, without its secret. */
-export type Key = {
-  readonly id: string
-  readonly name: string
-  readonly prefix: string
-  readonly domains?: readonly string[]
-  readonly created_at: string
-  readonly last_used_at?: string | null
-}
-
-/** An API key with its secret, which is returned only once. */
-export type CreatedKey = Key & { readonly key: string }
-
 /** A session of the account, in the list of sessions. */
 export type ListedSession = {
   readonly id: string

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { CreatedKey } from '#console/api/records.ts'
+import type { ApiKeyWithSecret } from '#client/responses.js'
 import { useApi } from '#console/api/session.tsx'
 import { Dialog, DialogForm } from '#console/components/dialog.tsx'
 import { Field } from '#console/components/field.tsx'
@@ -17,7 +17,7 @@ export const CreateKey = (props: { path: string; onCreated: () => unknown; onClo
   const create = async () => {
     const allowed = linesOf(domains)
     const body = { name, ...(allowed.length > 0 && { domains: allowed }) }
-    const { data } = await api<{ data: CreatedKey }>(path, { method: 'POST', body })
+    const { data } = await api<{ data: ApiKeyWithSecret }>(path, { method: 'POST', body })
     setSecret(data.key)
     onCreated()
   }

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import type { Key } from '#console/api/records.ts'
+import type { ApiKey } from '#client/responses.js'
 import { useApi, useSession } from '#console/api/session.tsx'
 import { ConfirmDialog } from '#console/components/dialog.tsx'
 import { Page } from '#console/components/page.tsx'
@@ -11,8 +11,8 @@ import { CreateKey } from './create-key.tsx'
 
 const path = '/v1/keys'
 
-const KeyRow = ({ apiKey, onRevoke }: { apiKey: Key; onRevoke: (() => void) | undefined }) => {
-  const { name, prefix, domains = [], created_at, last_used_at } = apiKey
+const KeyRow = ({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: (() => void) | undefined }) => {
+  const { name, prefix, domains, created_at, last_used_at } = apiKey
   return (
     <tr>
       <td class="main-cell">
@@ -40,7 +40,7 @@ const KeyRow = ({ apiKey, onRevoke }: { apiKey: Key; onRevoke: (() => void) | un
   )
 }
 
-const KeyTable = ({ keys, onRevoke }: { keys: readonly Key[]; onRevoke: ((key: Key) => void) | undefined }) => (
+const KeyTable = ({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: ((key: ApiKey) => void) | undefined }) => (
   <table>
     <thead>
       <tr>
@@ -75,9 +75,9 @@ export const Keys = () => {
   const api = useApi()
   const client = useQueryClient()
   const { role } = useSession()
-  const query = useQuery<{ data: readonly Key[] }>({ queryKey: [path] })
+  const query = useQuery<{ data: readonly ApiKey[] }>({ queryKey: [path] })
   const [isCreating, setIsCreating] = useState(false)
-  const [revoked, setRevoked] = useState<Key>()
+  const [revoked, setRevoked] = useState<ApiKey>()
   const reload = () => client.invalidateQueries({ queryKey: [path] })
   const revoke = async () => {
     await api(`${path}/${revoked?.id}`, { method: 'DELETE' })
