@@ -46,9 +46,9 @@ export const assertSameOrigin = ({ headers }: Pick<Exchange, 'headers'>, publicU
 }
 
 const assertCsrfToken = ({ headers }: Pick<Exchange, 'headers'>, expected: string): void => {
-  const given = Buffer.from(String(headers['x-csrf-token'] ?? ''))
-  const wanted = Buffer.from(expected)
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return
+  const sent = Buffer.from(String(headers['x-csrf-token'] ?? ''))
+  const token = Buffer.from(expected)
+  if (sent.length === token.length && timingSafeEqual(sent, token)) return
   throw new AppError('FORBIDDEN', { publicMessage: 'The header X-CSRF-Token is missing or wrong: reload the page.' })
 }
 
