@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { readTraceId } from '#shared/telemetry/trace.ts'
+import { recordActivity } from './activity/record-activity.ts'
 import type { Context } from './context/context.ts'
 import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
@@ -13,7 +14,7 @@ import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
 import { sessionOperations } from './operations/console/sessions.ts'
-import { identifySession } from './operations/identify-session.ts'
+import { assertSessionMay, identifySession } from './operations/identify-session.ts'
 import type { Served } from './operations/operation.ts'
 import { prefixes, routes } from './routes.ts'
 import { showScript } from './operations/reference/reference.ts'
@@ -84,18 +85,21 @@ const uncached = (answer: Answer): Answer => ({
 /**
  * Serves a request of an operation. Throws `RATE_LIMIT_EXCEEDED` if its client sent too many invalid keys. During maintenance
  * an operation that accepts captures fails. A session is checked here; otherwise the operation itself authorizes the caller,
- * counts the request and reads it.
+ * counts the request and reads it. What an identified request did is recorded.
  */
 const answerOperation = async (context: Context, operation: Served, exchange: Exchange): Promise<Answer> => {
   const settleKey = await admitKey(context, exchange)
+  let identified = exchange
   const work = async () => {
     refuseInMaintenance(context, operation)
-    const identified = await identifySession(context, operation, exchange)
+    identified = await identifySession(context, operation, exchange)
+    assertSessionMay(context, operation, identified)
     const answer = await operation.run(context, identified)
     return identified.session ? uncached(answer) : answer
   }
   const answer = await work().catch((thrown: unknown) => thrownAnswer(thrown, exchange.requestId))
   settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'unchecked')
+  recordActivity(context, operation.name, identified, answer)
   return answer
 }
 

@@ -1,3 +1,4 @@
+import { listActivity } from './operations/account/activity.ts'
 import { accountOperations } from './operations/account/account.ts'
 import { createScreenshots } from './operations/batches/create.ts'
 import { batchEvents } from './operations/batches/events.ts'
@@ -34,6 +35,7 @@ export const routes: readonly Operation[] = [
   deleteScreenshot,
   signUrl,
   ...accountOperations,
+  listActivity,
   ...keyOperations,
   ...captureDeliveryOperations,
   showOpenapi,

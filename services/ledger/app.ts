@@ -1,5 +1,6 @@
 import { relayWakeupSubject } from '#shared/queue/subjects.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
+import { keepActivity } from './keep-activity.ts'
 import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
 import { eraseAccounts } from './erase-accounts.ts'
@@ -33,7 +34,10 @@ const loopsWith =
  */
 const cleanupPauseTurns = 4
 
-type Cleanup = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events' | 'idleMonitor' | 'rowRetentionDays'>
+type Cleanup = Pick<
+  Ledger,
+  'database' | 'queue' | 'objects' | 'events' | 'idleMonitor' | 'rowRetentionDays' | 'activityDays'
+>
 
 /** The loops that delete. Each continues while its batches are full; several ledgers share the work. */
 export const cleanupLoops = (ledger: Cleanup): Loop[] => {
@@ -43,6 +47,7 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
     loop('removals', { everyMs: 5000, idleMs: 15_000 }, () => removeObjects(ledger)),
     loop('erasures', { everyMs: 5000, idleMs: 15_000 }, () => eraseAccounts(ledger)),
     loop('orphans', { everyMs: 30_000, idleMs: 30_000 }, () => sweepOrphans(ledger)),
+    loop('activity', { everyMs: 600_000, idleMs: 600_000 }, () => keepActivity(ledger)),
     loop('retention', { everyMs: 60_000, idleMs: 60_000 }, () => removeOldRows(ledger)),
   ].map((each) => ({ ...each, pauseTurns: cleanupPauseTurns }))
 }

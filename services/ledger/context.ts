@@ -24,6 +24,7 @@ type Settings = Pick<
   | 'resultsMaxBytes'
   | 'streamReplicas'
   | 'rowRetentionDays'
+  | 'activityDays'
 >
 
 /** Connections, settings and state shared by the loops of the ledger. */

@@ -116,7 +116,15 @@ const removeOver = async ({ database, queue }: Served['gateway'], expiredRows: n
     loopFailed: (_name: string, error: Error) => stop.abort(error),
   }
   const objects = { delete: async () => [], list: async function* list() {} }
-  const ledger = { database, queue, events, objects, rowRetentionDays, idleMonitor: createIdleMonitor() }
+  const ledger = {
+    database,
+    queue,
+    events,
+    objects,
+    rowRetentionDays,
+    activityDays: 90,
+    idleMonitor: createIdleMonitor(),
+  }
   const loops = cleanupLoops(ledger).map((loop) => runLoop(loop, events, stop.signal))
   await eventually(() => tally.isDone() || stop.signal.aborted, { withinMs: removalMs, what: 'all is removed' })
   const { aborted, reason } = stop.signal

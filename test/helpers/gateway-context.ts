@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
+import type { Activity } from '#gateway/db/activity.ts'
 import type { Account } from '#gateway/records/account.ts'
 import type { ApiKeyRecord } from '#gateway/records/key.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
@@ -131,7 +132,7 @@ export const completedCapture: FoundCapture = {
 
 /** A context that records calls in `calls` and returns what `answers` defines. Tests change the answers. */
 export type TestContext = Context & {
-  readonly calls: DatabaseCalls & { published: string[]; relayWakeups: number }
+  readonly calls: DatabaseCalls & { published: string[]; relayWakeups: number; activities: Activity[] }
   readonly answers: DatabaseAnswers & {
     refused: () => Refusal | undefined
     validKey: () => boolean
@@ -185,7 +186,7 @@ const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
   const none = { accepted: [], tried: [], batches: [], checks: 0 }
-  const calls: TestContext['calls'] = { ...none, published: [], relayWakeups: 0 }
+  const calls: TestContext['calls'] = { ...none, published: [], relayWakeups: 0, activities: [] }
   const answers: TestContext['answers'] = {
     accept: accepted,
     acceptBatch: ({ members }) => ({ ...accepted(), admittedIds: members.map(({ id }) => id) }),
@@ -220,6 +221,7 @@ export const createTestContext = (): TestContext => {
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
     ...fakeConsole(),
+    activity: { record: (activity) => void calls.activities.push(activity) },
     idempotencyStore: {
       claim: async () => ({ outcome: 'claimed', claimedAt: '2026-06-01 12:34:56+00' }),
       save: async () => {},

@@ -62,6 +62,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     resultsMaxBytes: 0,
     streamReplicas: 0,
     rowRetentionDays: 90,
+    activityDays: 90,
     deleted,
     recordedEvents,
     ...more,

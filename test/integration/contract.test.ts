@@ -54,7 +54,7 @@ type Expect = (status: number, ...parameters: Parameters<Call>) => Promise<Respo
 const readAccount = async (expect: Expect) => {
   const id = await readId(await expect(200, 'POST', '/keys', { name: 'Website' }))
   await expect(204, 'DELETE', `/keys/${id}`)
-  for (const path of ['/keys', '/account', '/account/usage']) await expect(200, 'GET', path)
+  for (const path of ['/keys', '/account', '/account/usage', '/account/activity']) await expect(200, 'GET', path)
 }
 
 // Contract: Success statuses

@@ -29,6 +29,7 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   sign_url: (shots) => shots.signedUrl('1'),
   account: (shots) => shots.account(),
   usage: (shots) => shots.usage(),
+  activity: (shots) => shots.activity().next(),
   key_list: (shots) => shots.keys.list(),
   key_create: (shots) => shots.keys.create({ name: 'Website' }),
   key_revoke: (shots) => shots.keys.revoke('1'),

@@ -85,11 +85,26 @@ const requests: readonly Mutation[] = [
   { point: 'Session changes', at: `${sessions} > admitSession`, drop: 'assertCsrfToken($$rest)' },
   {
     point: 'Session changes',
-    at: `${gateway}/operations/identify-session.ts > identifySession`,
+    at: `${gateway}/operations/identify-session.ts > assertSessionMay`,
     replace: "$accepts || ($method !== 'GET' && $method !== 'HEAD')",
     by: "$method !== 'GET' && $method !== 'HEAD'",
   },
   { point: 'Roles', at: `${sessions} > admitSession`, replace: "$session.role === 'viewer'", by: 'false' },
+]
+
+const activity: readonly Mutation[] = [
+  {
+    point: 'Activity',
+    at: `${gateway}/db/sql/list-activity.sql`,
+    replaceText: 'where account_id = $1',
+    by: 'where $1::uuid is not null',
+  },
+  {
+    point: 'Activity',
+    at: `${gateway}/activity/record-activity.ts > recordActivity`,
+    replace: '$answer.caller?.accountId ?? $session?.accountId',
+    by: '$answer.caller?.accountId',
+  },
 ]
 
 const keysAndFiles: readonly Mutation[] = [
@@ -131,4 +146,4 @@ const keysAndFiles: readonly Mutation[] = [
 ]
 
 /** Faults against sign-in, sessions, roles, keys and files of the console. */
-export const consoleFaults: readonly Mutation[] = [...signIn, ...requests, ...keysAndFiles]
+export const consoleFaults: readonly Mutation[] = [...signIn, ...requests, ...activity, ...keysAndFiles]

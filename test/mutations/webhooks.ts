@@ -116,8 +116,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Administered accounts',
     at: 'services/ledger/erase-accounts.ts > listTables',
-    replaceText: "'api_key')",
-    by: "'api_key', 'batch')",
+    replaceText: "'activity')",
+    by: "'activity', 'batch')",
   },
   {
     point: 'Administered keys',

@@ -34,6 +34,7 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "image_head": lambda shots: shots.describe_image("1"),
     "sign_url": lambda shots: shots.signed_url("1"),
     "account": lambda shots: shots.account(),
+    "activity": lambda shots: list(shots.activity()),
     "usage": lambda shots: shots.usage(),
     "capture_deliveries": lambda shots: list(shots.deliveries("1")),
     "capture_redeliver": lambda shots: shots.redeliver("1", "2"),

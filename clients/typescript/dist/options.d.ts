@@ -96,6 +96,16 @@ export interface PageOptions extends CallOptions {
     /** 1 to 100. Default: 20. */
     perPage?: number;
 }
+export interface ActivityFilter extends PageOptions {
+    /** Earliest date or time, ISO 8601. */
+    from?: string;
+    /** Latest date or time, ISO 8601. */
+    to?: string;
+    /** Id of an API key. */
+    key_id?: string;
+    /** `operationId`, as in the OpenAPI document. */
+    operation?: string;
+}
 export interface ListFilter extends PageOptions {
     status?: Screenshot['status'];
     /** Earliest date or time of creation, ISO 8601. */

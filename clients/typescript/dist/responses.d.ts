@@ -384,3 +384,23 @@ export interface SignedUrl {
     /** Minutes for which the link is valid; 0 for a permanent link. */
     expires_in: number;
 }
+export interface ActivityEntry {
+    /** Id of the entry. */
+    id: string;
+    /** Time of the response. */
+    at: string;
+    /** Id of the API key that identified the request; null for a session of the console. */
+    key_id: string | null;
+    /** Id of the session of the console that identified the request. */
+    session_id: string | null;
+    /** IPv4 address, or IPv6 /64, of the request's client. */
+    client: string;
+    /** `operationId` of the request, as in the OpenAPI document. */
+    operation: string;
+    /** Id in the path, or of the screenshot that the request created; null if there is none. */
+    object_id: string | null;
+    /** HTTP status of the response. */
+    status: number;
+    /** Code of the error; null if the request succeeded. */
+    code: string | null;
+}

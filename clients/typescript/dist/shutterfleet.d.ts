@@ -1,8 +1,8 @@
-import type { BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
+import type { ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
 import { Keys } from './keys.ts';
 import { Webhooks } from './webhooks.ts';
 import type { BatchParameters } from './requests.ts';
-import type { Account, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts';
+import type { Account, ActivityEntry, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts';
 export { ShutterfleetError } from './shutterfleet-error.ts';
 export type * from './options.ts';
 export { verifyWebhook } from './verify-webhook.ts';
@@ -48,6 +48,8 @@ export declare class Shutterfleet {
     }): Promise<SignedUrl>;
     account({ signal }?: CallOptions): Promise<Account>;
     usage({ signal }?: CallOptions): Promise<Usage>;
+    /** What the requests of the account did, newest first. */
+    activity(filter?: ActivityFilter): AsyncGenerator<ActivityEntry, void>;
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
     events(id: string, { signal }?: CallOptions): AsyncGenerator<CaptureEvent, void>;
     /** Events of a batch up to `result` or `deleted`; reconnects if the connection ends earlier. */

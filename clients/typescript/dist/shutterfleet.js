@@ -131,6 +131,10 @@ export class Shutterfleet {
     usage({ signal } = {}) {
         return this.#transport.data('/account/usage', { signal });
     }
+    /** What the requests of the account did, newest first. */
+    activity(filter) {
+        return this.#transport.pages('/account/activity', filter);
+    }
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
     events(id, { signal } = {}) {
         return this.#events(at(id, '/events'), signal);

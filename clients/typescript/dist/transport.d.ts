@@ -1,5 +1,5 @@
 import { type Send } from './send-request.ts';
-import type { ClientOptions, ListFilter } from './options.ts';
+import type { ActivityFilter, ClientOptions, ListFilter } from './options.ts';
 type Query = Readonly<Record<string, string | number | undefined>>;
 /** `?name=value…`, or nothing if no value is given. */
 export declare const queryOf: (values: Query) => string;
@@ -9,6 +9,6 @@ export declare const createTransport: (options: Required<ClientOptions>) => {
     send: Send;
     data<Data>(path: string, options?: import("./send-request.ts").SendOptions | undefined): Promise<Data>;
     /** Entries of all pages; a page is requested when its first entry is read. */
-    pages<Entry>(path: string, { perPage, signal, ...filter }?: ListFilter): AsyncGenerator<Entry, void>;
+    pages<Entry>(path: string, { perPage, signal, ...filter }?: ListFilter | ActivityFilter): AsyncGenerator<Entry, void>;
 };
 export {};

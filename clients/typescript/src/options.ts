@@ -71,6 +71,17 @@ export interface PageOptions extends CallOptions {
   perPage?: number
 }
 
+export interface ActivityFilter extends PageOptions {
+  /** Earliest date or time, ISO 8601. */
+  from?: string
+  /** Latest date or time, ISO 8601. */
+  to?: string
+  /** Id of an API key. */
+  key_id?: string
+  /** `operationId`, as in the OpenAPI document. */
+  operation?: string
+}
+
 export interface ListFilter extends PageOptions {
   status?: Screenshot['status']
   /** Earliest date or time of creation, ISO 8601. */

@@ -2,6 +2,7 @@ import { readEvents } from './read-events.ts'
 import { ShutterfleetError } from './shutterfleet-error.ts'
 import { createTransport, queryOf, type Transport } from './transport.ts'
 import type {
+  ActivityFilter,
   BatchEvent,
   CallOptions,
   CaptureEvent,
@@ -17,7 +18,16 @@ import type {
 import { Keys } from './keys.ts'
 import { Webhooks } from './webhooks.ts'
 import type { BatchParameters } from './requests.ts'
-import type { Account, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts'
+import type {
+  Account,
+  ActivityEntry,
+  Batch,
+  Delivery,
+  Screenshot,
+  SignedUrl,
+  Usage,
+  QueuedDelivery,
+} from './responses.ts'
 
 export { ShutterfleetError } from './shutterfleet-error.ts'
 export type * from './options.ts'
@@ -179,6 +189,11 @@ export class Shutterfleet {
 
   usage({ signal }: CallOptions = {}): Promise<Usage> {
     return this.#transport.data('/account/usage', { signal })
+  }
+
+  /** What the requests of the account did, newest first. */
+  activity(filter?: ActivityFilter): AsyncGenerator<ActivityEntry, void> {
+    return this.#transport.pages('/account/activity', filter)
   }
 
   /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */

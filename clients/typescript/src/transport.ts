@@ -1,5 +1,5 @@
 import { createSender, type Send } from './send-request.ts'
-import type { ClientOptions, ListFilter } from './options.ts'
+import type { ActivityFilter, ClientOptions, ListFilter } from './options.ts'
 
 type Query = Readonly<Record<string, string | number | undefined>>
 type Page = { readonly data: readonly unknown[]; readonly meta: { readonly next_cursor: string | null } }
@@ -24,7 +24,10 @@ export const createTransport = (options: Required<ClientOptions>) => {
     },
 
     /** Entries of all pages; a page is requested when its first entry is read. */
-    async *pages<Entry>(path: string, { perPage, signal, ...filter }: ListFilter = {}): AsyncGenerator<Entry, void> {
+    async *pages<Entry>(
+      path: string,
+      { perPage, signal, ...filter }: ListFilter | ActivityFilter = {},
+    ): AsyncGenerator<Entry, void> {
       let cursor: string | undefined
       do {
         const response = await send(path + queryOf({ per_page: perPage, ...filter, cursor }), { signal })

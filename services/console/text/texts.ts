@@ -300,8 +300,17 @@ export const texts = {
     members: 'Captures',
   },
   activity: {
-    title: 'Not recorded yet',
-    text: 'This version does not keep a log of requests by key and session. What has been captured is under Captures, what was sent to your receivers under Webhooks.',
+    time: 'Time',
+    operation: 'Operation',
+    outcome: 'Outcome',
+    by: 'By',
+    client: 'Client',
+    all: 'All operations',
+    session: 'Console',
+    revokedKey: 'Revoked key',
+    empty: 'Nothing here',
+    emptyText:
+      'Requests appear here about a second after their response, and stay for as long as your operator keeps them.',
   },
   settings: {
     account: 'Account',

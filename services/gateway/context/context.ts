@@ -35,6 +35,8 @@ import type { HashKey } from '#gateway/http/identification/identify.ts'
 import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
+import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
+import { type Activity, recordActivities } from '#gateway/db/activity.ts'
 import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
@@ -62,6 +64,7 @@ export type Context = {
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
   readonly accountKeys: AccountKeys
+  readonly activity: Pick<ActivityRecorder, 'record'>
   readonly sessions: Sessions
   readonly showConsole: ShowConsole
   readonly objects: ObjectStore
@@ -184,6 +187,8 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const { waitersMax } = config
+  const write = (activities: readonly Activity[]) => recordActivities(database, activities)
+  const activity = stack.use(new ActivityRecorder({ write, events }))
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
@@ -204,6 +209,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
     ...consoleOf(database, config),
+    activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
     bufferedImages,

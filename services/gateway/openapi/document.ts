@@ -13,6 +13,7 @@ import {
 import { screenshotPage } from '#gateway/records/capture-page.ts'
 import { delivery, deliveryAttempt, deliveryPage, queuedDeliveryAnswer } from '#gateway/records/delivery.ts'
 import { eventBodies } from '#gateway/records/event.ts'
+import { activityEntry } from '#gateway/records/activity.ts'
 import { apiKey, apiKeyList, apiKeyWithSecretAnswer } from '#gateway/records/key.ts'
 import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
 import { eventDocs } from './events.ts'
@@ -113,6 +114,7 @@ const shared: readonly Schema[] = [
   plan,
   accountAnswer,
   usageAnswer,
+  activityEntry,
   apiKey,
   apiKeyList,
   apiKeyWithSecretAnswer,

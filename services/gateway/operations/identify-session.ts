@@ -1,16 +1,25 @@
-import { admitSession, type SessionCheck } from '#gateway/http/identification/sessions.ts'
+import { admitSession, type SessionCheck, sessionOf } from '#gateway/http/identification/sessions.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { linkOf } from '#gateway/links/links.ts'
 import type { Served } from './operation.ts'
 
-/**
- * Adds the console's session to a request that has one and is not identified otherwise: by a key, or a signed link. A GET that
- * accepts a capture changes state too: browsers send the cookie with a link that another site's page opens.
- */
-export const identifySession = async (deps: SessionCheck, operation: Served, exchange: Exchange): Promise<Exchange> => {
-  const { access, method, accepts = false, forViewers = false } = operation
+/** Adds the console's session to a request that has one and is not identified otherwise: by a key, or a signed link. */
+export const identifySession = async (
+  deps: SessionCheck,
+  { access }: Served,
+  exchange: Exchange,
+): Promise<Exchange> => {
   if (access === 'open' || (access === 'link' && linkOf(exchange))) return exchange
-  const changesState = accepts || (method !== 'GET' && method !== 'HEAD')
-  const session = await admitSession(deps, exchange, { changesState, forViewers })
+  const session = await sessionOf(deps, exchange)
   return session ? { ...exchange, session } : exchange
+}
+
+/**
+ * Checks what a session, if there is one, may do. A GET that accepts a capture changes state too: browsers send the cookie with a
+ * link that another site's page opens.
+ */
+export const assertSessionMay = (deps: SessionCheck, operation: Served, { headers, session }: Exchange): void => {
+  const { method, accepts = false, forViewers = false } = operation
+  const changesState = accepts || (method !== 'GET' && method !== 'HEAD')
+  if (session) admitSession(deps, { headers, session }, { changesState, forViewers })
 }

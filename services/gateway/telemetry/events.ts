@@ -61,6 +61,8 @@ const metricTable = {
   captures_published_total: { counter: 'Captures put into the queue', labels: ['lane'] },
   captures_left_to_relay_total: { counter: 'Captures that could not be put into the queue' },
   images_missing_total: { counter: 'Images that are not in the store as reported' },
+  activity_recorded_total: { counter: 'Activities of authenticated requests that were stored' },
+  activity_lost_total: { counter: 'Activities that could not be stored, because too many waited for PostgreSQL' },
   uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
 } as const satisfies MetricTable
 
@@ -109,6 +111,13 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     /** A worker's request for a new address got no response; it is repeated. */
     notSigned: (id: string, cause: unknown) =>
       log.warn({ capture: id, reason: String(cause) }, 'the address of an image could not be signed'),
+    activityRecorded: (rows: number) => metric.activity_recorded_total.inc(rows),
+    /** A write of activities failed; it is repeated. */
+    activityDelayed: (cause: unknown) => log.warn({ reason: String(cause) }, 'activities could not be stored'),
+    activityLost: (rows: number) => {
+      metric.activity_lost_total.inc(rows)
+      log.error({ rows }, 'activities were lost')
+    },
     /** `cause`: why the files driver could not store the image. */
     uploaded: (status: number, cause?: Error) => {
       metric.uploads_total.inc({ status: String(status) })

@@ -17,6 +17,7 @@ export type IgnoreReason = 'pool' | 'token' | 'object_key' | 'late_failure'
 
 /** The loops of the ledger. */
 export type LoopName =
+  | 'activity'
   | 'relay'
   | 'reaper'
   | 'unstarted'

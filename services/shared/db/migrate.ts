@@ -13,6 +13,7 @@ export const migrationStatementMs = 3_600_000
 /** The replaceable SQL functions, ordered by their use of each other's types. */
 const functions = [
   'iso-time',
+  'keep-activity',
   'check-request',
   'count-ended',
   'queue-deliveries',
@@ -80,7 +81,8 @@ const applyFunctions = async (sql: Sql): Promise<string[]> => {
 }
 
 /**
- * Brings the database to this version's schema: pending migrations, then the SQL functions whose text differs. A database
+ * Brings the database to this version's schema: pending migrations, the SQL functions whose text differs, and the
+ * partitions of the next days. A database
  * with many rows has to be opened with `migrationStatementMs`. Takes a lock, waiting at most a minute for another
  * migration. Idempotent. Returns the names of what was applied. Throws `CONFIGURATION`, with nothing changed, if the
  * schema is that of a newer release.
@@ -92,5 +94,8 @@ export const migrate = (database: Database): Promise<string[]> =>
     const applied = await database.orm.migrator.up().catch((error: unknown) => {
       throw classifyDatabaseError(error)
     })
-    return [...applied.map(({ name }) => name), ...(await applyFunctions(sql))]
+    const functionsApplied = await applyFunctions(sql)
+    // The ledger removes old days; no day is older.
+    await sql.query('select keep_activity(36500)')
+    return [...applied.map(({ name }) => name), ...functionsApplied]
   })

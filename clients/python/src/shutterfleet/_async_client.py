@@ -16,6 +16,7 @@ from ._operations import Operations, at
 from .errors import read_error
 from .types import (
     Account,
+    ActivityEntry,
     ApiKey,
     ApiKeyWithSecret,
     Batch,
@@ -297,6 +298,19 @@ class AsyncShutterfleet:
     async def usage(self) -> Usage:
         usage: Usage = await self._transport.data("GET", "/account/usage")
         return usage
+
+    def activity(
+        self,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        key_id: str | None = None,
+        operation: str | None = None,
+        per_page: int | None = None,
+    ) -> AsyncIterator[ActivityEntry]:
+        """What the requests of the account did, newest first, between two dates or times (ISO 8601)."""
+        query = {"from": since, "to": until, "key_id": key_id, "operation": operation, "per_page": per_page}
+        return self._transport.pages("/account/activity", **query)
 
     def events(self, id: str) -> AsyncIterator[StreamEvent]:
         """Events of a capture up to `result` or `deleted`."""

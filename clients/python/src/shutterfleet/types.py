@@ -981,3 +981,24 @@ class SignedUrl(TypedDict):
     """Time at which the link expires; null for a permanent link."""
     expires_in: int
     """Minutes for which the link is valid; 0 for a permanent link."""
+
+
+class ActivityEntry(TypedDict):
+    id: str
+    """Id of the entry."""
+    at: str
+    """Time of the response."""
+    key_id: str | None
+    """Id of the API key that identified the request; null for a session of the console."""
+    session_id: str | None
+    """Id of the session of the console that identified the request."""
+    client: str
+    """IPv4 address, or IPv6 /64, of the request's client."""
+    operation: str
+    """`operationId` of the request, as in the OpenAPI document."""
+    object_id: str | None
+    """Id in the path, or of the screenshot that the request created; null if there is none."""
+    status: int
+    """HTTP status of the response."""
+    code: str | None
+    """Code of the error; null if the request succeeded."""

@@ -1,10 +1,127 @@
+import type { ActivityEntry, ApiKey } from '#client/responses.js'
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
+import { sendRequest } from '#console/api/request.ts'
+import { Field } from '#console/components/field.tsx'
 import { Page } from '#console/components/page.tsx'
-import { Notice } from '#console/components/state.tsx'
+import { Loaded, Notice } from '#console/components/state.tsx'
+import { StatusBadge } from '#console/components/status-badge.tsx'
+import { Time } from '#console/components/time.tsx'
 import { texts } from '#console/text/texts.ts'
 
-/** Says what is recorded so far, and where. */
-export const Activity = () => (
-  <Page title={texts.pages.activity}>
-    <Notice title={texts.activity.title}>{texts.activity.text}</Notice>
-  </Page>
-)
+type ActivityPage = { readonly data: readonly ActivityEntry[]; readonly meta: { readonly next_cursor: string | null } }
+
+/** Operations that a person looks for: those that change something. */
+const operations = [
+  'create',
+  'capture_post',
+  'capture_get',
+  'batch',
+  'delete',
+  'sign_url',
+  'key_create',
+  'key_revoke',
+  'webhook_create',
+  'webhook_change',
+  'webhook_delete',
+  'webhook_rotate_secret',
+]
+
+/** Path of a page of activities. */
+const pathOf = (operation: string, cursor: string) => {
+  const filter = operation === '' ? {} : { operation }
+  return `/v1/account/activity?${new URLSearchParams({ per_page: '50', ...filter, ...(cursor !== '' && { cursor }) })}`
+}
+
+const Row = ({ entry, keyName }: { entry: ActivityEntry; keyName: string | undefined }) => {
+  const { at, key_id, client, operation, object_id, status, code } = entry
+  return (
+    <tr>
+      <td class="nowrap">
+        <Time at={at} />
+      </td>
+      <td class="main-cell">
+        <code>{operation}</code>
+        {object_id !== null && <code class="below muted">{object_id}</code>}
+      </td>
+      <td>
+        <StatusBadge tone={status < 400 ? 'good' : 'bad'} label={String(status)} />
+        {code !== null && <span class="code-word"> {code}</span>}
+      </td>
+      <td class="wide">{key_id === null ? texts.activity.session : (keyName ?? texts.activity.revokedKey)}</td>
+      <td class="wide">
+        <code>{client}</code>
+      </td>
+    </tr>
+  )
+}
+
+const Table = ({ entries }: { entries: readonly ActivityEntry[] }) => {
+  const { data: keys } = useQuery<{ data: readonly ApiKey[] }>({ queryKey: ['/v1/keys'] })
+  const names = new Map(keys?.data.map(({ id, name, prefix }) => [id, name === '' ? prefix : name]))
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">{texts.activity.time}</th>
+          <th scope="col">{texts.activity.operation}</th>
+          <th scope="col">{texts.activity.outcome}</th>
+          <th scope="col" class="wide">
+            {texts.activity.by}
+          </th>
+          <th scope="col" class="wide">
+            {texts.activity.client}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <Row key={entry.id} entry={entry} keyName={names.get(entry.key_id ?? '')} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** What the requests of the account did, newest first. */
+export const Activity = () => {
+  const [operation, setOperation] = useState('')
+  const query = useInfiniteQuery({
+    queryKey: ['/v1/account/activity', operation],
+    queryFn: ({ pageParam, signal }) => sendRequest<ActivityPage>(pathOf(operation, pageParam), { signal }),
+    initialPageParam: '',
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+  })
+  return (
+    <Page title={texts.pages.activity}>
+      <div class="filters">
+        <Field label={texts.activity.operation}>
+          {(ids) => (
+            <select {...ids} value={operation} onChange={(event) => setOperation(event.currentTarget.value)}>
+              <option value="">{texts.activity.all}</option>
+              {operations.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Loaded query={query}>
+        {({ pages }) => {
+          const entries = pages.flatMap(({ data }) => data)
+          if (entries.length === 0) return <Notice title={texts.activity.empty}>{texts.activity.emptyText}</Notice>
+          return (
+            <>
+              <Table entries={entries} />
+              {query.hasNextPage && (
+                <button type="button" class="button" onClick={() => void query.fetchNextPage()}>
+                  {texts.common.loadMore}
+                </button>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </Page>
+  )
+}

@@ -98,25 +98,29 @@ export type Effect = { readonly changesState: boolean; readonly forViewers?: boo
 
 /**
  * The session that identifies a request; undefined without a session cookie, or with an `Authorization` header. Throws
- * `UNAUTHORIZED` if the session has ended; `FORBIDDEN` if the request changes state and was not sent by the console, or if its
- * role may only read; `RATE_LIMIT_EXCEEDED` if the session or all of its account's send too many.
+ * `UNAUTHORIZED` if the session has ended.
  */
-export const admitSession = async (
-  deps: SessionCheck,
-  exchange: Exchange,
-  { changesState, forViewers = false }: Effect,
-): Promise<ActiveSession | undefined> => {
+export const sessionOf = async (deps: SessionCheck, exchange: Exchange): Promise<ActiveSession | undefined> => {
   const token = sessionTokenOf(exchange.headers)
   if (token === undefined) return undefined
-  const { hashKey, sessions, publicUrl } = deps
-  const tokenHash = hashKey(token)
-  const session = await requireSession(deps, exchange, tokenHash)
+  const tokenHash = deps.hashKey(token)
+  return { ...(await requireSession(deps, exchange, tokenHash)), tokenHash }
+}
+
+/**
+ * Throws `FORBIDDEN` if a session's request changes state and was not sent by the console, or if its role may only read;
+ * `RATE_LIMIT_EXCEEDED` if the session or all of its account's send too many.
+ */
+export const admitSession = (
+  { hashKey, sessions, publicUrl }: SessionCheck,
+  { headers, session }: Pick<Exchange, 'headers'> & { readonly session: ActiveSession },
+  { changesState, forViewers = false }: Effect,
+): void => {
   if (changesState) {
-    assertSameOrigin(exchange, publicUrl())
-    assertCsrfToken(exchange, csrfTokenOf(hashKey, token))
+    assertSameOrigin({ headers }, publicUrl())
+    assertCsrfToken({ headers }, csrfTokenOf(hashKey, sessionTokenOf(headers) ?? ''))
     if (session.role === 'viewer' && !forViewers)
       throw new AppError('FORBIDDEN', { publicMessage: 'A viewer may only read; ask an owner for another role.' })
   }
   takeFrom(sessions.limit, { network: session.id, site: session.accountId })
-  return { ...session, tokenHash }
 }

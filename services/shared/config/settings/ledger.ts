@@ -31,4 +31,11 @@ export const ledgerSettings = {
     min: 2,
     max: 3650,
   }),
+  activityDays: integer('ACTIVITY_DAYS', {
+    help: 'what authenticated requests did is removed after this time',
+    unit: 'days',
+    fallback: 90,
+    min: 1,
+    max: 3650,
+  }),
 }
