@@ -36,7 +36,7 @@ import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
 import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
-import { type Activity, recordActivities } from '#gateway/db/activity.ts'
+import { recordActivities } from '#gateway/db/activity.ts'
 import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
@@ -140,6 +140,24 @@ const watchStores = ({
     object_store: () => probeStore(objects),
   })
 
+const activityOf = (database: Database, events: Events) =>
+  new ActivityRecorder({ write: (activities) => recordActivities(database, activities), events })
+
+/** The settings that operations read. */
+const boundsOf = ({
+  windowCaptures,
+  sealingKeyStealth,
+  allowTargets,
+  longestWaitSeconds,
+  queueAllowanceMs,
+}: Config) => ({
+  windowCaptures,
+  hasStealth: sealingKeyStealth !== '',
+  allowTargets,
+  longestWaitSeconds,
+  queueAllowanceMs,
+})
+
 /** What the console adds. */
 const consoleOf = (database: Database, config: Config) => ({
   accountKeys: accountKeysIn(database, config.keyPepper),
@@ -187,8 +205,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const { waitersMax } = config
-  const write = (activities: readonly Activity[]) => recordActivities(database, activities)
-  const activity = stack.use(new ActivityRecorder({ write, events }))
+  const activity = stack.use(activityOf(database, events))
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
@@ -204,7 +221,6 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     hashKey: createKeyHash(config.keyPepper),
     refusals: createRefusalCache(nowMs),
     isValidKey,
-    windowCaptures: config.windowCaptures,
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
@@ -228,10 +244,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     reference: createReference(lifecycle.operations, publicUrl),
     sealingKeys,
     records: createRecordSeal(config.recordKeys),
-    hasStealth: config.sealingKeyStealth !== '',
-    allowTargets: config.allowTargets,
-    longestWaitSeconds: config.longestWaitSeconds,
-    queueAllowanceMs: config.queueAllowanceMs,
+    ...boundsOf(config),
     publicUrl,
     isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,
