@@ -41,12 +41,16 @@ const Row = ({ entry, keyName }: { entry: ActivityEntry; keyName: string | undef
         <Time at={at} />
       </td>
       <td class="main-cell">
-        <code>{operation}</code>
-        {object_id !== null && <code class="below muted">{object_id}</code>}
+        <code class="ellipsis">{operation}</code>
+        {code !== null && <span class="code-word">{code}</span>}
+        {object_id !== null && (
+          <code class="below ellipsis muted" title={object_id}>
+            {object_id}
+          </code>
+        )}
       </td>
       <td>
         <StatusBadge tone={status < 400 ? 'good' : 'bad'} label={String(status)} />
-        {code !== null && <span class="code-word"> {code}</span>}
       </td>
       <td class="wide">{key_id === null ? texts.activity.session : (keyName ?? texts.activity.revokedKey)}</td>
       <td class="wide">
