@@ -32,8 +32,11 @@ const selectOption = (selector: string, value: string) => `((found, value) => {
 const scrollToPosition = ({ x, y }: Action) =>
   `scrollTo({ left: ${x ?? 'scrollX'}, top: ${y ?? 'scrollY'}, behavior: 'instant' })`
 
+/** Chromium focuses an element with `autofocus` in the next frame, which a busy machine draws late. */
+const applyAutofocus = `document.activeElement === document.body && document.querySelector('[autofocus]')?.focus()`
+
 const focus = async (open: OpenPage, { selector }: Action): Promise<void> => {
-  if (selector !== undefined) await runInMainFrame(open, `${findFirst(selector)}?.focus()`)
+  await runInMainFrame(open, selector === undefined ? applyAutofocus : `${findFirst(selector)}?.focus()`)
 }
 
 type Performer = (open: OpenPage, action: Action, waitMs: number) => Promise<unknown>
