@@ -13,9 +13,9 @@ export const consoleLink: Command = {
     data: dataFlag,
   },
   run: async ({ env, print }, args) => {
-    const given = flagText(args, 'role') ?? roles[0]
-    const role = roles.find((each) => each === given)
-    if (!role) throw new UsageError(`--role ${given}: must be one of ${roles.join(', ')}`)
+    const roleName = flagText(args, 'role') ?? roles[0]
+    const role = roles.find((each) => each === roleName)
+    if (!role) throw new UsageError(`--role ${roleName}: must be one of ${roles.join(', ')}`)
     const { baseUrl, accountId } = await findConsole(env, args)
     const pepper = await findKeyPepper(env, args)
     const link = await withDatabase(env, args, (database) =>

@@ -30,7 +30,8 @@ export class ActivityRecorder implements AsyncDisposable {
   record(activity: Activity): void {
     if (this.#waiting.length >= waitingMax) return this.#deps.events.activityLost(1)
     this.#waiting.push(activity)
-    if (this.#waiting.length >= batchMax && !this.#writing) void this.#write()
+    // Once per batch: while writes fail, further activities wait for the timer.
+    if (this.#waiting.length === batchMax && !this.#writing) void this.#write()
     else this.#timer ??= setTimeout(() => void this.#write(), writeMs)
   }
 

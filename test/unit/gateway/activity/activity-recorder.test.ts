@@ -68,6 +68,18 @@ t.test('activity recorder: keeps what could not be written, in its order, and wr
   await recorder[Symbol.asyncDispose]()
 })
 
+t.test('activity recorder: while writes fail, further activities start no write of their own', async (t) => {
+  const { recorder, record, counted } = start(() => true)
+  record(500)
+  await eventually(() => counted.delayed === 1)
+  for (let turn = 0; turn < 50; turn += 1) {
+    record(1)
+    await new Promise(setImmediate)
+  }
+  t.equal(counted.delayed, 1)
+  await recorder[Symbol.asyncDispose]()
+})
+
 t.test('activity recorder: ten thousand wait at most, and what is lost is counted', async (t) => {
   const { recorder, record, counted } = start(() => true)
   // The first 500 are being written.
