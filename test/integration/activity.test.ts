@@ -100,6 +100,8 @@ t.test('activity: is filtered by time, key and operation, and read page by page'
   const refused = await send('GET', '/account/activity?from=soon&key_id=x&cursor=y')
   const { error } = (await refused.json()) as { error: { details: object } }
   t.same(Object.keys(error.details).toSorted(), ['cursor', 'from', 'key_id'])
+  const backwards = await send('GET', '/account/activity?from=2026-01-02&to=2026-01-01')
+  t.match(await backwards.json(), { error: { details: { to: ['must not be before from'] } } })
 })
 
 const partitions = async (): Promise<string[]> => {

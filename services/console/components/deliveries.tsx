@@ -6,6 +6,7 @@ import { sendRequest } from '#console/api/request.ts'
 import { useApi, useSession } from '#console/api/session.tsx'
 import { formatDuration } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
+import { LoadMore } from './load-more.tsx'
 import { ErrorNotice, Loaded } from './state.tsx'
 import { StatusBadge } from './status-badge.tsx'
 import { Time } from './time.tsx'
@@ -92,11 +93,7 @@ export const Deliveries = ({ path, empty }: { path: string; empty: ComponentChil
                 <DeliveryItem key={delivery.id} delivery={delivery} path={path} />
               ))}
             </ul>
-            {query.hasNextPage && (
-              <button type="button" class="button" onClick={() => void query.fetchNextPage()}>
-                {texts.common.loadMore}
-              </button>
-            )}
+            <LoadMore query={query} />
           </>
         )
       }}

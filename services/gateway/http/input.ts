@@ -1,5 +1,5 @@
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
-import { describeUnknown } from '#shared/capture/describe-unknown.ts'
+import { describeUnknown } from '#shared/capture/describe-bound.ts'
 import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { integer, keywordsOf, type ObjectSchema, type Schema } from '#shared/schema/fields.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'

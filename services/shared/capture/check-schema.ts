@@ -1,8 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { ownKeywords } from '#shared/schema/fields.ts'
-import { type Bound, describeFault } from './describe-bound.ts'
-import { describeUnknown } from './describe-unknown.ts'
+import { type Bound, describeFault, describeUnknown } from './describe-bound.ts'
 import type { Report } from './validation-errors.ts'
 
 /** Turns a JSON pointer into the dotted name of a field: `/cookies/2/name` is `cookies.2.name`. */

@@ -1,3 +1,5 @@
+import { closestName } from '#shared/schema/closest-name.ts'
+
 /** The part of a JSON schema that bounds a parameter. */
 export type Bound = {
   readonly type?: string
@@ -44,4 +46,10 @@ const describeValue = (value: unknown, { type, enum: words }: Bound): string | u
 export const describeFault = (bound: Bound, value: unknown): string => {
   const found = describeValue(value, bound)
   return found === undefined ? describeBound(bound) : `${describeBound(bound)}, not ${found}`
+}
+
+/** Says that a name is not that of a parameter, and which one it resembles. */
+export const describeUnknown = (name: string, names: readonly string[]): string => {
+  const suggestion = closestName(names, name)
+  return suggestion === undefined ? 'is not a parameter' : `is not a parameter; did you mean ${suggestion}?`
 }

@@ -7,6 +7,7 @@ import { sendRequest } from '#console/api/request.ts'
 import { useAttended } from '#console/api/use-attended.ts'
 import { CaptureTable } from '#console/components/capture-table.tsx'
 import { Field } from '#console/components/field.tsx'
+import { LoadMore } from '#console/components/load-more.tsx'
 import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
@@ -118,16 +119,7 @@ export const Captures = () => {
                   <Follow key={id} id={id} queryKey={queryKey} />
                 ))}
               <CaptureTable captures={captures} />
-              {query.hasNextPage && (
-                <button
-                  type="button"
-                  class="button"
-                  disabled={query.isFetchingNextPage}
-                  onClick={() => void query.fetchNextPage()}
-                >
-                  {texts.common.loadMore}
-                </button>
-              )}
+              <LoadMore query={query} />
             </>
           )
         }}

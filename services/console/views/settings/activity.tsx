@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { sendRequest } from '#console/api/request.ts'
 import { Field } from '#console/components/field.tsx'
+import { LoadMore } from '#console/components/load-more.tsx'
 import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
@@ -117,11 +118,7 @@ export const Activity = () => {
           return (
             <>
               <Table entries={entries} />
-              {query.hasNextPage && (
-                <button type="button" class="button" onClick={() => void query.fetchNextPage()}>
-                  {texts.common.loadMore}
-                </button>
-              )}
+              <LoadMore query={query} />
             </>
           )
         }}

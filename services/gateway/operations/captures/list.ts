@@ -9,7 +9,7 @@ import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
 import { type CheckInput, perPageParameter, perPageDefault, type ReadQuery } from '#gateway/http/input.ts'
-import { readMoment } from '#gateway/http/read-moment.ts'
+import { checkRange, momentsOf } from '#gateway/http/time-range.ts'
 
 /** Parameters that all pages of a list share. */
 const filters = {
@@ -51,22 +51,7 @@ export type ListQuery = {
 /** Whether a page starts within the first `countedMax` captures, so that it may be requested by number. */
 const isReachable = (page: number, size: number): boolean => (page - 1) * size < countedMax
 
-const moment = (date: string | undefined, side: 'first' | 'last') =>
-  date === undefined ? undefined : readMoment(date, side)
-
 type ListParameters = Static<typeof listParameters>
-
-const checkRange = (parameters: ListParameters, { report }: ErrorCollector) => {
-  const read = (name: 'from' | 'to', side: 'first' | 'last') => {
-    const found = moment(parameters[name], side)
-    if (parameters[name] !== undefined && found === undefined) {
-      report(name, 'must be an ISO 8601 date or date-time, such as 2026-01-31 or 2026-01-31T12:00:00Z')
-    }
-    return found
-  }
-  const [from, to] = [read('from', 'first'), read('to', 'last')]
-  if (from !== undefined && to !== undefined && to < from) report('to', 'must not be before from')
-}
 
 const checkPage = ({ page = 1, ...parameters }: ListParameters, errors: ErrorCollector) => {
   const size = errors.hasErrorWithin('per_page') ? perPageDefault : parameters.per_page
@@ -88,8 +73,7 @@ export const toListQuery = ({ values, rawQuery }: ReadQuery<ListParameters>): Li
   const { status, from, to, page = 1, cursor } = values
   return {
     status,
-    from: moment(from, 'first'),
-    to: moment(to, 'last'),
+    ...momentsOf({ from, to }),
     perPage: values.per_page,
     at: (cursor === undefined ? undefined : readCursor(cursor)) ?? { page },
     linkParameters: Object.fromEntries(

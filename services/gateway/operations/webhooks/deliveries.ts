@@ -5,7 +5,7 @@ import { type DeliveryOwner, listDeliveries, redeliver } from '#gateway/db/deliv
 import { findWebhook } from '#gateway/db/webhooks.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { Context } from '#gateway/context/context.ts'
-import { readCursor, writeCursor } from '#gateway/http/cursor.ts'
+import { checkNextCursor, cursorPage, positionAfter } from '#gateway/http/cursor-page.ts'
 import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { type Delivery, deliveryPage, queuedDeliveryAnswer } from '#gateway/records/delivery.ts'
@@ -19,23 +19,13 @@ type Page = Static<typeof parameters>
 
 const answers = { 200: jsonAnswer('A page of deliveries.', deliveryPage) }
 
-const checkPage: CheckInput<Page> = ({ cursor }, { report }) => {
-  if (cursor === undefined || readCursor(cursor)?.direction === 'older') return
-  report('cursor', 'must be the next_cursor of an earlier answer')
-}
+const checkPage: CheckInput<Page> = ({ cursor }, errors) => checkNextCursor(cursor, errors)
 
-/** Body of a page, with the cursor of the next one. `found` contains up to `limit + 1` deliveries, to detect a next page. */
-const pageBody = (found: readonly Delivery[], limit: number) => {
-  const data = found.slice(0, limit)
-  const last = found.length > limit ? data.at(-1) : undefined
-  const cursor = last && writeCursor({ direction: 'older', position: { createdAt: last.created_at, id: last.id } })
-  return { data, meta: { per_page: limit, next_cursor: cursor ?? null } }
-}
+const positionOf = ({ created_at: createdAt, id }: Delivery) => ({ createdAt, id })
 
 const list = async ({ database }: Context, owner: DeliveryOwner, { per_page: limit, cursor }: Page) => {
-  const before = cursor === undefined ? undefined : readCursor(cursor)?.position
-  const found = await listDeliveries(database, owner, { limit: limit + 1, before })
-  return { status: 200, body: pageBody(found, limit) }
+  const found = await listDeliveries(database, owner, { limit: limit + 1, before: positionAfter(cursor) })
+  return { status: 200, body: cursorPage(found, limit, positionOf) }
 }
 
 const queued = { 202: jsonAnswer('Queued.', queuedDeliveryAnswer, ['Idempotent-Replayed']) }
