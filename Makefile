@@ -34,7 +34,7 @@ test: setup ## runs everything that passes without a cluster
 test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with simulated time, and opens the hostile pages that take long
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')
 
-test-contract: setup ## sends a gateway what its OpenAPI document allows and forbids, with schemathesis from PyPI
+test-contract: setup ## lints the OpenAPI document, captures with clients generated from it (Python, Go), then sends a gateway what it allows and forbids, with schemathesis
 	@scripts/run-contract-tests.sh $(ARGS)
 
 test-mutations: setup ## breaks the code and sees a test fail: at each contract point (ARGS='a word of it'), or ARGS='--since main' at random

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs schemathesis against a running gateway with test/contract/run.ts, and passes the arguments on to it. Installs an exact
-# version of schemathesis into .tools the first time. Non-interactive; ends within 10 minutes.
+# Lints the OpenAPI document, captures with clients that were generated from it, then runs schemathesis against a running gateway
+# with test/contract/run.ts, and passes the arguments on to it. Installs exact versions of the tools into .tools the first time.
+# Non-interactive; schemathesis ends within 10 minutes.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -15,5 +16,19 @@ if [ ! -e "$folder/installed" ]; then
   "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "schemathesis==$version"
   touch "$folder/installed"
 fi
+
+linters=.tools/openapi-$(sha256sum tools/openapi/package-lock.json | cut -c 1-16)
+if [ ! -e "$linters/installed" ]; then
+  echo 'installing the linters of OpenAPI documents into .tools'
+  rm -rf "$linters"
+  mkdir "$linters"
+  cp .npmrc tools/openapi/package.json tools/openapi/package-lock.json "$linters/"
+  npm ci --prefix "$linters" --silent
+  touch "$linters/installed"
+fi
+REDOCLY_TELEMETRY=off "$linters/node_modules/.bin/redocly" lint --config tools/openapi/redocly.yaml docs/openapi.json
+"$linters/node_modules/.bin/spectral" lint --fail-severity hint --ruleset tools/openapi/spectral.yaml docs/openapi.json
+
+scripts/run-tests.sh --timeout=900 test/contract/generated-clients.test.ts
 
 exec timeout --kill-after=10s 10m node test/contract/run.ts "$folder/bin/schemathesis" --no-color --warnings=off "$@"

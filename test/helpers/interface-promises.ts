@@ -48,7 +48,13 @@ const fieldsOf = (path: string, schema: Schema): { path: string; schema: Schema;
   ),
 ]
 
-const requestNames = ['CaptureParameters', 'BatchParameters', 'SignedUrlParameters', 'NewWebhook', 'WebhookChange']
+const requestNames = [
+  'CaptureParameters',
+  'BatchParameters',
+  'SignedUrlParameters',
+  'WebhookParameters',
+  'WebhookChange',
+]
 
 const schemaPromises = (name: string, schema: Schema): Promises => {
   const fields = fieldsOf(name, schema)

@@ -56,8 +56,13 @@ const send = async (operation: string) => {
     .click()
   const dialog = page.getByRole('dialog')
   await dialog.getByPlaceholder('Token').fill(testKey)
-  await dialog.getByRole('button', { name: /^Send get request/ }).click()
+  await dialog.getByRole('button', { name: /^Send \w+ request/ }).click()
   return dialog
+}
+
+const close = async (dialog: Awaited<ReturnType<typeof send>>) => {
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'hidden' })
 }
 
 t.test('docs page: lists every operation and event', async (t) => {
@@ -87,15 +92,31 @@ t.test('docs page: sends a request with a key and shows the response', async () 
   await open('#tag/account/GET/v1/account')
   const dialog = await send('get /v1/account')
   await dialog.getByText(testAccount.email).waitFor()
-  await page.keyboard.press('Escape')
-  await dialog.waitFor({ state: 'hidden' })
+  await close(dialog)
 })
 
 t.test('docs page: shows the image of a response', async (t) => {
   await open('#tag/screenshots/GET/v1/screenshots/{id}/image')
-  const shown = (await send('get /v1/screenshots/{id}/image')).locator('img[src^="blob:"]')
+  const dialog = await send('get /v1/screenshots/{id}/image')
+  const shown = dialog.locator('img[src^="blob:"]')
   await shown.waitFor()
   t.equal(await shown.evaluate((element: { naturalWidth?: number }) => element.naturalWidth), 7)
+  await close(dialog)
+})
+
+t.test('docs page: a request with the defaults of an operation is answered as the contract says', async (t) => {
+  // The doubles have no webhooks.
+  const withoutIds = routes.filter(
+    ({ name, path, access }) => !path.includes(':') && access !== 'open' && name !== 'webhook_create',
+  )
+  for (const { method, path, tag, name } of withoutIds) {
+    await open(`#tag/${tag.toLowerCase()}/${method}/v1${path}`)
+    const responded = page.waitForResponse((response) => new URL(response.url()).pathname === `/v1${path}`)
+    const dialog = await send(`${method.toLowerCase()} /v1${path}`)
+    const response = await responded
+    t.ok(response.ok(), `${name}: ${response.status()} ${response.ok() ? '' : await response.text()}`)
+    await close(dialog)
+  }
 })
 
 t.test('docs page: causes no error, no request to other origins and no violation of its content policy', async (t) => {

@@ -3,4 +3,4 @@ import { routes } from '#gateway/routes.ts'
 
 /** The text of docs/openapi.json: a gateway's description, with an example base URL. */
 export const openapiText = (): string =>
-  `${JSON.stringify(openapiDocument(routes, 'https://shots.example.com'), undefined, 2)}\n`
+  `${JSON.stringify(openapiDocument(routes, 'https://shots.example'), undefined, 2)}\n`

@@ -384,7 +384,7 @@ export interface BatchParameters {
     /** A batch always returns its record. */
     response_type?: 'json';
 }
-export interface NewWebhook {
+export interface WebhookParameters {
     /** Public https URL of the receiver. An account has at most 20 webhooks. */
     url: string;
     /** Events that are sent to the webhook. */
@@ -405,7 +405,7 @@ export interface WebhookChange {
     /** Whether events are sent to the webhook. */
     active?: boolean;
 }
-export interface NewApiKey {
+export interface ApiKeyParameters {
     /** Name of the key, to recognize it. */
     name: string;
     /** Hosts, or `*.` and a host, from whose pages the key may be used, so that it can be embedded in them. Default: from anywhere. */

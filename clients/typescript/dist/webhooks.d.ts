@@ -1,5 +1,5 @@
 import type { CallOptions, PageOptions } from './options.ts';
-import type { NewWebhook, WebhookChange } from './requests.ts';
+import type { WebhookParameters, WebhookChange } from './requests.ts';
 import type { Delivery, Webhook, WebhookWithSecret, QueuedDelivery } from './responses.ts';
 import type { Transport } from './transport.ts';
 /** The webhooks of the account. */
@@ -7,7 +7,7 @@ export declare class Webhooks {
     #private;
     constructor(transport: Transport);
     list(options?: CallOptions): Promise<Webhook[]>;
-    create(fields: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;
+    create(fields: WebhookParameters, options?: CallOptions): Promise<WebhookWithSecret>;
     get(id: string, options?: CallOptions): Promise<Webhook>;
     change(id: string, fields: WebhookChange, options?: CallOptions): Promise<Webhook>;
     delete(id: string, options?: CallOptions): Promise<void>;

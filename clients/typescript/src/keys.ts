@@ -1,5 +1,5 @@
 import type { CallOptions } from './options.ts'
-import type { NewApiKey } from './requests.ts'
+import type { ApiKeyParameters } from './requests.ts'
 import type { ApiKey, ApiKeyWithSecret } from './responses.ts'
 import type { Transport } from './transport.ts'
 
@@ -16,7 +16,7 @@ export class Keys {
   }
 
   /** Creates a key, which is in `key` of this response alone. */
-  create(fields: NewApiKey, options?: CallOptions): Promise<ApiKeyWithSecret> {
+  create(fields: ApiKeyParameters, options?: CallOptions): Promise<ApiKeyWithSecret> {
     return this.#transport.data('/keys', { ...options, method: 'POST', body: fields })
   }
 

@@ -1,5 +1,5 @@
 import type { CallOptions, PageOptions } from './options.ts'
-import type { NewWebhook, WebhookChange } from './requests.ts'
+import type { WebhookParameters, WebhookChange } from './requests.ts'
 import type { Delivery, Webhook, WebhookWithSecret, QueuedDelivery } from './responses.ts'
 import type { Transport } from './transport.ts'
 
@@ -17,7 +17,7 @@ export class Webhooks {
     return this.#transport.data('/webhooks', options)
   }
 
-  create(fields: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret> {
+  create(fields: WebhookParameters, options?: CallOptions): Promise<WebhookWithSecret> {
     return this.#transport.data('/webhooks', { ...options, method: 'POST', body: fields })
   }
 

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { enumSchema, type JsonSchema, keywordsOf, typed } from '#shared/schema/fields.ts'
-import type { Parameter } from './schema/contract.ts'
+import { type Parameter, unsentExample } from './schema/contract.ts'
 import { documented } from './schema/document-schema.ts'
 
 /** OpenAPI has records as `additionalProperties`. */
@@ -15,19 +15,15 @@ const asOpenapi = (schema: TSchema): TSchema => {
 /** Names of all capture parameters, in the contract's order. */
 const parameterNames = Object.keys(captureParameters.properties) as ParameterName[]
 
-/** Documented query encodings of lists and objects; others are accepted too. OpenAPI has no style for lists of objects. */
-const encodings: Partial<Record<ParameterName, 'form' | 'deepObject' | 'json'>> = {
-  hide_selectors: 'form',
-  headers: 'deepObject',
-  geolocation: 'deepObject',
-  cookies: 'json',
-}
-
+/** Documented query encodings of objects and lists; others are accepted too. OpenAPI has no style for lists of objects. */
 const encoded = (name: ParameterName, schema: JsonSchema): JsonSchema => {
   const { example } = captureParameters.properties[name]
-  const encoding = encodings[name]
-  if (encoding === 'json') return { content: { 'application/json': { schema, example } } }
-  return { ...(encoding && { style: encoding, explode: true }), schema, example }
+  // The source that the reference page sends unless another one is chosen.
+  const shown = name === 'url' ? { example } : unsentExample({ ...schema, example })
+  if (schema['type'] === 'object') return { style: 'deepObject', explode: true, schema, ...shown }
+  const { type } = (schema['items'] ?? {}) as JsonSchema
+  if (type === 'object') return { content: { 'application/json': { schema, ...shown } } }
+  return { ...(type !== undefined && { style: 'form', explode: true }), schema, ...shown }
 }
 
 /** The capture parameters as query parameters. */
@@ -38,6 +34,22 @@ export const captureQuery = (): Parameter[] =>
   })
 
 const sourceNames = ['url', 'html', 'markdown'] as const
+
+const having = (name: string) => ({ properties: { [name]: {} }, required: [name] })
+const without = (...names: readonly string[]) => ({
+  properties: Object.fromEntries(names.map((name) => [name, { not: {} }])),
+})
+
+const keywords = ['if', 'then', 'else'] as const
+const conditional = (...schemas: readonly [object, object, object]): object =>
+  Object.fromEntries(keywords.map((keyword, index) => [keyword, schemas[index]]))
+
+/** Not `oneOf`: generators of clients make a type of each of its parts, and none of the parameters. */
+const exactlyOneSource = conditional(
+  having('url'),
+  without('html', 'markdown'),
+  conditional(having('html'), without('markdown'), having('markdown')),
+)
 
 const fieldsWithout = (left: readonly string[]) =>
   Object.fromEntries(
@@ -52,7 +64,7 @@ export const captureSchema = typed({
   description: 'Parameters of a capture: exactly one source, and any other parameters. Unknown names are rejected.',
   properties: fieldsWithout([]),
   additionalProperties: false,
-  oneOf: sourceNames.map((name) => ({ required: [name] })),
+  ...exactlyOneSource,
 })
 
 /** The body of a batch. */

@@ -35,6 +35,7 @@ const tags = [
   { name: 'Account', description: 'The account of the API key, its plan and its usage.' },
   { name: 'Keys', description: 'The API keys of the account.' },
   { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
+  { name: 'Events', description: 'The requests that webhooks receive.' },
   { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
 ]
 
@@ -159,7 +160,8 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
       version: '1',
       summary: 'A self-hosted screenshot service.',
       description: intro,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'The operators of this installation', url: publicUrl },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],

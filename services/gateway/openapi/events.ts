@@ -59,7 +59,8 @@ const signatureHeaders = (always: boolean): readonly Parameter[] =>
 
 const eventDoc = (event: WebhookEvent): JsonSchema => ({
   post: {
-    tags: ['Webhooks'],
+    operationId: `deliver_${event.replace('.', '_')}`,
+    tags: ['Events'],
     summary: events[event].summary,
     description: events[event].description,
     security: [],

@@ -23,8 +23,8 @@ from .types import (
     BatchParameters,
     CaptureParameters,
     Delivery,
-    NewApiKey,
-    NewWebhook,
+    ApiKeyParameters,
+    WebhookParameters,
     QueuedDelivery,
     Screenshot,
     SignedUrl,
@@ -122,7 +122,7 @@ class AsyncKeys:
         keys: list[ApiKey] = await self._transport.data("GET", "/keys")
         return keys
 
-    async def create(self, **fields: Unpack[NewApiKey]) -> ApiKeyWithSecret:
+    async def create(self, **fields: Unpack[ApiKeyParameters]) -> ApiKeyWithSecret:
         """Creates a key, which is in `key` of this response alone."""
         created: ApiKeyWithSecret = await self._transport.data("POST", "/keys", fields)
         return created
@@ -141,7 +141,7 @@ class AsyncWebhooks:
         webhooks: list[Webhook] = await self._transport.data("GET", "/webhooks")
         return webhooks
 
-    async def create(self, **fields: Unpack[NewWebhook]) -> WebhookWithSecret:
+    async def create(self, **fields: Unpack[WebhookParameters]) -> WebhookWithSecret:
         webhook: WebhookWithSecret = await self._transport.data("POST", "/webhooks", fields)
         return webhook
 

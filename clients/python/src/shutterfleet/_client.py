@@ -23,8 +23,8 @@ from .types import (
     BatchParameters,
     CaptureParameters,
     Delivery,
-    NewApiKey,
-    NewWebhook,
+    ApiKeyParameters,
+    WebhookParameters,
     QueuedDelivery,
     Screenshot,
     SignedUrl,
@@ -122,7 +122,7 @@ class Keys:
         keys: list[ApiKey] = self._transport.data("GET", "/keys")
         return keys
 
-    def create(self, **fields: Unpack[NewApiKey]) -> ApiKeyWithSecret:
+    def create(self, **fields: Unpack[ApiKeyParameters]) -> ApiKeyWithSecret:
         """Creates a key, which is in `key` of this response alone."""
         created: ApiKeyWithSecret = self._transport.data("POST", "/keys", fields)
         return created
@@ -141,7 +141,7 @@ class Webhooks:
         webhooks: list[Webhook] = self._transport.data("GET", "/webhooks")
         return webhooks
 
-    def create(self, **fields: Unpack[NewWebhook]) -> WebhookWithSecret:
+    def create(self, **fields: Unpack[WebhookParameters]) -> WebhookWithSecret:
         webhook: WebhookWithSecret = self._transport.data("POST", "/webhooks", fields)
         return webhook
 

@@ -374,7 +374,7 @@ class BatchParameters(TypedDict):
     """A batch always returns its record."""
 
 
-class NewWebhook(TypedDict):
+class WebhookParameters(TypedDict):
     url: str
     """Public https URL of the receiver. An account has at most 20 webhooks."""
     events: NotRequired[list[Literal["screenshot.completed", "screenshot.failed", "batch.completed", "quota.warning", "webhook.test"]]]
@@ -397,7 +397,7 @@ class WebhookChange(TypedDict):
     """Whether events are sent to the webhook."""
 
 
-class NewApiKey(TypedDict):
+class ApiKeyParameters(TypedDict):
     name: str
     """Name of the key, to recognize it."""
     domains: NotRequired[list[str]]

@@ -142,9 +142,21 @@ export const pathParameters = (path: string): Parameter[] =>
     ]
   })
 
+/** The example of an optional parameter, which the reference page does not send unless it is chosen: it sends every plain one. */
+export const unsentExample = ({ example, default: fallback, enum: values }: JsonSchema): JsonSchema => {
+  const value = example ?? fallback ?? (values as readonly unknown[] | undefined)?.[0]
+  return value === undefined ? {} : { examples: { default: { value, 'x-disabled': true } } }
+}
+
 const optionalIn =
   (location: 'query' | 'header') =>
-  (name: string, description: string, schema: JsonSchema): Parameter => ({ name, in: location, description, schema })
+  (name: string, description: string, schema: JsonSchema): Parameter => ({
+    name,
+    in: location,
+    description,
+    schema,
+    ...unsentExample(schema),
+  })
 
 /** An optional parameter of a query. */
 export const queryParameter = optionalIn('query')

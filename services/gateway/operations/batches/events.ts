@@ -1,6 +1,6 @@
-import { isTerminal } from '#shared/capture/status.ts'
+import { isTerminal, statuses } from '#shared/capture/status.ts'
 import { toRecord } from '#shared/db/record.ts'
-import { count, object, typed } from '#shared/schema/fields.ts'
+import { count, enumSchema, id as idField, object, typed } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { type CaptureRef, findRecord, type Records } from '#gateway/db/captures.ts'
 import { findBatch } from '#gateway/db/find-batch.ts'
@@ -10,6 +10,7 @@ import { answerStream } from '#gateway/live/answer-stream.ts'
 import { type ChangeReporter, eventText, lastId } from '#gateway/live/event-stream.ts'
 import { streamContract } from '#gateway/openapi/schema/contract.ts'
 import { batch, batchState } from '#gateway/records/batch.ts'
+import { exampleIds } from '#gateway/records/example-values.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 
 /** Minimum between two reads: each capture of the account that ends triggers one. */
@@ -20,7 +21,11 @@ const events = {
   screenshot: typed({
     type: 'object',
     description: 'Record of a screenshot that has ended, with its `index`.',
-    properties: { index: count('Index of the URL in the request, starting at 0.') },
+    properties: {
+      index: count('Index of the URL in the request, starting at 0.'),
+      id: idField('Id of the screenshot.', exampleIds.screenshot),
+      status: enumSchema(statuses.filter(isTerminal), 'How the screenshot ended.'),
+    },
     required: ['index', 'id', 'status'],
     additionalProperties: true,
   }),

@@ -77,7 +77,7 @@ export const keyOperations: readonly Operation[] = [
     description:
       'Creates an API key, which this response alone contains. A key that expires or is restricted to domains cannot create keys.',
     body: {
-      name: 'NewApiKey',
+      name: 'ApiKeyParameters',
       schema: newKey,
       check: checkNewKey,
       example: { name: 'Website', domains: ['*.example.com'] },

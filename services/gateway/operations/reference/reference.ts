@@ -33,6 +33,12 @@ const answerStaticDocument = (
   return { status: 200, headers: { ...validators, ...always, ...headers }, body: bytes }
 }
 
+const documentSchema = {
+  type: 'object',
+  properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+  required: ['openapi', 'info', 'paths'],
+}
+
 /** Returns the OpenAPI 3.1 document. Parameters are ignored. */
 export const showOpenapi = operation({
   name: 'openapi',
@@ -43,7 +49,7 @@ export const showOpenapi = operation({
   description: 'Returns the API as an OpenAPI 3.1 document.',
   access: 'open',
   parameters,
-  answers: answersOf('The document.', 'application/json', { type: 'object', required: ['openapi', 'info', 'paths'] }),
+  answers: answersOf('The document.', 'application/json', documentSchema),
   run: async ({ reference }, exchange) =>
     answerStaticDocument(exchange, reference.document(), { 'content-type': 'application/json; charset=utf-8' }),
 })

@@ -38,7 +38,7 @@ export const webhookOperations: readonly Operation[] = [
     description:
       'Creates a webhook, which sends events of the account to a URL. Deliveries are signed with the `secret` in this response, in `X-Webhook-Signature` and as specified by Standard Webhooks.',
     body: {
-      name: 'NewWebhook',
+      name: 'WebhookParameters',
       schema: newWebhook,
       check: checkWebhook,
       example: { url: 'https://hooks.example.com/shots', description: 'Production' },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { captureParameters } from '#shared/capture/options.ts'
+import { fromQuery } from '#shared/capture/from-query.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import { webhookEvents } from '#gateway/records/webhook.ts'
 import { openapiDocument } from '#gateway/openapi/document.ts'
@@ -10,15 +11,16 @@ import { routes } from '#gateway/routes.ts'
 import { createContract, documentedPairs } from '#test/helpers/contract.ts'
 import { promisesOf } from '#test/helpers/interface-promises.ts'
 
-type Parameter = {
+type Examples = { readonly example?: unknown; readonly examples?: { readonly default?: { readonly value: unknown } } }
+type Media = Examples & { schema: object }
+type Parameter = Examples & {
   name: string
   in: string
   style?: string
   explode?: boolean
   schema?: object
-  content?: Record<string, { schema: object }>
+  content?: Record<string, Media>
 }
-type Media = { schema: object; example?: unknown }
 type Operation = {
   operationId: string
   parameters?: (Parameter & { description: string; required?: boolean })[]
@@ -59,17 +61,31 @@ t.test('document: lists the same operations as the routes', (t) => {
   t.end()
 })
 
-t.test('document: lists and objects in a query have the encodings that clients rely on', (t) => {
-  const query = operations.find(({ operation }) => operation.operationId === 'capture_get')?.operation.parameters ?? []
-  const encodings = query.flatMap(({ name, style, explode, content }) =>
-    style === undefined && content === undefined ? [] : [[name, style, explode, Object.keys(content ?? {})]],
+const exampleIn = ({ example, examples }: Examples = {}): unknown => examples?.default?.value ?? example
+
+/** A parameter in a query, encoded as the document says. */
+const encode = ({ name, style, content, ...parameter }: Parameter): string => {
+  const value = exampleIn(content ? content['application/json'] : parameter)
+  const pair = (key: string, each: unknown) => `${encodeURIComponent(key)}=${encodeURIComponent(String(each))}`
+  if (content) return pair(name, JSON.stringify(value))
+  if (Array.isArray(value)) return value.map((each) => pair(name, each)).join('&')
+  if (typeof value !== 'object' || value === null) return pair(name, value)
+  const entries = Object.entries(value).map(([key, each]) =>
+    pair(style === 'deepObject' ? `${name}[${key}]` : key, each),
   )
-  t.strictSame(encodings, [
-    ['hide_selectors', 'form', true, []],
-    ['headers', 'deepObject', true, []],
-    ['cookies', undefined, undefined, ['application/json']],
-    ['geolocation', 'deepObject', true, []],
-  ])
+  return entries.join('&')
+}
+
+t.test('document: the example of each parameter is read from a query in its documented encoding', (t) => {
+  const query = operations.find(({ operation }) => operation.operationId === 'capture_get')?.operation.parameters ?? []
+  for (const parameter of query) {
+    const sent = exampleIn(parameter.content ? parameter.content['application/json'] : parameter)
+    const read = fromQuery(encode(parameter))
+    t.strictSame(read.ok && read.input, { [parameter.name]: sent }, parameter.name)
+  }
+  const clip = query.find(({ name }) => name === 'clip') as Parameter
+  const read = fromQuery(encode({ ...clip, style: 'form' }))
+  t.notOk(read.ok && 'clip' in (read.input as object), 'another encoding is another parameter')
   t.end()
 })
 
@@ -133,7 +149,9 @@ t.test('document: every object of a response disallows additional properties', (
   const look = (schema: unknown, path: string) => {
     if (typeof schema !== 'object' || schema === null) return
     if ('properties' in schema && !('additionalProperties' in schema)) open.push(path)
-    for (const [name, part] of Object.entries(schema)) look(part, `${path}/${name}`)
+    // Conditions restrict the schema that they are part of.
+    const parts = Object.entries(schema).filter(([name]) => !['if', 'then', 'else'].includes(name))
+    for (const [name, part] of parts) look(part, `${path}/${name}`)
   }
   look(schemas, '')
   t.same(open, [])
@@ -143,8 +161,10 @@ t.test('document: every object of a response disallows additional properties', (
 t.test('document: every example matches its schema', (t) => {
   const contract = createContract()
   const look = (media: Record<string, Media> | undefined, what: string) => {
-    for (const { schema, example } of Object.values(media ?? {}))
+    for (const { schema, ...examples } of Object.values(media ?? {})) {
+      const example = exampleIn(examples)
       if (example !== undefined && !what.includes('events')) t.same(contract.violations(schema, example), [], what)
+    }
   }
   for (const { operation } of operations) {
     look(operation.requestBody?.content, `${operation.operationId} request`)
@@ -207,13 +227,13 @@ type Changeable = { required: string[]; properties: object }
 
 t.test('document: a broken promise is detected', (t) => {
   const broken = asJson(document) as typeof document & { components: { schemas: Record<string, Changeable> } }
-  const { NewWebhook: asked, UsageAnswer: answered } = broken.components.schemas
+  const { WebhookParameters: asked, UsageAnswer: answered } = broken.components.schemas
   asked?.required.push('description')
   Object.assign(answered?.properties ?? {}, { data: {} })
   const [before, after] = [promisesOf(document), promisesOf(broken)]
   t.same(
     after.filter((line) => !before.includes(line)),
-    ['UsageAnswer.data: any', 'needs NewWebhook.description'],
+    ['UsageAnswer.data: any', 'needs WebhookParameters.description'],
   )
   t.ok(before.includes('UsageAnswer.data.period_end: string') && !after.includes('UsageAnswer.data.period_end: string'))
   t.end()
