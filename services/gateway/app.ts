@@ -17,7 +17,7 @@ import { sessionOperations } from './operations/console/sessions.ts'
 import { assertSessionMay, identifySession } from './operations/identify-session.ts'
 import type { Served } from './operations/operation.ts'
 import { prefixes, routes } from './routes.ts'
-import { showScript } from './operations/reference/reference.ts'
+import { showIcon, showScript } from './operations/reference/reference.ts'
 
 /** Largest head that Node parses: above the contract's bound, so that an oversized head is rejected after the key check. */
 const parsedHeadBytesMax = 256 * 1024
@@ -120,13 +120,15 @@ const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params
 
 /** Serves the operations of one path by method and rejects other methods: otherwise `/:id` would serve those of `/capture`. */
 const handlePath = (context: Context, operations: readonly Served[]): Handler => {
-  const methods = [...operations.map(({ method }) => method), 'OPTIONS']
   const served = new Map<string, Handler>(
-    operations.map((operation) => [
-      operation.method,
-      handleWith(context, operation.name, (exchange) => answerOperation(context, operation, exchange)),
-    ]),
+    operations.flatMap((operation) => {
+      const handler = handleWith(context, operation.name, (exchange) => answerOperation(context, operation, exchange))
+      // Node sends no body in response to a HEAD.
+      const methods = operation.access === 'open' && operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
+      return methods.map((method) => [method, handler] as const)
+    }),
   )
+  const methods = [...served.keys(), 'OPTIONS']
   const notFound = failWith(context, unknownPath)
   const unserved: Handler = (request, reply) =>
     handleWith(context, 'none', (exchange) => answerUnserved(request.method, methods, exchange))(request, reply)
@@ -145,16 +147,18 @@ const routeConsole = (app: FastifyInstance, context: Context) => {
 const routeAll = (app: FastifyInstance, context: Context) => {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const byPath = Map.groupBy(routes, ({ path }) => path)
+  const icon = handleWith(context, 'none', (exchange) => showIcon(context, exchange))
   const script = handleWith(context, 'none', (exchange) => showScript(context, exchange))
   for (const prefix of prefixes) {
     for (const [path, operations] of byPath) {
       app.route({ method: app.supportedMethods, url: prefix + path, handler: handlePath(context, operations) })
     }
-    app.route({ method: 'GET', url: prefix + scriptPath, handler: script })
+    app.route({ method: ['GET', 'HEAD'], url: prefix + scriptPath, handler: script })
   }
   routeConsole(app, context)
   for (const url of redirectPaths)
-    app.route({ method: 'GET', url, handler: handleWith(context, 'none', redirectToReference) })
+    app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'none', redirectToReference) })
+  app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })
   routeProbes(app, context.isStopping)
   app.setNotFoundHandler(failWith(context, unknownPath))
 }

@@ -9,6 +9,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const root = join(import.meta.dirname, '..', '..')
 const sources = join(root, 'services/console')
 const output = resolve(process.argv[2] ?? join(root, '.tools/console'))
+const icon = join(root, 'services/shared/icon.svg')
 const basePath = '/console/'
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
@@ -18,7 +19,7 @@ const fingerprint = (): string => {
   const names = readdirSync(sources, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  const paths = [...names, join(root, 'package-lock.json'), import.meta.filename].toSorted()
+  const paths = [...names, icon, join(root, 'package-lock.json'), import.meta.filename].toSorted()
   return sha256(paths.map((path) => `${relative(root, path)} ${sha256(readFileSync(path))}\n`).join(''))
 }
 
@@ -34,7 +35,7 @@ type Outputs = Metafile['outputs']
 const bundle = async (folder: string): Promise<Outputs> => {
   const { build } = await import('esbuild')
   const { metafile } = await build({
-    entryPoints: ['main.tsx', 'style/console.css', 'icon.svg'].map((name) => join(sources, name)),
+    entryPoints: [...['main.tsx', 'style/console.css'].map((name) => join(sources, name)), icon],
     absWorkingDir: root,
     outdir: join(folder, 'assets'),
     publicPath: `${basePath}assets/`,

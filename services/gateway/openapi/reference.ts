@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Contract } from './schema/contract.ts'
@@ -8,7 +10,7 @@ import { openapiDocument } from './document.ts'
 /** A static response body with its strong ETag. */
 export type StaticDocument = { readonly bytes: Buffer; readonly etag: string }
 
-/** The OpenAPI document, its HTML page and the page's script. */
+/** The OpenAPI document, its HTML page, and the page's script and icon. */
 export type Reference = ReturnType<typeof createReference>
 
 /** Path of the script, without the version's prefix. */
@@ -22,6 +24,7 @@ const page = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <title>Shutterfleet API reference</title>
+    <link rel="icon" href="../favicon.ico" type="image/svg+xml" />
   </head>
   <body>
     <noscript>This page requires JavaScript. <a href="openapi.json">openapi.json</a> has the same content.</noscript>
@@ -56,9 +59,11 @@ export const createReference = (operations: readonly Contract[], publicUrl: () =
   let document: StaticDocument | undefined
   let script: Promise<StaticDocument> | undefined
   const pageOnce = toStatic(page)
+  const icon = toStatic(readFileSync(join(import.meta.dirname, '../../shared/icon.svg')))
   return {
     document: (): StaticDocument => (document ??= toStatic(JSON.stringify(openapiDocument(operations, publicUrl())))),
     page: () => pageOnce,
+    icon: () => icon,
     /** The gzipped script of the page. Throws `SERVER_ERROR` if it cannot be built. */
     script: async (): Promise<StaticDocument> => {
       script ??= makeScript()

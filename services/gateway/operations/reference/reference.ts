@@ -69,7 +69,7 @@ export const showDocs = operation({
   run: async ({ reference, publicUrl }, exchange) =>
     answerStaticDocument(exchange, reference.page(), {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self' ${new URL(publicUrl()).origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ${new URL(publicUrl()).origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       'referrer-policy': 'no-referrer',
     }),
 })
@@ -80,3 +80,7 @@ export const showScript = async ({ reference }: Context, exchange: Exchange): Pr
     'content-type': 'text/javascript; charset=utf-8',
     'content-encoding': 'gzip',
   })
+
+/** Returns the icon of pages that name none, such as an image that was opened; not an operation of the contract. */
+export const showIcon = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
+  answerStaticDocument(exchange, reference.icon(), { 'content-type': 'image/svg+xml' })

@@ -26,7 +26,7 @@ t.test('docs page: loads its script from its own path, and connects to the servi
     t.match([answer.statusCode, answer.headers['content-type']], [200, 'text/html; charset=utf-8'])
     t.equal(
       answer.headers['content-security-policy'],
-      "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self' https://shots.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' https://shots.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     )
     t.match(answer.body, '<title>Shutterfleet API reference</title>')
     const [, script = ''] = /<script src="([^"]+)"><\/script>/.exec(answer.body) ?? []
@@ -34,6 +34,21 @@ t.test('docs page: loads its script from its own path, and connects to the servi
     const { statusCode, headers, rawPayload } = await get(pathname)
     t.match([statusCode, headers['content-type']], [200, /^text\/javascript/])
     t.match(gunzipSync(rawPayload).toString(), "Scalar.createApiReference('#reference'")
+  }
+})
+
+t.test('reference: HEAD has the headers of GET, and no body', async (t) => {
+  const app = createApp(createTestContext())
+  t.teardown(() => app.close())
+  for (const url of ['/', '/v1/docs', '/v1/docs/reference.js', '/api/v1/openapi.json', '/favicon.ico']) {
+    const [got, head] = await Promise.all([app.inject({ url }), app.inject({ method: 'HEAD', url })])
+    const about = (answer: typeof got) => [
+      answer.statusCode,
+      ...['content-type', 'etag', 'location'].map((name) => answer.headers[name]),
+    ]
+    t.same(about(head), about(got), url)
+    t.ok(got.statusCode < 400 && got.body.length > 0)
+    t.equal(head.body, '')
   }
 })
 
