@@ -1,9 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import axe from 'axe-core'
 import type { Page } from 'playwright'
 import t from 'tap'
+import { startPages } from '#test/helpers/browser-host.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
@@ -13,12 +15,14 @@ const markup = '<img src=x onerror=alert(1)><b>bold</b>'
 const captureMs = 60_000
 
 execFileSync(process.execPath, ['tools/console/build.ts'], { cwd: root })
-const system = await startSystem(['--workers-max', '1'])
+const site = await startPages()
+const system = await startSystem(['--workers-max', '1', '--allow-target', site.host])
 const { baseUrl } = system
 const browser = await startBareBrowser()
 t.teardown(async () => {
   await browser.close()
   await system.stop()
+  await site[Symbol.asyncDispose]()
 })
 
 /** A new sign-in link, which works once. */
@@ -49,6 +53,11 @@ const openContext = async (options: { readonly width?: number; readonly colorSch
 const signIn = async (page: Page, role?: string) => {
   await page.goto(await signInLink(role))
   await page.getByRole('navigation').waitFor()
+}
+
+const csrfTokenOf = async (page: Page): Promise<string> => {
+  const session = await (await page.request.get(`${baseUrl}/console/api/session`)).json()
+  return (session as { csrf_token: string }).csrf_token
 }
 
 const openPage = async (page: Page, name: string) => {
@@ -139,6 +148,65 @@ t.test('playground: a capture appears live, with its record in the list', async 
   t.same(await violationsOn(page), [])
 })
 
+const captureHtml = async (page: Page, html: string): Promise<string> => {
+  const headers = { 'x-csrf-token': await csrfTokenOf(page) }
+  const sent = await page.request.post(`${baseUrl}/v1/screenshots`, { headers, data: { html } })
+  const { data } = (await sent.json()) as { data: { id: string } }
+  const shown = await page.request.get(`${baseUrl}/v1/screenshots/${data.id}?wait=60`)
+  t.equal(((await shown.json()) as { data: { status: string } }).data.status, 'completed')
+  return data.id
+}
+
+t.test('captures: two are compared, and selected ones are deleted together', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  const boxes = [100, 100, 164].map(
+    (width) => `<style>body{margin:0}</style><div style="width:${width}px;height:100px;background:red">`,
+  )
+  const ids: string[] = []
+  for (const html of boxes) ids.push(await captureHtml(page, html))
+  await page.goto(`${baseUrl}/console/captures/${ids[0]}/compare/${ids[1]}`)
+  await page.getByText('The pictures are the same.').waitFor()
+  await openPage(page, 'Captures')
+  const checkboxes = page.getByRole('checkbox', { name: /^Select HTML/ })
+  await checkboxes.nth(0).check()
+  await checkboxes.nth(1).check()
+  t.same(await violationsOn(page), [])
+  await page.getByRole('link', { name: 'Compare' }).click()
+  // 64 of 1280 columns in 100 of 800 rows.
+  await page.getByText('0.6 % of the pixels differ').waitFor()
+  t.same(await violationsOn(page), [])
+  await openPage(page, 'Captures')
+  const count = await checkboxes.count()
+  for (const index of [0, 1]) await checkboxes.nth(index).check()
+  await page.getByRole('button', { name: 'Delete 2' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete 2' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('group', { name: '2 selected' }).waitFor({ state: 'detached' })
+  for (const id of ids.slice(1)) t.equal((await page.request.get(`${baseUrl}/v1/screenshots/${id}`)).status(), 404)
+  await page.waitForFunction(`document.querySelectorAll('tbody input[type=checkbox]').length === ${count - 2}`)
+})
+
+t.test('batches: the pictures of a batch are downloaded as one archive', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  const headers = { 'x-csrf-token': await csrfTokenOf(page) }
+  const data = { urls: [`${site.url}/missing?one`, `${site.url}/missing?two`] }
+  const sent = await page.request.post(`${baseUrl}/v1/screenshots/batch`, { headers, data })
+  const { id } = ((await sent.json()) as { data: { id: string } }).data
+  await page.goto(`${baseUrl}/console/batches/${id}`)
+  await page.getByText('2 of 2').waitFor({ timeout: captureMs })
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download all pictures' }).click(),
+  ])
+  const archive = await readFile(await download.path())
+  t.equal(archive.subarray(0, 2).toString(), 'PK')
+  t.match(archive.toString('latin1'), /001-[\w.-]+one\.png/)
+  t.match(archive.toString('latin1'), /002-[\w.-]+two\.png/)
+  t.same(await violationsOn(page), [])
+})
+
 t.test('playground: messages of the API stand at their controls, as text', async (t) => {
   const page = await openContext()
   await signIn(page)
@@ -209,10 +277,7 @@ t.test('roles: a viewer sees the pages without what changes something, and the s
   await openPage(page, 'Keys')
   t.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
   t.same(await violationsOn(page), [])
-  const { csrf_token: token } = (await (await page.request.get(`${baseUrl}/console/api/session`)).json()) as {
-    csrf_token: string
-  }
-  const headers = { 'x-csrf-token': token }
+  const headers = { 'x-csrf-token': await csrfTokenOf(page) }
   t.equal((await page.request.post(`${baseUrl}/v1/keys`, { headers, data: { name: 'x' } })).status(), 403)
 })
 

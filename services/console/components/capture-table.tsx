@@ -21,11 +21,33 @@ const Thumbnail = ({ capture }: { capture: Screenshot }) => {
 export const captureName = ({ url, options }: Pick<Screenshot, 'url' | 'options'>): string =>
   url ?? texts.captures.sourceOf(options.source ?? 'html', formatBytes(options.source_bytes ?? 0))
 
-/** Captures in rows. */
-export const CaptureTable = ({ captures }: { captures: readonly Screenshot[] }) => (
+/** Ids of selected captures. */
+type Selection = { readonly ids: readonly string[]; readonly onChange: (ids: readonly string[]) => void }
+
+const Select = ({ capture, selection: { ids, onChange } }: { capture: Screenshot; selection: Selection }) => {
+  const isSelected = ids.includes(capture.id)
+  return (
+    <td class="select">
+      <input
+        type="checkbox"
+        aria-label={texts.captures.select(captureName(capture))}
+        checked={isSelected}
+        onChange={() => onChange(isSelected ? ids.filter((id) => id !== capture.id) : [...ids, capture.id])}
+      />
+    </td>
+  )
+}
+
+/** Captures in rows, which can be selected if there is a selection. */
+export const CaptureTable = ({ captures, selection }: { captures: readonly Screenshot[]; selection?: Selection }) => (
   <table>
     <thead>
       <tr>
+        {selection && (
+          <th scope="col" class="select">
+            <span class="hidden">{texts.captures.selection}</span>
+          </th>
+        )}
         <th scope="col">{texts.captures.page}</th>
         <th scope="col">{texts.captures.status}</th>
         <th scope="col" class="wide number">
@@ -42,6 +64,7 @@ export const CaptureTable = ({ captures }: { captures: readonly Screenshot[] }) 
     <tbody>
       {captures.map((capture) => (
         <tr key={capture.id}>
+          {selection && <Select capture={capture} selection={selection} />}
           <td class="main-cell">
             <Link href={`/captures/${capture.id}`} class="capture-link">
               <Thumbnail capture={capture} />

@@ -33,6 +33,10 @@ export const views: readonly (readonly [path: string, view: ComponentType])[] = 
       async () => (await import('#console/views/captures/capture-record.tsx')).CaptureRecord,
     ),
   ],
+  [
+    '/captures/:id/compare/:other',
+    lazyView(texts.compare.title, async () => (await import('#console/views/compare/compare.tsx')).Compare),
+  ],
   ['/batches', lazyView(batches, async () => (await import('#console/views/batches/batches.tsx')).Batches)],
   [
     '/batches/:id',

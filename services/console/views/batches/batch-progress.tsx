@@ -8,6 +8,7 @@ import { Page, Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
 import { texts } from '#console/text/texts.ts'
+import { DownloadBatch } from './download-batch.tsx'
 
 const Members = ({ batch: { screenshots } }: { batch: Batch }) => (
   <table>
@@ -72,6 +73,7 @@ export const BatchProgress = () => {
         {({ data }) => (
           <>
             <Progress batch={data} />
+            <DownloadBatch batch={data} />
             <Section title={texts.batches.members}>
               <Members batch={data} />
             </Section>

@@ -11,6 +11,7 @@ import { LoadMore } from '#console/components/load-more.tsx'
 import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
+import { SelectionBar } from './selection-bar.tsx'
 import { capturesPath, type Filters, isFiltered, noFilters } from './capture-query.ts'
 
 const listedEveryMs = 10_000
@@ -90,6 +91,7 @@ const Empty = ({ filters }: { filters: Filters }) =>
 export const Captures = () => {
   const isAttended = useAttended()
   const [filters, setFilters] = useState(noFilters)
+  const [selected, setSelected] = useState<readonly string[]>([])
   const queryKey = ['/v1/screenshots', filters]
   const query = useInfiniteQuery({
     queryKey,
@@ -99,9 +101,14 @@ export const Captures = () => {
     // Further pages are loaded once; loading all of them again would cost as many requests.
     refetchInterval: ({ state }) => (isAttended && state.data?.pages.length === 1 ? listedEveryMs : false),
   })
+  const filter = (changed: Filters) => {
+    setFilters(changed)
+    // What is no longer listed must not be deleted.
+    setSelected([])
+  }
   return (
     <Page title={texts.pages.captures}>
-      <FilterRow filters={filters} onChange={setFilters} />
+      <FilterRow filters={filters} onChange={filter} />
       <Loaded query={query}>
         {({ pages }) => {
           const captures = pages.flatMap(({ data }) => data)
@@ -109,16 +116,20 @@ export const Captures = () => {
           if (captures.length === 0) return <Empty filters={filters} />
           return (
             <>
-              <p class="muted" role="status">
-                {texts.captures.total(total, isEstimated)}
-              </p>
+              {selected.length > 0 ? (
+                <SelectionBar ids={selected} onChange={setSelected} />
+              ) : (
+                <p class="muted" role="status">
+                  {texts.captures.total(total, isEstimated)}
+                </p>
+              )}
               {captures
                 .filter(isOpen)
                 .slice(0, followed)
                 .map(({ id }) => (
                   <Follow key={id} id={id} queryKey={queryKey} />
                 ))}
-              <CaptureTable captures={captures} />
+              <CaptureTable captures={captures} selection={{ ids: selected, onChange: setSelected }} />
               <LoadMore query={query} />
             </>
           )
