@@ -92,7 +92,7 @@ const answerOperation = async (context: Context, operation: Served, exchange: Ex
   let identified = exchange
   const work = async () => {
     refuseInMaintenance(context, operation)
-    identified = await identifySession(context, operation, exchange)
+    identified = await identifySession(context, operation, { ...exchange, scopes: operation.scopes ?? [] })
     assertSessionMay(context, operation, identified)
     const answer = await operation.run(context, identified)
     return identified.session ? uncached(answer) : answer

@@ -1,5 +1,17 @@
 import type { Static } from 'typebox'
-import { component, id, list, named, object, orNull, text, timestamp, typed } from '#shared/schema/fields.ts'
+import { scopes } from '#shared/policy/scopes.ts'
+import {
+  component,
+  enumSchema,
+  id,
+  list,
+  named,
+  object,
+  orNull,
+  text,
+  timestamp,
+  typed,
+} from '#shared/schema/fields.ts'
 import { inEnvelope } from './envelope.ts'
 import { exampleIds, exampleTimes } from './example-values.ts'
 
@@ -17,6 +29,15 @@ const fields = {
     text('A host, or `*.` and a host for all below it.', { example: '*.example.com' }),
     domainsMax,
     'Hosts from whose pages the key may be used; empty: from anywhere.',
+  ),
+  scopes: list(
+    enumSchema(
+      scopes,
+      '`capture`: accepts captures and gets their results; `read`: reads; `manage`: changes and deletes.',
+      { example: 'capture' },
+    ),
+    scopes.length,
+    'What the key may do.',
   ),
   expires_at: orNull(timestamp('Time at which the key expires; null: never.')),
   created_at: timestamp('Time of creation.', exampleTimes.created),

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
+import type { Scope } from '#shared/policy/scopes.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import {
   constant,
@@ -53,6 +54,8 @@ export type Contract = {
   readonly description: string
   /** Required credentials: an API key, a key or a signed link, or none. */
   readonly access: 'key' | 'link' | 'open'
+  /** The scopes of which a key needs one; none if access is open. */
+  readonly scopes: readonly Scope[]
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
   readonly answers: Readonly<Record<number, AnswerDoc>>

@@ -42,6 +42,7 @@ export const showOpenapi = operation({
   summary: 'Get the OpenAPI document',
   description: 'Returns the API as an OpenAPI 3.1 document.',
   access: 'open',
+  scopes: [],
   parameters,
   answers: answersOf('The document.', 'application/json', { type: 'object', required: ['openapi', 'info', 'paths'] }),
   run: async ({ reference }, exchange) =>
@@ -58,6 +59,7 @@ export const showDocs = operation({
   description:
     'Returns this document as an HTML page, from which requests can be sent. The page loads nothing from other hosts.',
   access: 'open',
+  scopes: [],
   parameters,
   answers: answersOf('The page.', 'text/html', { type: 'string' }),
   run: async ({ reference, publicUrl }, exchange) =>
