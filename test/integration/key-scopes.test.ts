@@ -100,7 +100,7 @@ t.test('scopes: a key creates keys with its own scopes at most, and by default w
   t.same(await create(some, { scopes: ['manage'] }), ['manage'])
   t.same(await create(some, { scopes: ['capture'] }), [403, 'FORBIDDEN'])
   t.same(await create(some, { scopes: ['read', 'capture'] }), [403, 'FORBIDDEN'])
-  for (const invalid of [[], ['root'], ['read', 'read'], 'read', null])
+  for (const invalid of [[], ['root'], 'read', null])
     t.same(await create(all, { scopes: invalid }), [422, 'VALIDATION_ERROR'], JSON.stringify(invalid))
 })
 

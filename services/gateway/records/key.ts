@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { scopes } from '#shared/policy/scopes.ts'
+import { type Scope, scopes } from '#shared/policy/scopes.ts'
 import {
   component,
   enumSchema,
@@ -20,6 +20,18 @@ export const keysMax = 1000
 
 /** Most domains of a key. */
 export const domainsMax = 100
+
+const scopesHint = `a list of one or more of ${scopes.join(', ')}`
+
+/** The scopes of a key to be created. */
+export const newKeyScopes = typed<readonly Scope[]>({
+  type: 'array',
+  items: enumSchema(scopes, undefined, { expected: scopesHint }),
+  documented: { minItems: 1 },
+  expected: scopesHint,
+  description:
+    'What the key may do: `capture` accepts captures and gets their results, `read` reads everything of the account, `manage` changes keys and webhooks, deletes and redelivers. Default: what the key that creates it may do; in the console everything.',
+})
 
 const fields = {
   id: id('Id of the key.', exampleIds.key),

@@ -15,24 +15,16 @@ import { confirmPepper } from './key-pepper.ts'
 type KeyView = Awaited<ReturnType<typeof listKeys>>[number]
 
 /** Converts a key to the JSON of the administration and the command line. */
-export const keyToJson = ({
-  id,
-  name,
-  prefix,
-  domains,
-  scopes: keyScopes,
-  expiresAt,
-  revokedAt,
-  createdAt,
-}: KeyView) => ({
-  id,
-  name,
-  prefix,
-  domains,
-  scopes: keyScopes,
-  expires_at: expiresAt,
-  revoked_at: revokedAt,
-  created_at: createdAt,
+export const keyToJson = (key: KeyView) => ({
+  id: key.id,
+  name: key.name,
+  prefix: key.prefix,
+  domains: key.domains,
+  scopes: key.scopes,
+  expires_at: key.expiresAt,
+  revoked_at: key.revokedAt,
+  created_at: key.createdAt,
+  last_used_at: key.lastUsedAt,
 })
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -125,16 +117,18 @@ export const listKeys = (database: Database, accountId: string) =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId)
     const keys = await entities.find(ApiKey, { account }, { orderBy: { createdAt: 'asc', id: 'asc' } })
-    return keys.map(({ id, name, prefix, domains, scopes: keyScopes, expiresAt, revokedAt, createdAt }) => ({
-      id,
-      name,
+    return keys.map((key) => ({
+      id: key.id,
+      name: key.name,
       /** The key's first characters. */
-      prefix,
-      domains,
-      scopes: keyScopes,
-      expiresAt: expiresAt?.toISOString() ?? null,
-      revokedAt: revokedAt?.toISOString() ?? null,
-      createdAt: createdAt.toISOString(),
+      prefix: key.prefix,
+      domains: key.domains,
+      scopes: key.scopes,
+      expiresAt: key.expiresAt?.toISOString() ?? null,
+      revokedAt: key.revokedAt?.toISOString() ?? null,
+      createdAt: key.createdAt.toISOString(),
+      /** To the minute. */
+      lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
     }))
   })
 

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Scope, scopes } from '#shared/policy/scopes.ts'
-import { enumSchema, line, object, optional, text, typed } from '#shared/schema/fields.ts'
+import { line, object, optional, text, typed } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { KeyIssuer } from '#gateway/db/account-keys.ts'
 import { emptyAnswer, jsonAnswer } from '#gateway/openapi/schema/contract.ts'
@@ -11,10 +11,9 @@ import type { CheckInput } from '#gateway/http/input.ts'
 import { validationError } from '#gateway/http/errors.ts'
 import { readMoment, timestampPattern } from '#gateway/http/read-moment.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
-import { apiKeyList, domainsMax, apiKeyWithSecretAnswer } from '#gateway/records/key.ts'
+import { apiKeyList, domainsMax, apiKeyWithSecretAnswer, newKeyScopes } from '#gateway/records/key.ts'
 
 const domainsHint = `a list of at most ${domainsMax} hosts`
-const scopesHint = `a list of one or more of ${scopes.join(', ')}`
 const expiryHint = 'a future time such as 2030-01-31T00:00:00Z, or null'
 
 const newKey = object({
@@ -28,15 +27,7 @@ const newKey = object({
       description:
         'Hosts, or `*.` and a host, from whose pages the key may be used, so that it can be embedded in them. Default: from anywhere.',
     }),
-    scopes: typed<readonly Scope[]>({
-      type: 'array',
-      items: enumSchema(scopes, undefined, { expected: scopesHint }),
-      minItems: 1,
-      uniqueItems: true,
-      expected: scopesHint,
-      description:
-        'What the key may do: `capture` accepts captures and gets their results, `read` reads everything of the account, `manage` changes keys and webhooks, deletes and redelivers. Default: what the key that creates it may do; in the console everything.',
-    }),
+    scopes: newKeyScopes,
     expires_at: typed<string | null>({
       type: ['string', 'null'],
       pattern: timestampPattern,
