@@ -235,6 +235,24 @@ const keys: readonly Mutation[] = [
   },
   { point: 'Keys at rest', at: `${sql}/check-request.sql`, replaceText: 'and k.revoked_at is null ', by: '' },
   {
+    point: 'Messages of errors',
+    at: `${sql}/check-request.sql`,
+    replaceText: "when k.expires_at <= v_now then 'expired'",
+    by: "when k.expires_at > v_now then 'expired'",
+  },
+  {
+    point: 'Messages of errors',
+    at: `${sql}/check-request.sql`,
+    replaceText: ' and p.price_monthly is not null',
+    by: '',
+  },
+  {
+    point: 'Messages of errors',
+    at: `${gateway}/app.ts > handleWith`,
+    replace: 'withDocUrl($answer, $url)',
+    by: '$answer',
+  },
+  {
     point: 'Scopes of keys',
     at: `${sql}/check-request.sql`,
     replaceText: '(v_scopes && p_scopes) is not true',

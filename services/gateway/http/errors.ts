@@ -1,5 +1,8 @@
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
 import { featureMessage, listOf } from '#gateway/db/feature-error.ts'
+import { catalog } from '#shared/errors/catalog.ts'
+import { nounOf } from '#gateway/openapi/schema/contract.ts'
+import type { Exchange } from './exchange.ts'
 import { AppError, type FieldErrors, toAppError } from '#shared/errors/app-error.ts'
 
 /** Facts about a request that its response includes, even if it fails. */
@@ -41,6 +44,31 @@ export const withFacts = async <T>(facts: RequestFacts, work: () => Promise<T>):
 export const orNotFound = <T>(found: T | false | undefined): T => {
   if (found === undefined || found === false) throw new AppError('NOT_FOUND')
   return found
+}
+
+/** Longest part of a path that a message quotes. */
+const quotedMax = 100
+
+/**
+ * Adds to a `NOT_FOUND` that does not say what is missing the ids in the path of its operation. Malformed ids and those of other
+ * accounts get the same message.
+ */
+export const namingMissing = (
+  thrown: unknown,
+  { path }: { readonly path: string },
+  { params }: Pick<Exchange, 'params'>,
+): unknown => {
+  const { error, facts } = toRequestError(thrown)
+  if (error.code !== 'NOT_FOUND' || error.publicMessage !== catalog.NOT_FOUND.publicMessage) return thrown
+  const named = path.split('/').flatMap((segment, index, segments) => {
+    const value = segment.startsWith(':') ? params[segment.slice(1)] : undefined
+    return value === undefined ? [] : [`${nounOf(segments[index - 1])} ${listOf([value.slice(0, quotedMax)])}`]
+  })
+  if (named.length === 0) return thrown
+  return new RequestError(
+    new AppError('NOT_FOUND', { publicMessage: `There is no ${named.toReversed().join(' of the ')}.` }),
+    facts,
+  )
 }
 
 /** The error for invalid parameters. */

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Contract } from './schema/contract.ts'
@@ -13,6 +15,9 @@ export type Reference = ReturnType<typeof createReference>
 
 /** Path of the script, without the version's prefix. */
 export const scriptPath = '/docs/reference.js'
+
+/** Path of the page with the errors, without the version's prefix. */
+export const errorsPath = '/docs/errors'
 
 /** Its URLs are relative, to keep the path prefix of a reverse proxy. */
 const page = `<!doctype html>
@@ -56,9 +61,12 @@ export const createReference = (operations: readonly Contract[], publicUrl: () =
   let document: StaticDocument | undefined
   let script: Promise<StaticDocument> | undefined
   const pageOnce = toStatic(page)
+  const errors = toStatic(readFileSync(join(import.meta.dirname, 'errors.html')))
   return {
     document: (): StaticDocument => (document ??= toStatic(JSON.stringify(openapiDocument(operations, publicUrl())))),
     page: () => pageOnce,
+    /** The page with a section for each error code. */
+    errors: () => errors,
     /** The gzipped script of the page. Throws `SERVER_ERROR` if it cannot be built. */
     script: async (): Promise<StaticDocument> => {
       script ??= makeScript()

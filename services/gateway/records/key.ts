@@ -27,6 +27,7 @@ const scopesHint = `a list of one or more of ${scopes.join(', ')}`
 export const newKeyScopes = typed<readonly Scope[]>({
   type: 'array',
   items: enumSchema(scopes, undefined, { expected: scopesHint }),
+  maxItems: scopes.length,
   documented: { minItems: 1 },
   expected: scopesHint,
   description:

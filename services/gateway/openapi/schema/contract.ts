@@ -126,12 +126,15 @@ const fileName: Parameter = {
   example: fileNames[0],
 }
 
+/** The noun of a path's segment in the plural: `webhook` of `webhooks`. */
+export const nounOf = (segment = ''): string => segment.replace(/ies$/, 'y').replace(/s$/, '')
+
 /** The ids in a path, each described by the segment before it: `/webhooks/:id` is the id of the webhook. */
 export const pathParameters = (path: string): Parameter[] =>
   path.split('/').flatMap((segment, index, segments) => {
     if (!segment.startsWith(':')) return []
     if (segment === ':file') return [fileName]
-    const noun = segments[index - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
+    const noun = nounOf(segments[index - 1])
     const schema = { type: 'string', format: 'uuid' }
     return [
       {

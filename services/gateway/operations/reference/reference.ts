@@ -70,6 +70,14 @@ export const showDocs = operation({
     }),
 })
 
+/** Returns the page with the errors, to which `doc_url` refers; not an operation of the contract. */
+export const showErrors = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
+  answerStaticDocument(exchange, reference.errors(), {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'referrer-policy': 'no-referrer',
+  })
+
 /** Returns the script of the page; not an operation of the contract. Always compressed: all browsers support gzip. */
 export const showScript = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
   answerStaticDocument(exchange, await reference.script(), {
