@@ -28,8 +28,11 @@ const newKey = async (plan = 'unlimited', domains: string[] = []) => {
   const { id: accountId } = await createAccount(database, { name: 'Acme', email: 'a@example.com', plan })
   return { accountId, ...(await createKey(database, { accountId, name: 'k', domains, pepper: testPepper })) }
 }
-const send = (key: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  sendJson(`${baseUrl}/v1${path}`, method, { body, headers: { authorization: `Bearer ${key}`, ...headers } })
+const send = (key: string, method: string, path: string, { body, origin }: { body?: unknown; origin?: string } = {}) =>
+  sendJson(`${baseUrl}/v1${path}`, method, {
+    body,
+    headers: { authorization: `Bearer ${key}`, ...(origin !== undefined && { origin }) },
+  })
 const errorOf = async (answer: Response) => {
   const { error } = (await answer.json()) as { error: { code: string; message: string; doc_url: string } }
   return error
@@ -43,11 +46,11 @@ t.test('messages: who holds a key reads why it is refused, and a wrong key is un
   await changeKey(database, expired.id, { expiresAt: at })
   await revokeKey(database, revoked.id)
   await setDisabled(database, disabled.accountId, true)
-  for (const [method, path, body] of [
-    ['GET', '/account', undefined],
-    ['POST', '/screenshots', { url }],
+  for (const [method, path, more] of [
+    ['GET', '/account', {}],
+    ['POST', '/screenshots', { body: { url } }],
   ] as const) {
-    const read = (key: string) => messageOf(key, method, path, body)
+    const read = (key: string) => messageOf(key, method, path, more)
     t.equal(await read(expired.key), 'The API key expired at 2026-01-31T12:00:00.000000Z.')
     t.match(await read(revoked.key), /^The API key was revoked at 20\S+Z\.$/)
     t.equal(await read(disabled.key), 'The account of the API key is disabled.')
@@ -62,10 +65,10 @@ t.test('messages: a request from a wrong domain, and one without a domain, are t
   const allowed = 'The API key may be used from pages of `shop.example`, `*.shop.example` only'
   const none = `${allowed}; the request has no \`Origin\` or \`Referer\` header with a host.`
   t.equal(await messageOf(key, 'GET', '/account'), none)
-  t.equal(await messageOf(key, 'POST', '/screenshots', { url }), none)
-  t.equal(await messageOf(key, 'GET', '/account', undefined, { origin: 'null' }), none)
-  const origin = { origin: 'https://evil.example' }
-  t.equal(await messageOf(key, 'POST', '/screenshots', { url }, origin), `${allowed}; this one is of \`evil.example\`.`)
+  t.equal(await messageOf(key, 'POST', '/screenshots', { body: { url } }), none)
+  t.equal(await messageOf(key, 'GET', '/account', { origin: 'null' }), none)
+  const more = { body: { url }, origin: 'https://evil.example' }
+  t.equal(await messageOf(key, 'POST', '/screenshots', more), `${allowed}; this one is of \`evil.example\`.`)
   const many = await newKey(
     'unlimited',
     Array.from({ length: 8 }, (_, n) => `d${n}.example`),
@@ -81,7 +84,7 @@ t.test('messages: all missing features are named, and the cheapest plan on offer
   const { key } = await newKey('free')
   const post = async (body: object, path = '/screenshots') => {
     await database.query('update account_meter set requests = 0')
-    return messageOf(key, 'POST', path, body)
+    return messageOf(key, 'POST', path, { body })
   }
   const geolocation = { latitude: 1, longitude: 2 }
   t.equal(
@@ -112,7 +115,9 @@ t.test(
   'messages: an unknown id is named, as one of another account and a malformed one, and a wrong path is not one',
   async (t) => {
     const [{ key }, other] = [await newKey(), await newKey()]
-    const ofOther = (await (await send(other.key, 'POST', '/screenshots', { url })).json()) as { data: { id: string } }
+    const ofOther = (await (await send(other.key, 'POST', '/screenshots', { body: { url } })).json()) as {
+      data: { id: string }
+    }
     for (const id of [missing, ofOther.data.id, 'x%20y']) {
       const shown = `\`${decodeURIComponent(id)}\``
       for (const [method, path, noun] of [
