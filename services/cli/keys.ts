@@ -7,7 +7,7 @@ import { withDatabase } from './with-database.ts'
 
 /** `key create`: creates an API key; only its hash is stored, so it is shown only here. */
 export const keyCreate: Command = {
-  usage: 'key create --account ID [--name N] [--domain D]… [--expires 90d] [--data DIR]',
+  usage: 'key create --account ID [--name N] [--domain D]… [--scope S]… [--expires 90d] [--data DIR]',
   summary: 'creates an API key and shows it once',
   flags: {
     account: { type: 'string', value: 'ID', help: 'account that the key belongs to' },
@@ -18,6 +18,12 @@ export const keyCreate: Command = {
       multiple: true,
       help: 'host, or *.host, to whose pages its use is restricted',
     },
+    scope: {
+      type: 'string',
+      value: 'S',
+      multiple: true,
+      help: 'capture, read or manage: what the key may do (default everything)',
+    },
     expires: { type: 'string', value: 'TIME', help: 'time after which the key expires, such as 90d' },
     data: dataFlag,
   },
@@ -25,11 +31,12 @@ export const keyCreate: Command = {
     const accountId = requiredText(args, 'account')
     const name = flagText(args, 'name') ?? ''
     const domains = flagTexts(args, 'domain')
+    const scopes = args.flags['scope'] === undefined ? undefined : flagTexts(args, 'scope')
     const expires = flagText(args, 'expires')
     const expiresAt = expires === undefined ? undefined : new Date(Date.now() + readDuration('expires', expires))
     const pepper = await findKeyPepper(env, args)
     const created = await withDatabase(env, args, (database) =>
-      createKey(database, { accountId, name, domains, expiresAt, pepper, actor: 'command line' }),
+      createKey(database, { accountId, name, domains, scopes, expiresAt, pepper, actor: 'command line' }),
     )
     print({ json: created, text: `key ${created.id}, shown this once: ${created.key}` })
   },
@@ -46,14 +53,16 @@ export const keyList: Command = {
     print({
       json: keys.map(keyToJson),
       text: table([
-        ['ID', 'BEGINS WITH', 'NAME', 'DOMAINS', 'EXPIRES', 'REVOKED'],
-        ...keys.map(({ id, prefix, name, domains, expiresAt, revokedAt }) => [
-          id,
-          prefix,
-          name,
-          domains.join(','),
-          expiresAt ?? 'never',
-          revokedAt ?? '',
+        ['ID', 'BEGINS WITH', 'NAME', 'DOMAINS', 'SCOPES', 'EXPIRES', 'LAST USED', 'REVOKED'],
+        ...keys.map((key) => [
+          key.id,
+          key.prefix,
+          key.name,
+          key.domains.join(','),
+          key.scopes.join(','),
+          key.expiresAt ?? 'never',
+          key.lastUsedAt ?? 'never',
+          key.revokedAt ?? '',
         ]),
       ]),
     })

@@ -4,20 +4,21 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { readTraceId } from '#shared/telemetry/trace.ts'
 import { recordActivity } from './activity/record-activity.ts'
 import type { Context } from './context/context.ts'
-import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer } from './http/answer.ts'
+import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer, withDocUrl } from './http/answer.ts'
 import { createClientErrors } from './http/client-error.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { routeProbes } from './http/public-probes.ts'
 import { redirectPaths, redirectToReference } from './http/redirect-to-reference.ts'
+import { namingMissing } from './http/errors.ts'
 import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
-import { scriptPath } from './openapi/reference.ts'
+import { errorsPath, scriptPath } from './openapi/reference.ts'
 import { sessionOperations } from './operations/console/sessions.ts'
 import { assertSessionMay, identifySession } from './operations/identify-session.ts'
 import type { Served } from './operations/operation.ts'
 import { prefixes, routes } from './routes.ts'
-import { showIcon, showScript } from './operations/reference/reference.ts'
+import { showErrors, showIcon, showScript } from './operations/reference/reference.ts'
 
 /** Largest head that Node parses: above the contract's bound, so that an oversized head is rejected after the key check. */
 const parsedHeadBytesMax = 256 * 1024
@@ -51,7 +52,8 @@ const handleWith =
     const span = startRequestSpan(operation, request.raw)
     const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
     const { requestId } = exchange
-    const answer = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
+    const served = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
+    const answer = withDocUrl(served, context.publicUrl)
     const traceparent = span.end(answer)
     context.events.answered({
       operation,
@@ -92,12 +94,13 @@ const answerOperation = async (context: Context, operation: Served, exchange: Ex
   let identified = exchange
   const work = async () => {
     refuseInMaintenance(context, operation)
-    identified = await identifySession(context, operation, exchange)
+    identified = await identifySession(context, operation, { ...exchange, scopes: operation.scopes ?? [] })
     assertSessionMay(context, operation, identified)
     const answer = await operation.run(context, identified)
     return identified.session ? uncached(answer) : answer
   }
-  const answer = await work().catch((thrown: unknown) => thrownAnswer(thrown, exchange.requestId))
+  const fail = (thrown: unknown) => thrownAnswer(namingMissing(thrown, operation, exchange), exchange.requestId)
+  const answer = await work().catch(fail)
   settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'unchecked')
   recordActivity(context, operation.name, identified, answer)
   return answer
@@ -149,11 +152,13 @@ const routeAll = (app: FastifyInstance, context: Context) => {
   const byPath = Map.groupBy(routes, ({ path }) => path)
   const icon = handleWith(context, 'none', (exchange) => showIcon(context, exchange))
   const script = handleWith(context, 'none', (exchange) => showScript(context, exchange))
+  const errors = handleWith(context, 'none', (exchange) => showErrors(context, exchange))
   for (const prefix of prefixes) {
     for (const [path, operations] of byPath) {
       app.route({ method: app.supportedMethods, url: prefix + path, handler: handlePath(context, operations) })
     }
     app.route({ method: ['GET', 'HEAD'], url: prefix + scriptPath, handler: script })
+    app.route({ method: ['GET', 'HEAD'], url: prefix + errorsPath, handler: errors })
   }
   routeConsole(app, context)
   for (const url of redirectPaths)
@@ -178,7 +183,7 @@ const handleProtocolErrors = (app: FastifyInstance, context: Context) => {
 
 /** Creates the HTTP interface, not listening yet. Closing it waits for running requests. */
 export const createApp = (context: Context): FastifyInstance => {
-  const clientErrors = createClientErrors()
+  const clientErrors = createClientErrors(context.publicUrl)
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,

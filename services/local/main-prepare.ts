@@ -3,6 +3,7 @@ import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { createAccount } from '#shared/db/accounts.ts'
+import { scopes } from '#shared/policy/scopes.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
@@ -24,7 +25,11 @@ const settings = {
 /** The account of `storedKey` if this database has the key, else a new account with a new key. Throws `CONFIGURATION` if its keys are hashed with another pepper. */
 const findOrCreateAccount = async (database: Database, pepper: string, storedKey: string): Promise<FirstAccount> => {
   if (storedKey !== '') {
-    const { caller } = await checkRequest(database, { keyHash: createKeyHash(pepper)(storedKey), originHost: null })
+    const { caller } = await checkRequest(database, {
+      keyHash: createKeyHash(pepper)(storedKey),
+      originHost: null,
+      scopes,
+    })
     if (caller) return { accountId: caller.accountId, apiKey: storedKey }
   }
   await confirmPepper(database, pepper)

@@ -36,7 +36,15 @@ type Outcome = { readonly ok: boolean; readonly caller?: Caller } & Partial<
 >
 
 const emptyRow = {
-  ...{ refusal: null, retryAfterSeconds: null, keyUnknown: null, feature: null, rateLeftMs: null },
+  ...{
+    refusal: null,
+    retryAfterSeconds: null,
+    keyUnknown: null,
+    keyState: null,
+    grounds: null,
+    sufficientPlan: null,
+    rateLeftMs: null,
+  },
   ...{ rateLimit: null, rateRemaining: 0, rateReset: 0 },
   ...{ createdAt: '', admitted: false, shared: null, replayOf: null, admittedIds: null },
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
+import { scopes } from '#shared/policy/scopes.ts'
 import type { Activity } from '#gateway/db/activity.ts'
 import type { Account } from '#gateway/records/account.ts'
 import type { ApiKeyRecord } from '#gateway/records/key.ts'
@@ -69,6 +70,7 @@ const testApiKey: ApiKeyRecord = {
   name: '',
   prefix: testKey.slice(0, 12),
   domains: [],
+  scopes,
   expires_at: null,
   created_at: '2026-01-01T00:00:00.000001Z',
   last_used_at: null,
@@ -172,7 +174,7 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'> => ({
   accountKeys: {
     list: async () => [],
-    actorOf: async () => 'system',
+    issuerOf: async () => ({ actor: 'system', scopes }),
     create: async (_accountId, { name }) => ({ ...testApiKey, name, key: testKey }),
     revoke: async (_accountId, id) => {
       if (id !== testApiKey.id) throw new AppError('NOT_FOUND')

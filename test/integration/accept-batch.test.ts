@@ -70,6 +70,14 @@ t.test('accept batch: a batch is one request and a capture per member, in input 
   t.same(await database.query(meterDifferences), [])
 })
 
+// Contract: Scopes of keys
+t.test('accept batch: a key that may not capture is refused by the statement itself', async (t) => {
+  const tenant = await createTenant(database)
+  await database.query(`update api_key set scopes = '{read,manage}' where account_id = $1`, [tenant.accountId])
+  t.match(await accept(newBatch(tenant, 2)), { ok: false, code: 'FORBIDDEN', grounds: ['capture'] })
+  t.same(await readRows(tenant), [0, 0, 0, 0])
+})
+
 // Contract: Batch request
 t.test('accept batch: at the edge of quota and queue bound, a batch is accepted whole or not at all', async (t) => {
   for (const [limits, refused] of [

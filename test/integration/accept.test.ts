@@ -2,6 +2,7 @@ import t from 'tap'
 import { acceptCapture, type AcceptOutcome } from '#gateway/db/accept-capture.ts'
 import { admitWaiting } from '#ledger/relay.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
+import { scopes } from '#shared/policy/scopes.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { findSealedCapture, findMessage } from '#shared/db/find-capture.ts'
@@ -84,7 +85,7 @@ t.test('accept: the minute limit is exact under concurrency, and refused request
   const tenant = await createTenant(database, { rate_limit_per_minute: 20 })
   const outcomes = await times(50, (turn) =>
     turn % 5 === 0
-      ? checkRequest(database, { keyHash: tenant.keyHash, originHost: null }).then((verdict) =>
+      ? checkRequest(database, { keyHash: tenant.keyHash, originHost: null, scopes }).then((verdict) =>
           verdict.ok ? { ...verdict, createdAt: '', admitted: false } : verdict,
         )
       : accept(tenant, turn % 5 === 1 ? { features: ['stealth'] } : {}),
@@ -108,7 +109,7 @@ t.test('accept: the minute limit is exact under concurrency, and refused request
 t.test('accept: a request that was counted at the key check is neither counted nor limited again', async (t) => {
   await awayFromMinuteEnd()
   const tenant = await createTenant(database, { rate_limit_per_minute: 2 })
-  const check = () => checkRequest(database, { keyHash: tenant.keyHash, originHost: null })
+  const check = () => checkRequest(database, { keyHash: tenant.keyHash, originHost: null, scopes })
   const counted = (checkOnly: boolean) =>
     acceptCapture(database, tenant.capture(), { windowSize, counted: true, checkOnly })
   t.match(await check(), { ok: true, caller: { rate: { remaining: 1 } } })
@@ -134,7 +135,7 @@ t.test('accept: the quota is exact under concurrency', async (t) => {
     waiting: 4,
   })
   t.match(await accept(tenant), { ok: false, caller: { usage: { limit: 20, remaining: 0, overage: 0 } } })
-  t.match(await checkRequest(database, { keyHash: tenant.keyHash, originHost: null }), { ok: true })
+  t.match(await checkRequest(database, { keyHash: tenant.keyHash, originHost: null, scopes }), { ok: true })
 
   const none = await createTenant(database, { screenshots_per_month: 0 })
   t.match(await accept(none), { ok: false, code: 'USAGE_LIMIT_EXCEEDED' }, 'a quota of 0 accepts no capture')
@@ -204,8 +205,8 @@ t.test('accept: checks are applied in the order of the contract', async (t) => {
     },
   )
   t.match(await accept(tenant, all), { code: 'DOMAIN_NOT_ALLOWED', caller: { rate: { remaining: 2 } } })
-  const refused = { code: 'FEATURE_NOT_AVAILABLE', feature: 'stealth', caller: { rate: { remaining: 1 } } }
-  t.match(await accept(tenant, { ...all, originHost: 'example.com' }), refused, 'reports the first missing feature')
+  const refused = { code: 'FEATURE_NOT_AVAILABLE', grounds: ['stealth', 'proxy'], caller: { rate: { remaining: 1 } } }
+  t.match(await accept(tenant, { ...all, originHost: 'example.com' }), refused, 'reports all missing features')
   t.match(await accept(tenant, { originHost: 'example.com' }), { ok: true, caller: { rate: { remaining: 0 } } })
   t.match(await accept(tenant, { ...all, originHost: 'example.com' }), { code: 'RATE_LIMIT_EXCEEDED' })
 
@@ -251,7 +252,7 @@ t.test('accept: a check-only request stops after the features and stores only th
   const check = (features: readonly string[]) =>
     acceptCapture(database, tenant.capture({ features }), { windowSize, checkOnly: true })
   t.match(await check(['pdf']), { ok: true, admitted: false })
-  t.match(await check(['stealth']), { ok: false, code: 'FEATURE_NOT_AVAILABLE', feature: 'stealth' })
+  t.match(await check(['stealth']), { ok: false, code: 'FEATURE_NOT_AVAILABLE', grounds: ['stealth'] })
   t.match(await stored(database, tenant), { captures: 0, outbox: 0, requests: 2, pending: 0 })
 })
 
@@ -259,7 +260,7 @@ t.test('accept: a check-only request stops after the features and stores only th
 t.test('accept: a restricted key is accepted from its listed hosts only', async (t) => {
   const tenant = await createTenant(database, {}, ['example.com', '*.example.org'])
   const verdict = async (originHost: string | null) =>
-    (await checkRequest(database, { keyHash: tenant.keyHash, originHost })).ok
+    (await checkRequest(database, { keyHash: tenant.keyHash, originHost, scopes })).ok
   for (const host of ['example.com', 'EXAMPLE.com', 'a.example.org', 'a.b.Example.org']) {
     t.equal(await verdict(host), true, host)
   }
@@ -270,12 +271,13 @@ t.test('accept: a restricted key is accepted from its listed hosts only', async 
 })
 
 // Contract: Expired keys
-t.test('accept: an expired key is refused as an unknown key is', async (t) => {
+t.test('accept: an expired key is refused, with the time at which it expired', async (t) => {
   const tenant = await createTenant(database)
   await database.query(`update api_key set expires_at = now() - interval '1 second' where account_id = $1`, [
     tenant.accountId,
   ])
-  t.same(await accept(tenant), { ok: false, code: 'INVALID_API_KEY' })
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
+  t.match(await accept(tenant), { ok: false, code: 'INVALID_API_KEY', keyState: 'expired', grounds: [time] })
 })
 
 t.test('accept: the window holds under concurrency, and no capture overtakes an older waiting one', async (t) => {

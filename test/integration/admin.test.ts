@@ -128,6 +128,23 @@ t.test('admin: keys are created, listed, restricted, expired and revoked, each w
   t.same(soon.body.error.details, { expires_at: ['must be a moment such as 2030-01-31T00:00:00Z, or null'] })
 })
 
+// Contract: Scopes of keys
+// Contract: Administered keys
+t.test('admin: a key is created with scopes and a future expiry, by default with all scopes', async (t) => {
+  const { id, keyId } = await newAccount()
+  const make = (body: object) => admin('POST', `/accounts/${id}/keys`, body)
+  const { data } = (await make({ scopes: ['read', 'manage'], expires_at: '2999-01-31T00:00:00Z' })).body
+  t.match((await admin('GET', `/accounts/${id}/keys`)).body.data, [
+    { id: keyId, scopes: ['capture', 'read', 'manage'], expires_at: null, last_used_at: null },
+    { id: data.id, scopes: ['read', 'manage'], expires_at: '2999-01-31T00:00:00.000Z' },
+  ])
+  t.match(await create(data.key), { status: 403, body: { error: { code: 'FORBIDDEN', message: /`capture`/ } } })
+  const past = await make({ expires_at: '2020-01-31T00:00:00Z' })
+  t.same(past.body.error.details, { expires_at: ['must be a future moment such as 2030-01-31T00:00:00Z, or null'] })
+  const none = await make({ scopes: [] })
+  t.same(none.body.error.details, { scopes: ['must be one or more of capture, read, manage'] })
+})
+
 // Contract: Administered accounts
 t.test('admin: the keys of a disabled account are refused at once, until it is enabled', async (t) => {
   const { id, key } = await newAccount()

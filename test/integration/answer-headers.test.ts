@@ -379,7 +379,9 @@ t.test('answer headers: ids of another account, unknown ids and malformed ids ge
       [own, unknown, 'nonsense', '%00', '%zz', '%ff', '%', own.slice(1)].map((id) => askFor(other, route, id)),
     )
     t.same(new Set(answers.map(({ status }) => status)), new Set([404]), route.name)
-    const bodies = new Set(await Promise.all(answers.map((answer) => answer.text())))
+    const texts = await Promise.all(answers.map((answer) => answer.text()))
+    // The message quotes the ids as sent.
+    const bodies = new Set(texts.map((body) => body.replaceAll(/`[^`]*`/g, 'ID')))
     t.equal(bodies.size, 1, route.name)
     if (route.method !== 'HEAD') t.match(JSON.parse([...bodies][0]!), { error: { code: 'NOT_FOUND' } }, route.name)
     const upper = await askFor(owner, { ...route, method: 'GET' }, own.toUpperCase())

@@ -13,6 +13,7 @@ await replacePlans(database, defaultPlans)
 type Key = Readonly<Record<'id' | 'name' | 'prefix' | 'key', string>> & {
   readonly domains: readonly string[]
   readonly expires_at: string | null
+  readonly created_at: string
   readonly last_used_at: string | null
 }
 const dataOf = async <T>(answer: Response): Promise<T> => ((await answer.json()) as { data: T }).data
@@ -73,6 +74,13 @@ t.test(
     }
   },
 )
+
+// Contract: Keys of the account
+t.test('keys: the last use of a key is not before its creation', async (t) => {
+  const { key } = await newAccount()
+  const [used] = await dataOf<Key[]>(await withKey(key)('GET', '/keys'))
+  t.ok((used?.last_used_at ?? '') >= (used?.created_at ?? 'a'), JSON.stringify(used))
+})
 
 // Contract: Keys of the account
 t.test('keys: those of another account are neither listed nor revoked', async (t) => {

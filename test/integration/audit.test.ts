@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createAccount, listAccounts, setDisabled, setPlan, showAccount } from '#shared/db/accounts.ts'
+import { scopes } from '#shared/policy/scopes.ts'
 import { listChanges } from '#shared/db/audit.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
@@ -71,9 +72,10 @@ t.test('audit: the keys of a disabled account are refused by every replica at on
   await replacePlans(database, defaultPlans)
   const { id } = await createAccount(database, newAccount)
   const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper })
-  const request = { keyHash: createKeyHash(pepper)(key), originHost: null }
+  const request = { keyHash: createKeyHash(pepper)(key), originHost: null, scopes }
   await setDisabled(database, id, true)
-  t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })
+  const refused = { ok: false, code: 'INVALID_API_KEY', keyState: 'disabled' }
+  t.match(await checkRequest(replica, request), refused)
   t.match((await showAccount(database, id)).disabledAt, /Z$/)
   await setDisabled(database, id, false)
   t.match(await checkRequest(replica, request), { ok: true })

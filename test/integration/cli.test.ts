@@ -63,7 +63,8 @@ t.test('cli: shows a key only when it is created, lists it without its secret, a
   const [account] = await json<{ id: string }[]>(['account', 'list'])
   const id = account?.id ?? ''
   const flags = ['--account', id, '--name', 'web', '--domain', '*.x.com', '--domain', 'y.org', '--expires', '90d']
-  const created = await json<{ id: string; prefix: string; key: string }>(['key', 'create', ...flags])
+  const scopes = ['--scope', 'read', '--scope', 'capture']
+  const created = await json<{ id: string; prefix: string; key: string }>(['key', 'create', ...flags, ...scopes])
   t.strictSame(Object.keys(created), ['id', 'prefix', 'key'])
   t.match(created.key, /^sk_live_[A-Za-z0-9]{40}$/)
   t.ok(created.key.startsWith(created.prefix))
@@ -72,6 +73,10 @@ t.test('cli: shows a key only when it is created, lists it without its secret, a
   t.match(JSON.parse(out), [
     { id: created.id, name: 'web', domains: ['*.x.com', 'y.org'], expires_at: /^20/, revoked_at: null },
   ])
+  t.match(JSON.parse(out), [{ scopes: ['capture', 'read'], last_used_at: null }])
+  t.match((await run(['key', 'list', '--account', id])).out, /capture,read +20\S+ +never/)
+  const wrong = await run(['key', 'create', '--account', id, '--scope', 'root'])
+  t.match(wrong, { code: 1, out: '', errors: /scopes must be one or more of capture, read, manage/ })
   await json(['key', 'revoke', created.id])
   t.match(await json(['key', 'list', '--account', id]), [{ id: created.id, revoked_at: /^20/ }])
 })

@@ -126,6 +126,28 @@ t.test('keys: a created key is shown once, and its name is text', async (t) => {
   t.equal(await key.count(), 0)
 })
 
+t.test('keys: scopes and expiry of a new key are chosen in the form and listed', async (t) => {
+  const page = await openContext()
+  await signIn(page)
+  await openPage(page, 'Keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Restricted')
+  for (const name of [/^Capture pages/, /^Manage keys/]) await dialog.getByRole('checkbox', { name }).uncheck()
+  await dialog.getByRole('combobox', { name: 'Expiry' }).selectOption('90 days')
+  t.same(await violationsOn(page), [])
+  const read = dialog.getByRole('checkbox', { name: /^Read captures/ })
+  await read.uncheck()
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  t.equal(await dialog.locator('input:invalid').count(), 3, 'a key without a scope is not sent')
+  await read.check()
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  const row = page.getByRole('row', { name: /Restricted/ })
+  await row.getByRole('cell', { name: 'read', exact: true }).waitFor()
+  await row.getByRole('cell', { name: 'in 3 mo.' }).waitFor()
+})
+
 t.test('playground: a capture appears live, with its record in the list', async (t) => {
   const page = await openContext()
   await signIn(page)

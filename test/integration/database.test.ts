@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import t from 'tap'
 import { createAccount, listAccounts, setPlan } from '#shared/db/accounts.ts'
+import { scopes } from '#shared/policy/scopes.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { defaultPlans } from '#local/default-plans.ts'
@@ -179,10 +180,10 @@ t.test('database: a revoked key is refused by every replica at once', async (t) 
   await replacePlans(database, defaultPlans)
   const account = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
   const created = await createKey(database, key(account.id))
-  const request = { keyHash: createKeyHash(pepper)(created.key), originHost: null }
+  const request = { keyHash: createKeyHash(pepper)(created.key), originHost: null, scopes }
   t.match(await checkRequest(replica, request), { ok: true, caller: { accountId: account.id, rate: null } })
   await revokeKey(database, created.id)
-  t.same(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY' })
+  t.match(await checkRequest(replica, request), { ok: false, code: 'INVALID_API_KEY', keyState: 'revoked' })
 })
 
 t.test('database: a transaction that a deadlock ended is retried, and statement errors are classified', async (t) => {

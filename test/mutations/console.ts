@@ -110,7 +110,7 @@ const activity: readonly Mutation[] = [
 const keysAndFiles: readonly Mutation[] = [
   {
     point: 'Keys of the account',
-    at: `${gateway}/db/account-keys.ts > accountKeysIn > actorOf`,
+    at: `${gateway}/db/account-keys.ts > accountKeysIn > issuerOf`,
     replaceText: 'cardinality(domains) > 0 or expires_at is not null',
     by: 'expires_at is not null',
   },
@@ -129,8 +129,14 @@ const keysAndFiles: readonly Mutation[] = [
   {
     point: 'Keys of the account',
     at: 'services/shared/db/sql/check-request.sql',
-    replaceText: "update api_key k set last_used_at = date_trunc('minute', v_now)",
+    replaceText: "update api_key k set last_used_at = greatest(date_trunc('minute', v_now), k.created_at)",
     by: 'update api_key k set last_used_at = k.last_used_at',
+  },
+  {
+    point: 'Keys of the account',
+    at: 'services/shared/db/sql/check-request.sql',
+    replaceText: "greatest(date_trunc('minute', v_now), k.created_at)",
+    by: "date_trunc('minute', v_now)",
   },
   {
     point: 'Console files',

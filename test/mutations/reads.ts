@@ -234,6 +234,54 @@ const keys: readonly Mutation[] = [
     by: "createSecretKey('pepper', 'utf8')",
   },
   { point: 'Keys at rest', at: `${sql}/check-request.sql`, replaceText: 'and k.revoked_at is null ', by: '' },
+  {
+    point: 'Messages of errors',
+    at: `${sql}/check-request.sql`,
+    replaceText: "when k.expires_at <= v_now then 'expired'",
+    by: "when k.expires_at > v_now then 'expired'",
+  },
+  {
+    point: 'Messages of errors',
+    at: `${sql}/check-request.sql`,
+    replaceText: ' and p.price_monthly is not null',
+    by: '',
+  },
+  {
+    point: 'Messages of errors',
+    at: `${gateway}/app.ts > handleWith`,
+    replace: 'withDocUrl($answer, $url)',
+    by: '$answer',
+  },
+  {
+    point: 'Scopes of keys',
+    at: `${sql}/check-request.sql`,
+    replaceText: '(v_scopes && p_scopes) is not true',
+    by: '(v_scopes && p_scopes) is null',
+  },
+  {
+    point: 'Scopes of keys',
+    at: `${sql}/accept-capture.sql`,
+    replaceText: "p_account_id, '{capture}')",
+    by: 'p_account_id)',
+  },
+  {
+    point: 'Scopes of keys',
+    at: `${sql}/accept-batch.sql`,
+    replaceText: "p_account_id, '{capture}')",
+    by: 'p_account_id)',
+  },
+  {
+    point: 'Scopes of keys',
+    at: `${gateway}/operations/keys/keys.ts > scopesOf`,
+    replace: '!$own.includes($scope)',
+    by: 'false',
+  },
+  {
+    point: 'Scopes of keys',
+    at: `${gateway}/operations/operation.ts > forCaller`,
+    replace: '$isPersonal && identify($exchange, $hash).keyHash',
+    by: 'undefined',
+  },
 ]
 
 /** Faults against the contract of batch, list, links, account and usage. */

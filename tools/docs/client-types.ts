@@ -28,9 +28,19 @@ const renderDeclaration = ({ name, optional, schemas }: Field) =>
 
 const comment = (text: string | undefined, indent = '') => (text === undefined ? '' : `${indent}/** ${text} */\n`)
 
-const renderInterface = ({ name, description, fields }: ClientType) => {
-  const lines = fields.map((field) => `${comment(field.description, '  ')}  ${renderDeclaration(field)}\n`)
-  return `\n${comment(description)}export interface ${name} {\n${lines.join('')}}\n`
+const renderField = (field: Field) => `${comment(field.description, '  ')}  ${renderDeclaration(field)}\n`
+
+/** Whether an interface extends another: it has all of its fields, and is its variant `…With…`. */
+const isVariant = (type: ClientType, base: ClientType) => {
+  const lines = new Set(type.fields.map(renderField))
+  return type.name.startsWith(`${base.name}With`) && base.fields.every((field) => lines.has(renderField(field)))
+}
+
+const renderInterface = (type: ClientType, _index: number, types: readonly ClientType[]) => {
+  const { name, description, fields } = type
+  const base = types.find((each) => isVariant(type, each))
+  const own = fields.filter((field) => !base?.fields.some((each) => each.name === field.name)).map(renderField)
+  return `\n${comment(description)}export interface ${name} ${base ? `extends ${base.name} ` : ''}{\n${own.join('')}}\n`
 }
 
 /** The files of the TypeScript client's types. */

@@ -8,6 +8,7 @@ import { configurationPage } from './configuration-page.ts'
 import { consoleControls } from './console-controls.ts'
 import { crdPage } from './crd-page.ts'
 import { dashboardFiles } from './dashboards/render.ts'
+import { errorsPage } from './errors-page.ts'
 import { openapiText } from './openapi-text.ts'
 import { metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
@@ -31,6 +32,7 @@ const pages: Record<string, string> = {
   'docs/openapi.json': openapiText(),
   'docs/operator.md': operatorPage(),
   'docs/parameters.md': parametersPage(),
+  'services/gateway/openapi/errors.html': errorsPage(root),
   'services/console/views/playground/controls.json': consoleControls(),
   ...chartFiles(root, crdPage()),
 }

@@ -4,6 +4,7 @@ type ErrorFields = {
     readonly status: number | undefined;
     readonly details?: Readonly<Record<string, readonly string[]>> | undefined;
     readonly requestId?: string | undefined;
+    readonly docUrl?: string | undefined;
     readonly retryAfter?: number | undefined;
     readonly screenshotId?: string | undefined;
 };
@@ -17,11 +18,13 @@ export declare class ShutterfleetError extends Error {
     /** Validation errors by parameter, of `VALIDATION_ERROR`. */
     readonly details: Readonly<Record<string, readonly string[]>> | undefined;
     readonly requestId: string | undefined;
+    /** Where the error is explained. */
+    readonly docUrl: string | undefined;
     /** Seconds after which the same request may succeed. */
     readonly retryAfter: number | undefined;
     /** The capture that failed, or may have been accepted. */
     readonly screenshotId: string | undefined;
-    constructor({ code, message, status, details, requestId, retryAfter, screenshotId }: ErrorFields);
+    constructor({ code, message, status, details, requestId, docUrl, retryAfter, screenshotId }: ErrorFields);
 }
 /** Reads an error response. One without the service's envelope, such as a proxy's page, becomes `UNEXPECTED_ANSWER`. */
 export declare const readError: (response: Response) => Promise<ShutterfleetError>;

@@ -12,16 +12,19 @@ export class ShutterfleetError extends Error {
     /** Validation errors by parameter, of `VALIDATION_ERROR`. */
     details;
     requestId;
+    /** Where the error is explained. */
+    docUrl;
     /** Seconds after which the same request may succeed. */
     retryAfter;
     /** The capture that failed, or may have been accepted. */
     screenshotId;
-    constructor({ code, message, status, details, requestId, retryAfter, screenshotId }) {
+    constructor({ code, message, status, details, requestId, docUrl, retryAfter, screenshotId }) {
         super(withFirstDetail(message, details));
         this.code = code;
         this.status = status;
         this.details = details;
         this.requestId = requestId;
+        this.docUrl = docUrl;
         this.retryAfter = retryAfter;
         this.screenshotId = screenshotId;
     }
@@ -37,6 +40,7 @@ export const readError = async (response) => {
         status: response.status,
         details: error.details,
         requestId: error.request_id ?? response.headers.get('x-request-id') ?? undefined,
+        docUrl: error.doc_url,
         retryAfter: secondsOf(response.headers.get('retry-after')) ?? error.retry_after,
         screenshotId: error.screenshot_id,
     });

@@ -360,6 +360,8 @@ export interface ApiKeyParameters {
   name: string
   /** Hosts, or `*.` and a host, from whose pages the key may be used, so that it can be embedded in them. Default: from anywhere. */
   domains?: string[]
+  /** What the key may do: `capture` accepts captures and gets their results, `read` reads everything of the account, `manage` changes keys and webhooks, deletes and redelivers. Default: what the key that creates it may do; in the console everything. */
+  scopes?: ('capture' | 'read' | 'manage')[]
   /** Time at which the key expires, in ISO 8601 UTC. Default: never. */
   expires_at?: string | null
 }

@@ -265,6 +265,8 @@ export interface ApiKey {
   prefix: string
   /** Hosts from whose pages the key may be used; empty: from anywhere. */
   domains: string[]
+  /** What the key may do. */
+  scopes: ('capture' | 'read' | 'manage')[]
   /** Time at which the key expires; null: never. */
   expires_at: string | null
   /** Time of creation. */
@@ -273,21 +275,7 @@ export interface ApiKey {
   last_used_at: string | null
 }
 
-export interface ApiKeyWithSecret {
-  /** Id of the key. */
-  id: string
-  /** Name of the key. */
-  name: string
-  /** First characters of the key, to recognize it. */
-  prefix: string
-  /** Hosts from whose pages the key may be used; empty: from anywhere. */
-  domains: string[]
-  /** Time at which the key expires; null: never. */
-  expires_at: string | null
-  /** Time of creation. */
-  created_at: string
-  /** Time of the latest request with the key, to the minute; null before the first. */
-  last_used_at: string | null
+export interface ApiKeyWithSecret extends ApiKey {
   /** The key. Returned only in this response. */
   key: string
 }
@@ -309,21 +297,7 @@ export interface Webhook {
   last_delivery_at: string | null
 }
 
-export interface WebhookWithSecret {
-  /** Id of the webhook. */
-  id: string
-  /** URL that events are sent to. */
-  url: string
-  /** Events that are sent to the webhook. */
-  events: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[]
-  /** Free-text description. */
-  description: string
-  /** Whether events are sent to the webhook. */
-  active: boolean
-  /** Time of creation. */
-  created_at: string
-  /** End time of the latest attempt; null before the first. */
-  last_delivery_at: string | null
+export interface WebhookWithSecret extends Webhook {
   /** Secret that signs deliveries. Returned only in this response. */
   secret: string
 }

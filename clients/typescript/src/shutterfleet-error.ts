@@ -4,6 +4,7 @@ type ErrorFields = {
   readonly status: number | undefined
   readonly details?: Readonly<Record<string, readonly string[]>> | undefined
   readonly requestId?: string | undefined
+  readonly docUrl?: string | undefined
   readonly retryAfter?: number | undefined
   readonly screenshotId?: string | undefined
 }
@@ -15,6 +16,7 @@ type ErrorBody = {
     readonly message?: string
     readonly details?: Readonly<Record<string, readonly string[]>>
     readonly request_id?: string
+    readonly doc_url?: string
     readonly retry_after?: number
     readonly screenshot_id?: string
   }
@@ -35,17 +37,20 @@ export class ShutterfleetError extends Error {
   /** Validation errors by parameter, of `VALIDATION_ERROR`. */
   readonly details: Readonly<Record<string, readonly string[]>> | undefined
   readonly requestId: string | undefined
+  /** Where the error is explained. */
+  readonly docUrl: string | undefined
   /** Seconds after which the same request may succeed. */
   readonly retryAfter: number | undefined
   /** The capture that failed, or may have been accepted. */
   readonly screenshotId: string | undefined
 
-  constructor({ code, message, status, details, requestId, retryAfter, screenshotId }: ErrorFields) {
+  constructor({ code, message, status, details, requestId, docUrl, retryAfter, screenshotId }: ErrorFields) {
     super(withFirstDetail(message, details))
     this.code = code
     this.status = status
     this.details = details
     this.requestId = requestId
+    this.docUrl = docUrl
     this.retryAfter = retryAfter
     this.screenshotId = screenshotId
   }
@@ -63,6 +68,7 @@ export const readError = async (response: Response): Promise<ShutterfleetError> 
     status: response.status,
     details: error.details,
     requestId: error.request_id ?? response.headers.get('x-request-id') ?? undefined,
+    docUrl: error.doc_url,
     retryAfter: secondsOf(response.headers.get('retry-after')) ?? error.retry_after,
     screenshotId: error.screenshot_id,
   })

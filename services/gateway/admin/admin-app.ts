@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Actor } from '#shared/db/audit.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
-import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
+import { type Answer, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
 import { readJson } from '#gateway/http/input.ts'
 import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
@@ -34,10 +34,12 @@ type Dependencies = Admin & {
   readonly events: Pick<Events, 'administered'>
 }
 
+const unknownPath = new AppError('NOT_FOUND', { publicMessage: 'The path does not exist.' })
+
 type Run = (exchange: Exchange, actor: Actor) => Promise<Answer>
 
 const serve = async (
-  { events, clients, findActor }: Dependencies,
+  { events, clients, findActor, publicUrl }: Dependencies,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   run: Run,
 ): Promise<FastifyReply> => {
@@ -51,7 +53,7 @@ const serve = async (
   }
   const answer = await work().catch((thrown: unknown) => {
     error = toAppError(thrown)
-    return errorAnswer(error, exchange.requestId)
+    return withDocUrl(errorAnswer(error, exchange.requestId), publicUrl)
   })
   events.administered({ operation, actor, status: answer.status, requestId: exchange.requestId, fault: error })
   return reply
@@ -94,7 +96,7 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
     serve(deps, { request, reply }, async () => {
       throw error
     })
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, new AppError('NOT_FOUND')))
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, unknownPath))
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toAppError(error)))
   return app
 }

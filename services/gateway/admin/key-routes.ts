@@ -1,10 +1,13 @@
 import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { optional, text, typed } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'
+import { validationError } from '#gateway/http/errors.ts'
 import { timestampPattern } from '#gateway/http/read-moment.ts'
+import { newKeyScopes } from '#gateway/records/key.ts'
 import { fieldsReader, readMoment, storedLine } from './read-fields.ts'
 
 const momentHint = 'a moment such as 2030-01-31T00:00:00Z, or null'
+const futureHint = 'a future moment such as 2030-01-31T00:00:00Z, or null'
 const hostsHint = 'a list of at most 100 hosts'
 const restrictions = optional({
   domains: typed<readonly string[]>({
@@ -22,7 +25,7 @@ const restrictions = optional({
     expected: momentHint,
   }),
 })
-const readNew = fieldsReader({ ...optional({ name: storedLine(0, 200) }), ...restrictions })
+const readNew = fieldsReader({ ...optional({ name: storedLine(0, 200), scopes: newKeyScopes }), ...restrictions })
 const readChange = fieldsReader(restrictions)
 
 /** Undefined: not given. Null: never expires. */
@@ -34,10 +37,11 @@ export const keyRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts/:id/keys',
-    run: async ({ database, keyPepper: pepper }, { actor, id: accountId, readJson }) => {
-      const { name = '', domains = [], expires_at } = readNew(await readJson())
+    run: async ({ database, keyPepper: pepper, accepting }, { actor, id: accountId, readJson }) => {
+      const { name = '', domains = [], scopes, expires_at } = readNew(await readJson())
       const expiresAt = momentOf(expires_at) ?? undefined
-      return createKey(database, { accountId, name, domains, expiresAt, pepper, actor })
+      if (expiresAt && expiresAt <= accepting.now()) throw validationError({ expires_at: [`must be ${futureHint}`] })
+      return createKey(database, { accountId, name, domains, scopes, expiresAt, pepper, actor })
     },
   },
   {

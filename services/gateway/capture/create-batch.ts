@@ -92,7 +92,7 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
     const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
     const batch = { id, ...common, traceparent, members: sealedMembers }
     const outcome = await acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
-    const { caller, createdAt, replayOf, admitted, admittedIds } = acceptedOutcome(outcome)
+    const { caller, createdAt, replayOf, admitted, admittedIds } = acceptedOutcome(outcome, common)
     const { accountId } = caller
     if (replayOf !== undefined) {
       context.events.accepted({ lane, admitted: false, as: 'replay' })

@@ -35,9 +35,12 @@ type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCapt
 /** What creating captures uses. */
 export type CreateDependencies = Accepting & PrepareDependencies & Pick<Context, 'events' | 'publisher'>
 
-/** The accepted outcome. Throws the refusal as a `RequestError` with the caller. */
-export const acceptedOutcome = <Outcome extends AcceptOutcome>(outcome: Outcome): Extract<Outcome, { ok: true }> => {
-  if (!outcome.ok) throw refusalError(outcome)
+/** The accepted outcome of a request. Throws the refusal as a `RequestError` with the caller. */
+export const acceptedOutcome = <Outcome extends AcceptOutcome>(
+  outcome: Outcome,
+  { originHost }: Pick<NewCapture, 'originHost'>,
+): Extract<Outcome, { ok: true }> => {
+  if (!outcome.ok) throw refusalError(outcome, originHost)
   return outcome as Extract<Outcome, { ok: true }>
 }
 
@@ -50,7 +53,7 @@ export const refuseUnavailable = async (
 ): Promise<void> => {
   if (!unavailable) return
   const outcome = await acceptCapture(database, records.seal(capture), { windowSize, counted, checkOnly: true })
-  throw new RequestError(validationError(unavailable), { caller: acceptedOutcome(outcome).caller })
+  throw new RequestError(validationError(unavailable), { caller: acceptedOutcome(outcome, capture).caller })
 }
 
 /** If the database is unavailable, the error contains the capture's id, because it may have been accepted. */
@@ -61,7 +64,7 @@ const accept = async (
 ): Promise<Accepted> => {
   try {
     const call = () => acceptCapture(database, records.seal(capture), { windowSize, counted })
-    return acceptedOutcome(await refusals.queryAndCache(capture, call))
+    return acceptedOutcome(await refusals.queryAndCache(capture, call), capture)
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
     throw new RequestError(error, { screenshotId: capture.id })

@@ -90,7 +90,7 @@ export const readRequest = async <Parsed extends { ok: true }>(
 ): Promise<ValidRequest<Parsed>> => {
   const identity = identify(exchange, deps.hashKey)
   const refusal = deps.refusals.find(identity)
-  if (refusal) throw refusalError(refusal)
+  if (refusal) throw refusalError(refusal, identity.originHost)
   // The accept statement counts requests, and those of a session are not counted.
   const readsFirst = exchange.inputIsSmall && !options.keyFirst && exchange.session === undefined
   const caller = readsFirst ? undefined : await authorize(deps, exchange)

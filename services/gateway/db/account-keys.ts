@@ -1,6 +1,7 @@
 import type { Actor } from '#shared/db/audit.ts'
 import { type Database, onlyRow } from '#shared/db/connection.ts'
 import { createKey, revokeKey } from '#shared/db/keys.ts'
+import type { Scope } from '#shared/policy/scopes.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type ApiKeyRecord, keysMax } from '#gateway/records/key.ts'
 
@@ -8,10 +9,13 @@ import { type ApiKeyRecord, keysMax } from '#gateway/records/key.ts'
 export type AccountKeys = ReturnType<typeof accountKeysIn>
 
 /** The fields of a key that its account sets. */
-type NewKey = Pick<ApiKeyRecord, 'name' | 'domains'> & { readonly expiresAt: Date | undefined }
+type NewKey = Pick<ApiKeyRecord, 'name' | 'domains' | 'scopes'> & { readonly expiresAt: Date | undefined }
 
-const columns = `id, name, prefix, domains, iso_time(expires_at) as expires_at, iso_time(created_at) as created_at,
+const columns = `id, name, prefix, domains, scopes, iso_time(expires_at) as expires_at, iso_time(created_at) as created_at,
   iso_time(last_used_at) as last_used_at`
+
+/** Who creates or revokes a key, and which scopes it may give to a new one. */
+export type KeyIssuer = { readonly actor: Actor; readonly scopes: readonly Scope[] }
 
 /** `pepper`: keys are hashed with it. */
 export const accountKeysIn = (database: Database, pepper: string) => ({
@@ -22,24 +26,23 @@ export const accountKeysIn = (database: Database, pepper: string) => ({
         order by k.created_at desc, id limit ${keysMax}`,
       [accountId],
     ),
-  /** The key with this hash as an actor. Throws `FORBIDDEN` if it is restricted: it could create one that is not. */
-  actorOf: async (keyHash: Buffer): Promise<Actor> => {
-    const statement = `select id, cardinality(domains) > 0 or expires_at is not null as "isRestricted"
+  /**
+   * The key with this hash, as an actor, and its scopes. Throws `FORBIDDEN` if it expires or is restricted to domains: it could
+   * create one that is not.
+   */
+  issuerOf: async (keyHash: Buffer): Promise<KeyIssuer> => {
+    const statement = `select id, scopes, cardinality(domains) > 0 or expires_at is not null as "isRestricted"
       from api_key where key_hash = $1`
-    const { id, isRestricted } = onlyRow(
-      await database.query<{ id: string; isRestricted: boolean }>(statement, [keyHash]),
+    const { id, scopes, isRestricted } = onlyRow(
+      await database.query<{ id: string; scopes: readonly Scope[]; isRestricted: boolean }>(statement, [keyHash]),
     )
-    if (!isRestricted) return `key:${id}`
+    if (!isRestricted) return { actor: `key:${id}`, scopes }
     const publicMessage = 'A key that expires or is restricted to domains may not create or revoke keys.'
     throw new AppError('FORBIDDEN', { publicMessage })
   },
   /** Creates a key and returns it, the only time that it is shown. Throws as `createKey`. */
-  create: async (
-    accountId: string,
-    { name, domains, expiresAt }: NewKey,
-    actor: Actor,
-  ): Promise<ApiKeyRecord & { readonly key: string }> => {
-    const { id, key } = await createKey(database, { accountId, name, domains, expiresAt, pepper, actor })
+  create: async (accountId: string, fields: NewKey, actor: Actor): Promise<ApiKeyRecord & { readonly key: string }> => {
+    const { id, key } = await createKey(database, { ...fields, accountId, pepper, actor })
     const rows = await database.query<ApiKeyRecord>(`select ${columns} from api_key k where id = $1`, [id])
     return { ...onlyRow(rows), key }
   },

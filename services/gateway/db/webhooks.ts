@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
+import { featureError } from './feature-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
@@ -24,11 +25,7 @@ const requireFeature = async (sql: Sql, accountId: string, lock = '') => {
   const statement = `select 'webhooks' = any (p.features) as allowed
     from account a join plan p on p.slug = a.plan where a.id = $1 ${lock}`
   const { allowed } = onlyRow(await sql.query<{ allowed: boolean }>(statement, [accountId]))
-  if (!allowed) {
-    throw new AppError('FEATURE_NOT_AVAILABLE', {
-      publicMessage: 'The feature webhooks is not part of the plan.',
-    })
-  }
+  if (!allowed) throw await featureError(sql, 'webhooks')
 }
 
 const requireRoom = async (sql: Sql, accountId: string) => {

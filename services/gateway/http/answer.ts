@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
+import { errorsPath } from '#gateway/openapi/reference.ts'
 import { limitHeaders } from '#gateway/openapi/schema/answer-headers.ts'
 import { toRequestError } from './errors.ts'
 
@@ -78,6 +79,14 @@ export const errorAnswer = (error: AppError, requestId: string, screenshotId?: s
       },
     },
   }
+}
+
+/** Adds to the response with an error the address of the error's section in the reference. */
+export const withDocUrl = (answer: Answer, publicUrl: () => string): Answer => {
+  const { code, body } = answer
+  if (code === undefined || body === undefined || !('error' in body)) return answer
+  const error = body['error'] as Readonly<Record<string, unknown>>
+  return { ...answer, body: { error: { ...error, doc_url: `${publicUrl()}/v1${errorsPath}#${code}` } } }
 }
 
 /** The response to a request that failed with `thrown`. */

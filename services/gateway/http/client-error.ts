@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
-import { corsHeaders, errorAnswer } from './answer.ts'
+import { corsHeaders, errorAnswer, withDocUrl } from './answer.ts'
 
-const writeError = (code: 'URI_TOO_LONG' | 'BAD_REQUEST', socket: Socket) => {
+type Refused = { readonly code: 'URI_TOO_LONG' | 'BAD_REQUEST'; readonly publicUrl: () => string }
+
+const writeError = ({ code, publicUrl }: Refused, socket: Socket) => {
   const requestId = randomUUID()
-  const { status, body } = errorAnswer(new AppError(code), requestId)
+  const { status, body } = withDocUrl(errorAnswer(new AppError(code), requestId), publicUrl)
   const text = JSON.stringify(body)
   const headers = {
     ...corsHeaders,
@@ -29,7 +31,9 @@ const isTurn = (last: ServerResponse | undefined, socket: Socket): boolean => {
 }
 
 /** Responds in the contract's envelope to connections on which no request could be read, and closes them. */
-export const createClientErrors = (): {
+export const createClientErrors = (
+  publicUrl: () => string,
+): {
   /** Tracks the responses of the server, so that an error is not written into a running one. */
   readonly follow: (server: Server) => void
   readonly answer: (error: NodeJS.ErrnoException, socket: Socket) => void
@@ -41,7 +45,8 @@ export const createClientErrors = (): {
       if (error.code === 'ECONNRESET' || !socket.writable || !isTurn(latest.get(socket), socket)) {
         return void socket.destroy()
       }
-      writeError(error.code === 'HPE_HEADER_OVERFLOW' ? 'URI_TOO_LONG' : 'BAD_REQUEST', socket)
+      const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'URI_TOO_LONG' : 'BAD_REQUEST'
+      writeError({ code, publicUrl }, socket)
     },
   }
 }

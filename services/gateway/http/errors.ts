@@ -1,4 +1,8 @@
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
+import { featureMessage, listOf } from '#gateway/db/feature-error.ts'
+import { catalog } from '#shared/errors/catalog.ts'
+import { nounOf } from '#gateway/openapi/schema/contract.ts'
+import type { Exchange } from './exchange.ts'
 import { AppError, type FieldErrors, toAppError } from '#shared/errors/app-error.ts'
 
 /** Facts about a request that its response includes, even if it fails. */
@@ -42,26 +46,78 @@ export const orNotFound = <T>(found: T | false | undefined): T => {
   return found
 }
 
+/** Longest part of a path that a message quotes. */
+const quotedMax = 100
+
+/**
+ * Adds to a `NOT_FOUND` that does not say what is missing the ids in the path of its operation. Malformed ids and those of other
+ * accounts get the same message.
+ */
+export const namingMissing = (
+  thrown: unknown,
+  { path }: { readonly path: string },
+  { params }: Pick<Exchange, 'params'>,
+): unknown => {
+  const { error, facts } = toRequestError(thrown)
+  if (error.code !== 'NOT_FOUND' || error.publicMessage !== catalog.NOT_FOUND.publicMessage) return thrown
+  const named = path.split('/').flatMap((segment, index, segments) => {
+    const value = segment.startsWith(':') ? params[segment.slice(1)] : undefined
+    return value === undefined ? [] : [`${nounOf(segments[index - 1])} ${listOf([value.slice(0, quotedMax)])}`]
+  })
+  if (named.length === 0) return thrown
+  return new RequestError(
+    new AppError('NOT_FOUND', { publicMessage: `There is no ${named.toReversed().join(' of the ')}.` }),
+    facts,
+  )
+}
+
 /** The error for invalid parameters. */
 export const validationError = (details: FieldErrors): AppError => new AppError('VALIDATION_ERROR', { details })
 
-const featureMessage = (feature: string): string => `The feature ${feature} is not part of the plan.`
+/** Most domains that a message names. */
+const domainsNamedMax = 5
 
-/** The error for a feature that is not part of the caller's plan. */
-export const featureError = (feature: string): AppError =>
-  new AppError('FEATURE_NOT_AVAILABLE', { publicMessage: featureMessage(feature) })
-
-const refusalMessage = ({ code, feature, retryAfterSeconds }: Refusal): string | undefined => {
-  if (code === 'FEATURE_NOT_AVAILABLE') return featureMessage(feature ?? '')
-  if (code === 'RATE_LIMIT_EXCEEDED')
-    return `Too many requests in this minute; try again in ${retryAfterSeconds ?? 60} seconds.`
-  return undefined
+const domainMessage = (domains: readonly string[], originHost: string | null): string => {
+  const more = domains.length - domainsNamedMax
+  const named = listOf(domains.slice(0, domainsNamedMax)) + (more > 0 ? ` and ${more} more` : '')
+  const origin =
+    originHost === null
+      ? 'the request has no `Origin` or `Referer` header with a host'
+      : `this one is of ${listOf([originHost])}`
+  return `The API key may be used from pages of ${named} only; ${origin}.`
 }
 
-/** The error for a request that the database refused. */
-export const refusalError = (refusal: Refusal): RequestError => {
+const keyMessages = {
+  revoked: (at: string) => `The API key was revoked at ${at}.`,
+  expired: (at: string) => `The API key expired at ${at}.`,
+  disabled: () => 'The account of the API key is disabled.',
+} as const
+
+const scopeMessage = (scopes: readonly string[]): string =>
+  `The API key lacks the scope ${scopes.map((scope) => listOf([scope])).join(' or ')}, which this request requires.`
+
+const refusalMessage = (refusal: Refusal, originHost: string | null): string | undefined => {
+  const { code, grounds = [], keyState, sufficientPlan, retryAfterSeconds } = refusal
+  switch (code) {
+    case 'INVALID_API_KEY':
+      return keyState ? keyMessages[keyState](grounds[0] ?? '') : 'There is no such API key.'
+    case 'DOMAIN_NOT_ALLOWED':
+      return domainMessage(grounds, originHost)
+    case 'FORBIDDEN':
+      return scopeMessage(grounds)
+    case 'FEATURE_NOT_AVAILABLE':
+      return featureMessage(grounds, sufficientPlan)
+    case 'RATE_LIMIT_EXCEEDED':
+      return `Too many requests in this minute; try again in ${retryAfterSeconds ?? 60} seconds.`
+    default:
+      return undefined
+  }
+}
+
+/** The error for a request that the database refused. `originHost`: of the page that sent it. */
+export const refusalError = (refusal: Refusal, originHost: string | null): RequestError => {
   const { code, caller, retryAfterSeconds } = refusal
-  const publicMessage = refusalMessage(refusal)
+  const publicMessage = refusalMessage(refusal, originHost)
   const error = new AppError(code, {
     ...(publicMessage !== undefined && { publicMessage }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isId } from '#shared/db/is-id.ts'
+import type { Scope } from '#shared/policy/scopes.ts'
 import type { ActiveSession } from '#gateway/db/sessions.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
@@ -14,6 +15,8 @@ export type Exchange = {
   readonly headers: IncomingHttpHeaders
   /** The console's session that identifies the request, already admitted; undefined: it is identified by a key, if at all. */
   readonly session?: ActiveSession | undefined
+  /** The scopes of which the operation requires one of a key; until it is known, none is enough. */
+  readonly scopes: readonly Scope[]
   readonly contentType: string | undefined
   /** The query without its question mark, undecoded. */
   readonly query: string
@@ -107,6 +110,7 @@ export const readExchange = (
     traceparent,
     peerAddress: request.socket.remoteAddress,
     headers,
+    scopes: [],
     contentType: valuesOf('content-type', request)[0],
     query,
     params,

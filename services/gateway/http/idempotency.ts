@@ -79,13 +79,21 @@ type IdempotentRequest = {
   readonly operation: { readonly name: string; readonly path: string }
   readonly exchange: Pick<Exchange, 'headers' | 'params' | 'query' | 'readBody'>
   readonly caller: Caller
+  /** Hash of the key or session that alone may repeat the request; undefined: all of the account may. */
+  readonly issuer?: Buffer | undefined
 }
 
-const keyedRequest = async ({ operation, exchange, caller }: IdempotentRequest): Promise<KeyedRequest | undefined> => {
+const keyedRequest = async ({
+  operation,
+  exchange,
+  caller,
+  issuer,
+}: IdempotentRequest): Promise<KeyedRequest | undefined> => {
   if (keyOf(exchange) === undefined) return undefined
   const errors = idempotencyErrors(exchange)
   if (Object.keys(errors).length > 0) throw validationError(errors)
-  const operationText = [operation.name, ...Object.values(exchange.params), exchange.query].join(' ')
+  const who = issuer ? [issuer.toString('hex')] : []
+  const operationText = [operation.name, ...who, ...Object.values(exchange.params), exchange.query].join(' ')
   const idempotency = idempotencyOf(exchange, operationText, await exchange.readBody())
   const idUnder = (prefix: string) => (operation.path.startsWith(`${prefix}/:id`) ? pathId(exchange) : undefined)
   return (

@@ -67,16 +67,23 @@ const errorOf = (set: ErrorSet, method: string): JsonSchema =>
     ? answer({ description: errorDescription(set), headers: errorHeaders(set.status) })
     : { $ref: `#/components/responses/${set.name}` }
 
-const securities = { key: undefined, open: [], link: [{ apiKey: [] }, { signedLink: [] }] } as const
+/** The alternatives that authorize a request: a key with one of the scopes, or a signed link. */
+const securityOf = ({ access, scopes }: Contract): JsonSchema[] => [
+  ...scopes.map((scope) => ({ apiKey: [scope] })),
+  ...(access === 'link' ? [{ signedLink: [] }] : []),
+]
 
-const describe = ({ name, method, body, ...contract }: Contract): JsonSchema => {
-  const security = securities[contract.access]
+const scopesText = ({ scopes }: Contract): string =>
+  scopes.length === 0 ? '' : ` Scope of the key: ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
+
+const describe = (contract: Contract): JsonSchema => {
+  const { name, method, body } = contract
   return {
     operationId: name,
     tags: [contract.tag],
     summary: contract.summary,
-    description: contract.description,
-    ...(security && { security }),
+    description: contract.description + scopesText(contract),
+    security: securityOf(contract),
     ...(contract.parameters.length > 0 && { parameters: contract.parameters }),
     ...(body && {
       requestBody: {

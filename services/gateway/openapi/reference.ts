@@ -16,6 +16,9 @@ export type Reference = ReturnType<typeof createReference>
 /** Path of the script, without the version's prefix. */
 export const scriptPath = '/docs/reference.js'
 
+/** Path of the page with the errors, without the version's prefix. */
+export const errorsPath = '/docs/errors'
+
 /** Its URLs are relative, to keep the path prefix of a reverse proxy. */
 const page = `<!doctype html>
 <html lang="en">
@@ -60,10 +63,13 @@ export const createReference = (operations: readonly Contract[], publicUrl: () =
   let script: Promise<StaticDocument> | undefined
   const pageOnce = toStatic(page)
   const icon = toStatic(readFileSync(join(import.meta.dirname, '../../shared/icon.svg')))
+  const errors = toStatic(readFileSync(join(import.meta.dirname, 'errors.html')))
   return {
     document: (): StaticDocument => (document ??= toStatic(JSON.stringify(openapiDocument(operations, publicUrl())))),
     page: () => pageOnce,
     icon: () => icon,
+    /** The page with a section for each error code. */
+    errors: () => errors,
     /** The gzipped script of the page. Throws `SERVER_ERROR` if it cannot be built. */
     script: async (): Promise<StaticDocument> => {
       script ??= makeScript()

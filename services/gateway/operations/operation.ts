@@ -6,7 +6,7 @@ import type { Answer } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { answerIdempotently } from '#gateway/http/idempotency.ts'
-import { authorize } from '#gateway/http/identification/identify.ts'
+import { authorize, identify } from '#gateway/http/identification/identify.ts'
 import {
   type CheckInput,
   createBodyReader,
@@ -36,6 +36,8 @@ export type Operation = Contract & {
 export type Served = Pick<Operation, 'name' | 'method' | 'path' | 'accepts' | 'run'> & {
   /** `session`: served to sessions of the console alone. */
   readonly access: Contract['access'] | 'session'
+  /** Absent: no key is accepted. */
+  readonly scopes?: Contract['scopes']
   /** A viewer may request it although it changes state. */
   readonly forViewers?: true
 }
@@ -84,6 +86,8 @@ type CallerOperation<Q, B, Body> = Omit<Described, 'body' | 'access' | 'answers'
   readonly answers: Readonly<Record<number, AnswerDoc<Body>>>
   readonly query?: ObjectSchema<Q>
   readonly checkQuery?: CheckInput<Q>
+  /** Another key of the account may not have the response repeated, because it could not have made the request. */
+  readonly isPersonal?: true
   readonly body?: Omit<NonNullable<Contract['body']>, 'schema'> & {
     readonly schema: ObjectSchema<B>
     readonly check?: CheckInput<B>
@@ -97,7 +101,15 @@ type CallerOperation<Q, B, Body> = Omit<Described, 'body' | 'access' | 'answers'
  * required.
  */
 export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B, Body>): Operation => {
-  const { query = object({}) as ObjectSchema<Q>, checkQuery, body, run, parameters = [], ...contract } = definition
+  const {
+    query = object({}) as ObjectSchema<Q>,
+    checkQuery,
+    body,
+    run,
+    parameters = [],
+    isPersonal,
+    ...contract
+  } = definition
   const readQuery = createQueryReader(query, checkQuery)
   const readBody = body && createBodyReader(body.schema, body.check)
 
@@ -128,8 +140,9 @@ export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B
       return await withFacts({ caller }, async () => {
         const serve = async () => (await run(context, await read(context, exchange, caller))) as Answer
         const isRepeatable = contract.method === 'POST'
+        const issuer = isPersonal && identify(exchange, context.hashKey).keyHash
         const answer = isRepeatable
-          ? await answerIdempotently(context.idempotencyStore, { operation: contract, exchange, caller }, serve)
+          ? await answerIdempotently(context.idempotencyStore, { operation: contract, exchange, caller, issuer }, serve)
           : await serve()
         return { caller, ...answer }
       })

@@ -1,3 +1,4 @@
+import type { Scope } from '#shared/policy/scopes.ts'
 import { onlyRow, type Sql } from './connection.ts'
 
 /** An account's requests in the current minute. `resetUnix`: its end, in seconds since 1970. */
@@ -31,13 +32,21 @@ export type Refusal = {
   readonly code:
     | 'INVALID_API_KEY'
     | 'DOMAIN_NOT_ALLOWED'
+    | 'FORBIDDEN'
     | 'RATE_LIMIT_EXCEEDED'
     | 'FEATURE_NOT_AVAILABLE'
     | 'IDEMPOTENCY_MISMATCH'
     | 'QUEUE_FULL'
     | 'USAGE_LIMIT_EXCEEDED'
-  /** For `FEATURE_NOT_AVAILABLE`: the first feature that the plan lacks. */
-  readonly feature?: string
+  /**
+   * For `FEATURE_NOT_AVAILABLE`: the features that the plan lacks; for `DOMAIN_NOT_ALLOWED`: the domains of the key; for
+   * `FORBIDDEN`: the scopes of which it has none; for `INVALID_API_KEY`: when it was revoked or expired, as `keyState` says.
+   */
+  readonly grounds?: readonly string[]
+  /** For `FEATURE_NOT_AVAILABLE`: the name of the cheapest plan that includes what was requested. */
+  readonly sufficientPlan?: string
+  /** For `INVALID_API_KEY`, if there is such a key; `disabled`: its account is. */
+  readonly keyState?: 'revoked' | 'expired' | 'disabled'
   readonly retryAfterSeconds?: number
   /** For `INVALID_API_KEY`: there is no such key, so it cannot become valid. */
   readonly isUnknown?: true
@@ -54,7 +63,9 @@ export type RequestRow = {
   readonly refusal: Refusal['code'] | null
   readonly retryAfterSeconds: number | null
   readonly keyUnknown: boolean | null
-  readonly feature: string | null
+  readonly grounds: readonly string[] | null
+  readonly sufficientPlan: string | null
+  readonly keyState: NonNullable<Refusal['keyState']> | null
   readonly accountId: string
   readonly plan: string
   readonly rateLimit: number | null
@@ -75,7 +86,7 @@ export type RequestRow = {
 
 /** Result columns of SQL's `check_request` and `accept_capture`. */
 export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds",
-  key_unknown as "keyUnknown", feature, account_id as "accountId", plan,
+  key_unknown as "keyUnknown", key_state as "keyState", grounds, sufficient_plan as "sufficientPlan", account_id as "accountId", plan,
   rate_limit as "rateLimit", rate_remaining as "rateRemaining", rate_reset::float8 as "rateReset",
   (rate_reset - extract(epoch from clock_timestamp()))::float8 * 1000 as "rateLeftMs",
   usage_limit as "usageLimit", used::float8 as used, iso_time(period::timestamp at time zone 'utc') as "periodStart",
@@ -106,7 +117,9 @@ export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller
   return {
     ok: false,
     code: row.refusal,
-    ...(row.feature !== null && { feature: row.feature }),
+    ...(row.grounds !== null && { grounds: row.grounds }),
+    ...(row.sufficientPlan !== null && { sufficientPlan: row.sufficientPlan }),
+    ...(row.keyState && { keyState: row.keyState }),
     ...(row.retryAfterSeconds !== null && { retryAfterSeconds: row.retryAfterSeconds }),
     ...(row.keyUnknown === true && { isUnknown: true }),
     ...(row.refusal === 'RATE_LIMIT_EXCEEDED' && row.rateLeftMs !== null && { windowLeftMs: row.rateLeftMs }),
@@ -114,17 +127,22 @@ export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller
   }
 }
 
-const statement = `select ${requestColumns} from check_request($1, $2, $3, $4)`
+const statement = `select ${requestColumns} from check_request($1, $2, $3, $4, $5)`
 
-/**
- * Checks key, domain and minute limit of a request that accepts no capture, and counts it, in one round trip. With `accountId` no
- * key is checked and nothing counted: a session of the console acts for this account.
- */
+/** A request to check: the hash of its key, the host of the page that sent it, and the scopes of which the key needs one. */
+type CheckedRequest = {
+  readonly keyHash: Buffer
+  readonly originHost: string | null
+  readonly scopes: readonly Scope[]
+  /** A session of the console acts for this account: no key is checked, and nothing counted. */
+  readonly accountId?: string | undefined
+}
+
+/** Checks key, domain, scopes and minute limit of a request that accepts no capture, and counts it, in one round trip. */
 export const checkRequest = async (
   database: Sql,
-  request: { readonly keyHash: Buffer; readonly originHost: string | null; readonly accountId?: string | undefined },
+  { keyHash, originHost, scopes, accountId }: CheckedRequest,
 ): Promise<{ readonly ok: true; readonly caller: Caller } | Refusal> => {
-  const { keyHash, originHost, accountId } = request
-  const values = [keyHash, originHost, accountId !== undefined, accountId ?? null]
+  const values = [keyHash, originHost, accountId !== undefined, accountId ?? null, scopes]
   return toVerdict(onlyRow(await database.query<RequestRow>(statement, values, 'keep')))
 }

@@ -2,6 +2,7 @@ import { createHmac, createSecretKey, randomInt, randomUUID } from 'node:crypto'
 import { LockMode, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
 import { normalHost } from '#shared/policy/host.ts'
+import { type Scope, scopes } from '#shared/policy/scopes.ts'
 import { findAccount } from './accounts.ts'
 import { type Actor, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
@@ -14,14 +15,16 @@ import { confirmPepper } from './key-pepper.ts'
 type KeyView = Awaited<ReturnType<typeof listKeys>>[number]
 
 /** Converts a key to the JSON of the administration and the command line. */
-export const keyToJson = ({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }: KeyView) => ({
-  id,
-  name,
-  prefix,
-  domains,
-  expires_at: expiresAt,
-  revoked_at: revokedAt,
-  created_at: createdAt,
+export const keyToJson = (key: KeyView) => ({
+  id: key.id,
+  name: key.name,
+  prefix: key.prefix,
+  domains: key.domains,
+  scopes: key.scopes,
+  expires_at: key.expiresAt,
+  revoked_at: key.revokedAt,
+  created_at: key.createdAt,
+  last_used_at: key.lastUsedAt,
 })
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -53,6 +56,14 @@ const normalDomains = (requested: readonly string[]): string[] => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { domains: [fault] } })
 }
 
+/** The scopes in their order; all by default. Throws `VALIDATION_ERROR` for none, and for unknown ones. */
+const normalScopes = (requested: readonly string[] = scopes): Scope[] => {
+  const known = scopes.filter((scope) => requested.includes(scope))
+  if (known.length > 0 && requested.every((scope) => known.some((each) => each === scope))) return known
+  const fault = `must be one or more of ${scopes.join(', ')}`
+  throw new AppError('VALIDATION_ERROR', { publicMessage: `scopes ${fault}`, details: { scopes: [fault] } })
+}
+
 const throwKeyLimit = (max: number): never => {
   const fault = `the plan allows ${max} API ${max === 1 ? 'key' : 'keys'}; revoke one first`
   throw new AppError('VALIDATION_ERROR', { publicMessage: fault, details: { account: [fault] } })
@@ -63,6 +74,8 @@ type KeyInput = {
   readonly name: string
   /** Hosts, or `*.host`, from whose pages the key may be used; empty: from anywhere. */
   readonly domains: readonly string[]
+  /** What the key may do; absent: everything. */
+  readonly scopes?: readonly string[] | undefined
   readonly expiresAt?: Date | undefined
   readonly pepper: string
   readonly actor?: Actor
@@ -70,7 +83,7 @@ type KeyInput = {
 
 /**
  * Creates a key and returns it, the only time that it is shown. Throws `NOT_FOUND` for an unknown account,
- * `VALIDATION_ERROR` for a malformed domain or if the plan allows no more keys (revoked and expired ones do not count),
+ * `VALIDATION_ERROR` for a malformed domain, an unknown scope, or if the plan allows no more keys (revoked and expired ones do not count),
  * `CONFIGURATION` if the database's keys are hashed with another pepper.
  */
 export const createKey = async (
@@ -80,6 +93,7 @@ export const createKey = async (
   await confirmPepper(database, input.pepper)
   return await database.entities(async (entities) => {
     const domains = normalDomains(input.domains)
+    const keyScopes = normalScopes(input.scopes)
     const account = await findAccount(entities, input.accountId, 'lock')
     const { max_api_keys: max } = await entities.findOneOrFail(Plan, account.plan.slug)
     const usable = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date() } }] }
@@ -89,8 +103,9 @@ export const createKey = async (
     const prefix = key.slice(0, prefixCharacters)
     const { name, expiresAt = null, pepper } = input
     const keyHash = createKeyHash(pepper)(key)
-    entities.create(ApiKey, { id, account, name, prefix, keyHash, domains, expiresAt, createdAt: new Date() })
-    const detail = { account: account.id, name, prefix, domains, expires_at: expiresAt }
+    const fields = { name, prefix, domains, scopes: keyScopes }
+    entities.create(ApiKey, { ...fields, id, account, keyHash, expiresAt, createdAt: new Date() })
+    const detail = { account: account.id, ...fields, expires_at: expiresAt }
     recordChange(entities, { actor: input.actor ?? 'system', action: 'key.create', target: id, detail })
     await entities.flush()
     return { id, prefix, key }
@@ -102,15 +117,18 @@ export const listKeys = (database: Database, accountId: string) =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId)
     const keys = await entities.find(ApiKey, { account }, { orderBy: { createdAt: 'asc', id: 'asc' } })
-    return keys.map(({ id, name, prefix, domains, expiresAt, revokedAt, createdAt }) => ({
-      id,
-      name,
+    return keys.map((key) => ({
+      id: key.id,
+      name: key.name,
       /** The key's first characters. */
-      prefix,
-      domains,
-      expiresAt: expiresAt?.toISOString() ?? null,
-      revokedAt: revokedAt?.toISOString() ?? null,
-      createdAt: createdAt.toISOString(),
+      prefix: key.prefix,
+      domains: key.domains,
+      scopes: key.scopes,
+      expiresAt: key.expiresAt?.toISOString() ?? null,
+      revokedAt: key.revokedAt?.toISOString() ?? null,
+      createdAt: key.createdAt.toISOString(),
+      /** To the minute. */
+      lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
     }))
   })
 

@@ -139,7 +139,7 @@ t.test(
     })
 
     context.answers.check = () => ({ ok: true, caller: testCaller })
-    context.answers.accept = () => refuse({ code: 'FEATURE_NOT_AVAILABLE', feature: 'stealth' })
+    context.answers.accept = () => refuse({ code: 'FEATURE_NOT_AVAILABLE', grounds: ['stealth'] })
     const stealth = true
     t.equal((await post('/v1/screenshots', { url, stealth, width: 1 })).statusCode, 422, 'parameters before plan')
     const gated = await post('/v1/screenshots', { url, stealth })

@@ -20,6 +20,8 @@ class ShutterfleetError(Exception):
     details: Details
     """Validation errors by parameter, of `VALIDATION_ERROR`."""
     request_id: str | None
+    doc_url: str | None
+    """Where the error is explained."""
     retry_after: int | None
     """Seconds after which the same request may succeed."""
     screenshot_id: str | None
@@ -33,6 +35,7 @@ class ShutterfleetError(Exception):
         status: int | None = None,
         details: Details | None = None,
         request_id: str | None = None,
+        doc_url: str | None = None,
         retry_after: int | None = None,
         screenshot_id: str | None = None,
     ) -> None:
@@ -41,6 +44,7 @@ class ShutterfleetError(Exception):
         self.status = status
         self.details = details or {}
         self.request_id = request_id
+        self.doc_url = doc_url
         self.retry_after = retry_after
         self.screenshot_id = screenshot_id
 
@@ -72,6 +76,7 @@ def read_error(response: httpx.Response) -> ShutterfleetError:
         status=response.status_code,
         details=error.get("details"),
         request_id=error.get("request_id", response.headers.get("x-request-id")),
+        doc_url=error.get("doc_url"),
         retry_after=error.get("retry_after") if retry_after is None else retry_after,
         screenshot_id=error.get("screenshot_id"),
     )

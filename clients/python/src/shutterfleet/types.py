@@ -402,6 +402,8 @@ class ApiKeyParameters(TypedDict):
     """Name of the key, to recognize it."""
     domains: NotRequired[list[str]]
     """Hosts, or `*.` and a host, from whose pages the key may be used, so that it can be embedded in them. Default: from anywhere."""
+    scopes: NotRequired[list[Literal["capture", "read", "manage"]]]
+    """What the key may do: `capture` accepts captures and gets their results, `read` reads everything of the account, `manage` changes keys and webhooks, deletes and redelivers. Default: what the key that creates it may do; in the console everything."""
     expires_at: NotRequired[str | None]
     """Time at which the key expires, in ISO 8601 UTC. Default: never."""
 
@@ -870,6 +872,8 @@ class ApiKey(TypedDict):
     """First characters of the key, to recognize it."""
     domains: list[str]
     """Hosts from whose pages the key may be used; empty: from anywhere."""
+    scopes: list[Literal["capture", "read", "manage"]]
+    """What the key may do."""
     expires_at: str | None
     """Time at which the key expires; null: never."""
     created_at: str
@@ -887,6 +891,8 @@ class ApiKeyWithSecret(TypedDict):
     """First characters of the key, to recognize it."""
     domains: list[str]
     """Hosts from whose pages the key may be used; empty: from anywhere."""
+    scopes: list[Literal["capture", "read", "manage"]]
+    """What the key may do."""
     expires_at: str | None
     """Time at which the key expires; null: never."""
     created_at: str

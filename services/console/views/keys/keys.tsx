@@ -7,12 +7,14 @@ import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
 import { texts } from '#console/text/texts.ts'
+import { scopes } from './scopes.ts'
 import { CreateKey } from './create-key.tsx'
 
 const path = '/v1/keys'
 
 const KeyRow = ({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: (() => void) | undefined }) => {
-  const { name, prefix, domains, created_at, last_used_at } = apiKey
+  const { name, prefix, domains, scopes: own, expires_at, created_at, last_used_at } = apiKey
+  const isExpired = expires_at !== null && Date.parse(expires_at) <= Date.now()
   return (
     <tr>
       <td class="main-cell">
@@ -23,6 +25,8 @@ const KeyRow = ({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: (() => void) |
         <code>{prefix}…</code>
       </td>
       <td class="wide">{domains.length === 0 ? texts.keys.anyDomain : domains.join(', ')}</td>
+      <td class="wide">{own.length === scopes.length ? texts.keys.allScopes : own.join(', ')}</td>
+      <td class="wide number">{isExpired ? texts.keys.expired : <Time at={expires_at} />}</td>
       <td class="wide number">
         <Time at={created_at} />
       </td>
@@ -50,6 +54,12 @@ const KeyTable = ({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: ((key
         </th>
         <th scope="col" class="wide">
           {texts.keys.domains}
+        </th>
+        <th scope="col" class="wide">
+          {texts.keys.scopes}
+        </th>
+        <th scope="col" class="wide number">
+          {texts.keys.expires}
         </th>
         <th scope="col" class="wide number">
           {texts.keys.created}

@@ -51,15 +51,15 @@ export const identify = (
 /** What a check of a key uses. */
 export type KeyCheck = { readonly database: Sql; readonly refusals: RefusalCache; readonly hashKey: HashKey }
 
-/** Checks key, domain and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
+/** Checks key, domain, scopes and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
   { database, refusals, hashKey }: KeyCheck,
-  exchange: Pick<Exchange, 'headers' | 'session' | 'headIsTooLarge'>,
+  exchange: Pick<Exchange, 'headers' | 'session' | 'scopes' | 'headIsTooLarge'>,
 ): Promise<Caller> => {
   const request = identify(exchange, hashKey)
-  const check = () => checkRequest(database, request)
+  const check = () => checkRequest(database, { ...request, scopes: exchange.scopes })
   const outcome = refusals.find(request) ?? (await refusals.queryAndCache(request, check))
-  if (!outcome.ok) throw refusalError(outcome)
+  if (!outcome.ok) throw refusalError(outcome, request.originHost)
   const { caller } = outcome
   if (exchange.headIsTooLarge) throw new RequestError(new AppError('URI_TOO_LONG'), { caller })
   return caller

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
+import type { Scope } from '#shared/policy/scopes.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import {
   constant,
@@ -53,6 +54,8 @@ export type Contract = {
   readonly description: string
   /** Required credentials: an API key, a key or a signed link, or none. */
   readonly access: 'key' | 'link' | 'open'
+  /** The scopes of which a key needs one; none if access is open. */
+  readonly scopes: readonly Scope[]
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
   readonly answers: Readonly<Record<number, AnswerDoc>>
@@ -123,12 +126,15 @@ const fileName: Parameter = {
   example: fileNames[0],
 }
 
+/** The noun of a path's segment in the plural: `webhook` of `webhooks`. */
+export const nounOf = (segment = ''): string => segment.replace(/ies$/, 'y').replace(/s$/, '')
+
 /** The ids in a path, each described by the segment before it: `/webhooks/:id` is the id of the webhook. */
 export const pathParameters = (path: string): Parameter[] =>
   path.split('/').flatMap((segment, index, segments) => {
     if (!segment.startsWith(':')) return []
     if (segment === ':file') return [fileName]
-    const noun = segments[index - 1]?.replace(/ies$/, 'y').replace(/s$/, '')
+    const noun = nounOf(segments[index - 1])
     const schema = { type: 'string', format: 'uuid' }
     return [
       {

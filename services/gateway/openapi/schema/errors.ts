@@ -9,6 +9,7 @@ import {
   type Schema,
   text,
   typed,
+  url,
 } from '#shared/schema/fields.ts'
 import { toPascalCase } from '#gateway/records/event.ts'
 import { exampleIds } from '#gateway/records/example-values.ts'
@@ -98,6 +99,7 @@ export const errorSchema = ({ status, codes }: ErrorSet): Schema => {
       message: text('Human-readable message.'),
       status: typed({ type: 'integer', const: status, description: 'HTTP status of the response.' }),
       request_id: text('Id of the request, as in `X-Request-Id`.'),
+      doc_url: url('Where the error is explained.'),
       ...(repeatable.includes(status) && {
         retry_after: count('Seconds to wait before retrying, as in `Retry-After`.'),
       }),
@@ -120,6 +122,7 @@ export const errorExample = ({ status, codes }: ErrorSet): JsonSchema => {
       message: publicMessage,
       status,
       request_id: '0b6a3a1e-6a0e-4b0a-9d43-0c0d3c2a9a10',
+      doc_url: `https://shots.example.com/v1/docs/errors#${code}`,
       ...(repeatable.includes(status) && { retry_after: 12 }),
       ...(code === 'VALIDATION_ERROR' && { details: { width: ['must be a whole number from 320 to 3840'] } }),
     },

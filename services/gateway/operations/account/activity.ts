@@ -34,6 +34,7 @@ export const listActivity = forCaller({
   name: 'activity',
   method: 'GET',
   path: '/account/activity',
+  scopes: ['read'],
   tag: 'Account',
   summary: 'List activity',
   description:

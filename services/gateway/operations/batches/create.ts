@@ -11,6 +11,7 @@ export const createScreenshots = operation({
   name: 'batch',
   method: 'POST',
   path: '/screenshots/batch',
+  scopes: ['capture'],
   tag: 'Batches',
   summary: `Capture up to ${urlsMax} URLs`,
   description:

@@ -92,6 +92,7 @@ export const batchEvents = forCaller({
   name: 'batch_events',
   method: 'GET',
   path: '/screenshots/batch/:id/events',
+  scopes: ['capture', 'read'],
   tag: 'Batches',
   summary: 'Stream the events of a batch',
   description:

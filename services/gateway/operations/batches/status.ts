@@ -9,6 +9,7 @@ export const showBatch = forCaller({
   name: 'batch_status',
   method: 'GET',
   path: '/screenshots/batch/:id',
+  scopes: ['capture', 'read'],
   tag: 'Batches',
   summary: 'Show a batch',
   description: 'Returns the current state of a batch and its screenshots.',

@@ -22,6 +22,7 @@ export const createScreenshot = operation({
   name: 'create',
   method: 'POST',
   path: '/screenshots',
+  scopes: ['capture'],
   tag: 'Screenshots',
   summary: 'Create a screenshot',
   description:

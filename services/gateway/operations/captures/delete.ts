@@ -11,6 +11,7 @@ export const deleteScreenshot = forCaller({
   name: 'delete',
   method: 'DELETE',
   path: '/screenshots/:id',
+  scopes: ['manage'],
   tag: 'Screenshots',
   summary: 'Delete a screenshot',
   description: 'Deletes a screenshot in any state, with its image and all other data stored for it.',

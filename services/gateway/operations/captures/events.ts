@@ -67,6 +67,7 @@ export const captureEvents = forCaller({
   name: 'events',
   method: 'GET',
   path: '/screenshots/:id/events',
+  scopes: ['capture', 'read'],
   tag: 'Screenshots',
   summary: 'Stream the events of a screenshot',
   description:

@@ -12,6 +12,7 @@ export const downloadFile = forCaller({
   name: 'file',
   method: 'GET',
   path: '/screenshots/:id/files/:file',
+  scopes: ['capture', 'read'],
   tag: 'Screenshots',
   summary: 'Download an output or rendition',
   description:

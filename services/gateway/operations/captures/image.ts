@@ -157,6 +157,7 @@ export const downloadImage = operation({
   name: 'image',
   method: 'GET',
   path: '/screenshots/:id/image',
+  scopes: ['capture', 'read'],
   tag: 'Screenshots',
   summary: 'Download the image',
   description:
@@ -193,6 +194,7 @@ export const describeImage = operation({
   name: 'image_head',
   method: 'HEAD',
   path: '/screenshots/:id/image',
+  scopes: ['capture', 'read'],
   tag: 'Screenshots',
   summary: 'Get the headers of the image',
   description: 'Returns the headers of the download, without the image. Errors have their status and no body.',

@@ -146,6 +146,7 @@ export const listScreenshots = forCaller({
   name: 'list',
   method: 'GET',
   path: '/screenshots',
+  scopes: ['read'],
   tag: 'Screenshots',
   summary: 'List screenshots',
   description: 'Lists the screenshots of the account, newest first, by page number or by cursor.',

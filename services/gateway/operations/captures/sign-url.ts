@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { captureUrls } from '#shared/db/record.ts'
 import { maySign } from '#gateway/db/captures.ts'
-import { featureError } from '#gateway/http/errors.ts'
+import { featureError } from '#gateway/db/feature-error.ts'
 import { linkMinutesMax, signLink } from '#gateway/links/links.ts'
 import { integer, named, object, orNull, timestamp, url } from '#shared/schema/fields.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
@@ -41,6 +41,7 @@ export const signUrl = forCaller({
   name: 'sign_url',
   method: 'POST',
   path: '/screenshots/:id/signed-url',
+  scopes: ['capture', 'manage'],
   tag: 'Screenshots',
   summary: 'Create a signed link',
   description:
@@ -50,7 +51,7 @@ export const signUrl = forCaller({
   errors: ['FEATURE_NOT_AVAILABLE'],
   run: async (context, { caller, id, body: { expires_in: minutes } }) => {
     const { allowed, found } = await maySign(context.database, { id, accountId: caller.accountId })
-    if (!allowed) throw featureError('signed_urls')
+    if (!allowed) throw await featureError(context.database, 'signed_urls')
     if (!found) throw new AppError('NOT_FOUND')
     const [key] = context.links.keys
     if (!key) throw new AppError('SERVER_ERROR', { message: 'no link signing key is configured' })

@@ -37,6 +37,7 @@ export const showStatus = forCaller({
   name: 'status',
   method: 'GET',
   path: '/screenshots/:id',
+  scopes: ['capture', 'read'],
   tag: 'Screenshots',
   summary: 'Show a screenshot',
   description:

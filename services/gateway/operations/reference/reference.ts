@@ -48,6 +48,7 @@ export const showOpenapi = operation({
   summary: 'Get the OpenAPI document',
   description: 'Returns the API as an OpenAPI 3.1 document.',
   access: 'open',
+  scopes: [],
   parameters,
   answers: answersOf('The document.', 'application/json', documentSchema),
   run: async ({ reference }, exchange) =>
@@ -64,6 +65,7 @@ export const showDocs = operation({
   description:
     'Returns this document as an HTML page, from which requests can be sent. The page loads nothing from other hosts.',
   access: 'open',
+  scopes: [],
   parameters,
   answers: answersOf('The page.', 'text/html', { type: 'string' }),
   run: async ({ reference, publicUrl }, exchange) =>
@@ -73,6 +75,14 @@ export const showDocs = operation({
       'referrer-policy': 'no-referrer',
     }),
 })
+
+/** Returns the page with the errors, to which `doc_url` refers; not an operation of the contract. */
+export const showErrors = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
+  answerStaticDocument(exchange, reference.errors(), {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'referrer-policy': 'no-referrer',
+  })
 
 /** Returns the script of the page; not an operation of the contract. Always compressed: all browsers support gzip. */
 export const showScript = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>

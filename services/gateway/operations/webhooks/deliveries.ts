@@ -41,6 +41,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     name: 'webhook_deliveries',
     method: 'GET',
     path: '/webhooks/:id/deliveries',
+    scopes: ['read'],
     tag: 'Webhooks',
     summary: "List a webhook's deliveries",
     description: 'Lists the deliveries to a webhook in the last 30 days, newest first, with their attempts.',
@@ -56,6 +57,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     name: 'webhook_redeliver',
     method: 'POST',
     path: '/webhooks/:id/deliveries/:delivery_id/redeliver',
+    scopes: ['manage'],
     tag: 'Webhooks',
     summary: 'Redeliver a delivery',
     description: 'Sends the same body with the same id immediately, and restarts the retry schedule.',
@@ -71,6 +73,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     name: 'capture_deliveries',
     method: 'GET',
     path: '/screenshots/:id/deliveries',
+    scopes: ['read'],
     tag: 'Webhooks',
     summary: "List a screenshot's deliveries",
     description:
@@ -87,6 +90,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     name: 'capture_redeliver',
     method: 'POST',
     path: '/screenshots/:id/deliveries/:delivery_id/redeliver',
+    scopes: ['manage'],
     tag: 'Webhooks',
     summary: "Redeliver a screenshot's delivery",
     description:

@@ -12,7 +12,7 @@ create or replace function accept_batch(
 ) returns request_check
 language plpgsql as $$
 declare
-  c request_check := check_request(p_key_hash, p_origin_host, p_counted, p_account_id);
+  c request_check := check_request(p_key_hash, p_origin_host, p_counted, p_account_id, '{capture}');
   v_total constant integer := cardinality(p_ids);
   v_source shareable;
   v_sources uuid[] := array_fill(null::uuid, array[v_total]);
@@ -25,12 +25,8 @@ begin
   if c.refusal is not null then
     return c;
   end if;
-  select f.feature into c.feature
-    from unnest(p_features) with ordinality as f (feature, place)
-   where f.feature <> all (c.features) order by f.place limit 1;
-  if found then
-    c.refusal := 'FEATURE_NOT_AVAILABLE';
-    return c;
+  if not p_features <@ c.features then
+    return refuse_features(c, p_features);
   end if;
 
   perform from account_meter a where a.account_id = c.account_id for update;

@@ -17,19 +17,15 @@ create or replace function accept_capture(
 ) returns request_check
 language plpgsql as $$
 declare
-  c request_check := check_request(p_key_hash, p_origin_host, p_counted, p_account_id);
+  c request_check := check_request(p_key_hash, p_origin_host, p_counted, p_account_id, '{capture}');
   v_source shareable;
 begin
   if c.refusal is not null then
     return c;
   end if;
 
-  select f.feature into c.feature
-    from unnest(p_features) with ordinality as f (feature, place)
-   where f.feature <> all (c.features) order by f.place limit 1;
-  if found then
-    c.refusal := 'FEATURE_NOT_AVAILABLE';
-    return c;
+  if not p_features <@ c.features then
+    return refuse_features(c, p_features);
   end if;
   if p_check_only then
     c.created_at := clock_timestamp();

@@ -1,9 +1,11 @@
 -- The first checks of every authenticated operation: the key, its domains, the minute count. Returns a rejection,
 -- never raises. accept_capture calls it too, so the checks and their order are defined only here. p_counted: this
 -- request passed the minute limit in an earlier call, so it is neither counted nor limited again. p_account_id: an
--- operator or a session of the console acts for this account, without a key.
+-- operator or a session of the console acts for this account, without a key. p_scopes: the key needs one of them; a
+-- release that does not pass them knows no keys that lack one.
 --
--- The key's last use is written once a minute, by the first of its concurrent requests.
+-- The key's last use is written once a minute, by the first of its concurrent requests: as the beginning of the minute,
+-- or as the key's creation if that was later.
 --
 -- Lock order of all writers: api_key (one row), capture rows (by id, then their followers by id), outbox rows (by capture_id),
 -- account_meter (by account_id), and only then usage, lane_meter, batch, stored_object, capture_count, idempotency_key,
@@ -40,16 +42,25 @@ create type request_check as (
   -- How the capture shares the result of another: 'hit' or 'follows'.
   shared text,
   -- Set by accept_batch: the members to publish.
-  admitted_ids uuid[]
+  admitted_ids uuid[],
+  -- With INVALID_API_KEY, unless the key is unknown: 'revoked', 'expired' or 'disabled', as its account is.
+  key_state text,
+  -- What the refusal names: the domains of the key, the scopes of which it has none, the features that the plan lacks,
+  -- or the time at which the key was revoked or expired.
+  grounds text[],
+  -- With FEATURE_NOT_AVAILABLE: see cheapest_plan.
+  sufficient_plan text
 );
 
 create or replace function check_request(
-  p_key_hash bytea, p_origin_host text, p_counted boolean default false, p_account_id uuid default null
+  p_key_hash bytea, p_origin_host text, p_counted boolean default false, p_account_id uuid default null,
+  p_scopes text[] default '{capture,read,manage}'
 ) returns request_check
 language plpgsql as $$
 declare
   c request_check;
   v_domains text[];
+  v_scopes text[];
   v_used_at timestamptz;
   v_host constant text := lower(p_origin_host);
   v_now timestamptz := clock_timestamp();
@@ -58,9 +69,9 @@ declare
 begin
   if p_account_id is null then
     select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
-           p.features, p.retention_seconds, p.max_pending, p.weight, k.domains, k.last_used_at
+           p.features, p.retention_seconds, p.max_pending, p.weight, k.domains, k.scopes, k.last_used_at
       into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
-           c.features, c.retention_seconds, c.max_pending, c.weight, v_domains, v_used_at
+           c.features, c.retention_seconds, c.max_pending, c.weight, v_domains, v_scopes, v_used_at
       from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
      where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
   else
@@ -72,7 +83,11 @@ begin
   end if;
   if not found then
     c.refusal := 'INVALID_API_KEY';
-    c.key_unknown := not exists (select from api_key k where k.key_hash = p_key_hash);
+    select case when k.revoked_at is not null then 'revoked' when k.expires_at <= v_now then 'expired' else 'disabled' end,
+           array_remove(array[iso_time(coalesce(k.revoked_at, k.expires_at))], null)
+      into c.key_state, c.grounds
+      from api_key k where k.key_hash = p_key_hash;
+    c.key_unknown := not found;
     return c;
   end if;
 
@@ -83,10 +98,14 @@ begin
             and right(v_host, length(d.domain) - 1) = substr(d.domain, 2))
   ) then
     c.refusal := 'DOMAIN_NOT_ALLOWED';
+    c.grounds := v_domains;
+  elsif p_account_id is null and (v_scopes && p_scopes) is not true then
+    c.refusal := 'FORBIDDEN';
+    c.grounds := p_scopes;
   end if;
 
   if p_account_id is null and c.refusal is null and coalesce(v_used_at, '-infinity') < date_trunc('minute', v_now) then
-    update api_key k set last_used_at = date_trunc('minute', v_now)
+    update api_key k set last_used_at = greatest(date_trunc('minute', v_now), k.created_at)
      where k.key_hash = p_key_hash and coalesce(k.last_used_at, '-infinity') < date_trunc('minute', v_now);
   end if;
 
@@ -122,6 +141,28 @@ begin
   select u.reserved + u.settled into c.used
     from usage u where u.account_id = c.account_id and u.period = c.period;
   c.used := coalesce(c.used, 0);
+  return c;
+end
+$$;
+
+-- The name of the cheapest plan that includes these features; null if no plan with a price does: those without one are not
+-- on offer to everybody.
+create or replace function cheapest_plan(p_features text[]) returns text
+language sql stable as $$
+  select p.name from plan p where p.features @> p_features and p.price_monthly is not null
+   order by p.price_monthly, p.position limit 1
+$$;
+
+-- Refuses a request that uses these features, of which the plan lacks some.
+create or replace function refuse_features(c request_check, p_features text[]) returns request_check
+language plpgsql as $$
+begin
+  c.refusal := 'FEATURE_NOT_AVAILABLE';
+  c.grounds := array(
+    select f.feature from unnest(p_features) with ordinality as f (feature, place)
+     where f.feature <> all (c.features) order by f.place);
+  c.feature := c.grounds[1];
+  c.sufficient_plan := cheapest_plan(p_features);
   return c;
 end
 $$;

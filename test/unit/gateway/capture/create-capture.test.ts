@@ -118,6 +118,7 @@ t.test('create capture: an error of the database names the capture that may have
   const early = await post(padded(bytesMax + 1))
   t.strictSame(Object.keys(early.json<{ error: object }>().error).toSorted(), [
     'code',
+    'doc_url',
     'message',
     'request_id',
     'retry_after',

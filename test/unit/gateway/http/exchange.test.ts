@@ -20,7 +20,8 @@ t.test('exchange: unknown and malformed ids get the same response, after the sam
         headers: { authorization: `Bearer ${testKey}`, 'x-request-id': 'same' },
       })
       t.equal(answer.statusCode, 404)
-      bodies.push(answer.body)
+      // The message quotes the id as sent, at most 100 characters of it.
+      bodies.push(answer.body.replace(id.slice(0, 100), 'ID'))
       t.equal(queries, bodies.length, 'one query for each')
     }
   }

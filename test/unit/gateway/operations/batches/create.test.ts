@@ -100,7 +100,7 @@ t.test('create: requires the batch feature, and checks last for features that th
   t.match([answer.statusCode, answer.json()], [422, { error: { details: { stealth: [/has no full Chromium/] } } }])
   t.match(context.calls.tried, [{ features: ['batch', 'stealth'] }])
   const caller = testCaller
-  context.answers.acceptBatch = () => ({ ok: false, code: 'FEATURE_NOT_AVAILABLE', feature: 'batch', caller })
+  context.answers.acceptBatch = () => ({ ok: false, code: 'FEATURE_NOT_AVAILABLE', grounds: ['batch'], caller })
   const gated = await post({ urls })
   t.match([gated.statusCode, gated.json()], [403, { error: { message: /batch/ } }])
 })

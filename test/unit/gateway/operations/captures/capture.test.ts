@@ -142,6 +142,7 @@ t.test('capture: a failed capture returns its error code and its id', async (t) 
       message: `because ${code}`,
       status,
       request_id: answer.headers['x-request-id'],
+      doc_url: `https://shots.example/v1/docs/errors#${code}`,
       screenshot_id: pendingCapture.id,
     })
     t.equal(answer.headers['x-screenshot-id'], pendingCapture.id)

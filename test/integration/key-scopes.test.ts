@@ -1,0 +1,132 @@
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { type Scope, scopes } from '#shared/policy/scopes.ts'
+import { defaultPlans } from '#local/default-plans.ts'
+import type { Operation } from '#gateway/operations/operation.ts'
+import { routes } from '#gateway/routes.ts'
+import { codeOf, sendJson } from '#test/helpers/console-client.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+
+const gateway = await startGateway(t)
+const { database, baseUrl } = gateway
+await replacePlans(database, defaultPlans)
+
+const url = 'https://example.com/'
+const missing = '99999999-9999-4999-8999-999999999999'
+const { id: accountId } = await createAccount(database, { name: 'Acme', email: 'a@example.com', plan: 'unlimited' })
+
+const keyWith = async (...own: Scope[]) =>
+  (await createKey(database, { accountId, name: own.join(), domains: [], scopes: own, pepper: testPepper })).key
+
+const withKey =
+  (key: string) =>
+  (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    sendJson(`${baseUrl}/v1${path}`, method, { body, headers: { authorization: `Bearer ${key}`, ...headers } })
+
+const keys = Object.fromEntries(await Promise.all(scopes.map(async (scope) => [scope, await keyWith(scope)] as const)))
+const protectedRoutes = routes.filter(({ access }) => access !== 'open')
+const pathOf = ({ path }: Operation) => path.replace(':file', 'text').replaceAll(/:\w+/g, missing)
+
+/** A request of the operation that is refused for nothing but its key, and one that is invalid besides. */
+const bodiesOf = ({ method, accepts, path }: Operation): readonly unknown[] => {
+  if (method === 'GET' || method === 'HEAD' || method === 'DELETE') return [undefined]
+  if (!accepts) return [{}]
+  const source = path.endsWith('/batch') ? { urls: [url] } : { url }
+  // Small bodies are checked by the accept statement, invalid and large ones before it.
+  return [source, { width: 1 }, { ...source, css: 'a'.repeat(20_000) }]
+}
+
+// Contract: Scopes of keys
+t.test('scopes: each operation that takes a key refuses one that has none of its scopes', async (t) => {
+  for (const operation of protectedRoutes) {
+    const { name, method, path, scopes: required } = operation
+    t.ok(required.length > 0, `${name} names its scopes`)
+    const key = await keyWith(...scopes.filter((scope) => !required.includes(scope)))
+    const query = method === 'GET' && path.endsWith('/capture') ? [`?url=${encodeURIComponent(url)}`, ''] : ['']
+    for (const body of bodiesOf(operation))
+      for (const each of query) {
+        const answer = await withKey(key)(method, pathOf(operation) + each, body)
+        t.equal(answer.status, 403, name)
+        if (method === 'HEAD') continue
+        const { error } = (await answer.json()) as { error: { code: string; message: string } }
+        const named = required.map((scope) => `\`${scope}\``).join(' or ')
+        t.match(error, { code: 'FORBIDDEN', message: `lacks the scope ${named}` }, name)
+      }
+  }
+  t.same(await database.query('select id from capture'), [], 'nothing is accepted')
+  t.same(await database.query('select id from webhook'), [], 'nothing is changed')
+})
+
+// Contract: Scopes of keys
+t.test('scopes: one of an operation’s scopes is enough', async (t) => {
+  for (const operation of protectedRoutes) {
+    for (const scope of operation.scopes) {
+      const body = bodiesOf(operation)[operation.accepts ? 1 : 0]
+      const answer = await withKey(keys[scope]!)(operation.method, pathOf(operation), body)
+      t.not(answer.status, 403, `${operation.name} with ${scope}`)
+      t.not(answer.status, 401, `${operation.name} with ${scope}`)
+    }
+  }
+})
+
+// Contract: Scopes of keys
+t.test('scopes: what each scope is for', async (t) => {
+  const namesWith = (scope: Scope) =>
+    protectedRoutes.flatMap((each) => (each.scopes.includes(scope) ? each.name : [])).toSorted()
+  const results = ['batch_events', 'batch_status', 'events', 'file', 'image', 'image_head', 'status']
+  t.same(namesWith('capture'), ['batch', 'capture_get', 'capture_post', 'create', 'sign_url', ...results].toSorted())
+  t.same(
+    namesWith('read'),
+    ['account', 'activity', 'capture_deliveries', 'list', 'usage', 'webhook_deliveries', ...results].toSorted(),
+  )
+  const others = protectedRoutes.filter(({ scopes: some }) => !some.includes('read') && !some.includes('capture'))
+  t.ok(others.every(({ scopes: some }) => some.join() === 'manage'))
+})
+
+type Made = { data: { id: string; key: string; scopes: Scope[] } }
+
+// Contract: Scopes of keys
+t.test('scopes: a key creates keys with its own scopes at most, and by default with those', async (t) => {
+  const create = async (key: string, body: object) => {
+    const answer = await withKey(key)('POST', '/keys', { name: 'new', ...body })
+    return answer.ok ? ((await answer.json()) as Made).data.scopes : codeOf(answer)
+  }
+  const [all, some] = [await keyWith(...scopes), await keyWith('manage', 'read')]
+  t.same(await create(all, {}), scopes)
+  t.same(await create(all, { scopes: ['read', 'capture'] }), ['capture', 'read'])
+  t.same(await create(some, {}), ['read', 'manage'])
+  t.same(await create(some, { scopes: ['manage'] }), ['manage'])
+  t.same(await create(some, { scopes: ['capture'] }), [403, 'FORBIDDEN'])
+  t.same(await create(some, { scopes: ['read', 'capture'] }), [403, 'FORBIDDEN'])
+  for (const invalid of [[], ['root'], 'read', null])
+    t.same(await create(all, { scopes: invalid }), [422, 'VALIDATION_ERROR'], JSON.stringify(invalid))
+})
+
+// Contract: Scopes of keys
+t.test('scopes: the response with a new key is not repeated for another key', async (t) => {
+  const [all, some] = [await keyWith(...scopes), await keyWith('manage')]
+  const [body, headers] = [{ name: 'once' }, { 'idempotency-key': 'new-key' }]
+  const made = (await (await withKey(all)('POST', '/keys', body, headers)).json()) as Made
+  t.same(await codeOf(await withKey(some)('POST', '/keys', body, headers)), [422, 'IDEMPOTENCY_MISMATCH'])
+  t.same(await (await withKey(all)('POST', '/keys', body, headers)).json(), made)
+})
+
+// Contract: Scopes of keys
+t.test('scopes: a refused request is neither counted nor the last use of its key', async (t) => {
+  const { id } = await createAccount(database, { name: 'Free', email: 'f@example.com', plan: 'free' })
+  const { key } = await createKey(database, {
+    accountId: id,
+    name: 'k',
+    domains: [],
+    scopes: ['read'],
+    pepper: testPepper,
+  })
+  for (let sent = 0; sent < 8; sent += 1)
+    t.same(await codeOf(await withKey(key)('POST', '/screenshots', { url })), [403, 'FORBIDDEN'])
+  const used = () => database.query('select last_used_at as at from api_key where account_id = $1', [id])
+  t.same(await used(), [{ at: null }])
+  t.equal((await withKey(key)('GET', '/account')).status, 200)
+  t.not((await used())[0], null)
+})
