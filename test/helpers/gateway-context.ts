@@ -151,6 +151,8 @@ const linkSettings = {
   linkRequestsPerMinute: 100,
 }
 const settings = { hasStealth: false, longestWaitSeconds: 86_400, queueAllowanceMs: 30_000 }
+/** The link secret of every key. */
+const testLinkSecret = `lsk_${'a'.repeat(43)}`
 const watcher = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
@@ -242,6 +244,13 @@ export const createTestContext = (): TestContext => {
     loadProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     links: createLinks(linkSettings),
+    linkVerifier: { admit: async () => {}, confirm: (_link, state) => orNotFound(state) },
+    linkCaptures: { accept: async () => ({ id: completedCapture.id, isNew: true }) },
+    linkSecrets: {
+      derive: () => testLinkSecret,
+      secretOf: async () => testLinkSecret,
+      rotate: async () => ({ secret: testLinkSecret, createdAt: new Date(0), previousExpiresAt: null }),
+    },
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
     sealingKeys: sealingKeysOf(keys),

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
+import { refusedInLinks } from '#gateway/links/read-link-capture.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { enumSchema, type JsonSchema, keywordsOf, typed } from '#shared/schema/fields.ts'
 import type { Parameter } from './schema/contract.ts'
@@ -35,6 +36,16 @@ export const captureQuery = (): Parameter[] =>
   parameterNames.map((name) => {
     const { description, ...schema } = documented(asOpenapi(captureParameters.properties[name]))
     return { name, in: 'query', description, ...encoded(name, schema) }
+  })
+
+/** The capture parameters of a link: no name is repeated, so that lists and objects are JSON. */
+export const linkQuery = (): Parameter[] =>
+  captureQuery().flatMap(({ style: _style, explode: _explode, ...parameter }) => {
+    const { name, schema, example, ...rest } = parameter
+    if (name in refusedInLinks) return []
+    const { type } = schema as JsonSchema
+    const isText = type !== 'array' && type !== 'object'
+    return [isText ? parameter : { name, ...rest, content: { 'application/json': { schema, example } } }]
   })
 
 const sourceNames = ['url', 'html', 'markdown'] as const

@@ -34,6 +34,7 @@ const tags = [
   { name: 'Batches', description: `Up to ${urlsMax} captures in one request.` },
   { name: 'Account', description: 'The account of the API key, its plan and its usage.' },
   { name: 'Keys', description: 'The API keys of the account.' },
+  { name: 'Links', description: 'Links that capture on demand, for `<img>`, e-mail and Open Graph tags.' },
   { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
   { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
 ]
@@ -66,7 +67,12 @@ const errorOf = (set: ErrorSet, method: string): JsonSchema =>
     ? answer({ description: errorDescription(set), headers: errorHeaders(set.status) })
     : { $ref: `#/components/responses/${set.name}` }
 
-const securities = { key: undefined, open: [], link: [{ apiKey: [] }, { signedLink: [] }] } as const
+const securities = {
+  key: undefined,
+  open: [],
+  link: [{ apiKey: [] }, { signedLink: [] }],
+  signature: [{ renderLink: [] }],
+} as const
 
 const describe = ({ name, method, body, ...contract }: Contract): JsonSchema => {
   const security = securities[contract.access]
@@ -186,6 +192,13 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
           name: 'signature',
           description:
             'A signed link, created by the operation `sign_url`. It also contains `kid` and, unless it is permanent, `expires`.',
+        },
+        renderLink: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'signature',
+          description:
+            'Hex HMAC-SHA256 of the canonical query, keyed with the link secret of the key `key_id`: see docs/links.md.',
         },
       },
     },

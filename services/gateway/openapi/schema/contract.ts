@@ -48,11 +48,11 @@ export type Contract = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
   /** Without the version's prefix. */
   readonly path: string
-  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Webhooks' | 'Reference'
+  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Links' | 'Webhooks' | 'Reference'
   readonly summary: string
   readonly description: string
-  /** Required credentials: an API key, a key or a signed link, or none. */
-  readonly access: 'key' | 'link' | 'open'
+  /** Required credentials: an API key, a key or a signed link, the signature of a link that captures, or none. */
+  readonly access: 'key' | 'link' | 'signature' | 'open'
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
   readonly answers: Readonly<Record<number, AnswerDoc>>

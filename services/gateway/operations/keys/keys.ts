@@ -48,7 +48,7 @@ const expiryOf = (at: string | null | undefined, now: Date): Date | undefined =>
 }
 
 /** Who changes the keys, for the audit log. Throws `FORBIDDEN` for a restricted key. */
-const actorOf = (context: Context, request: Pick<Exchange, 'headers' | 'session'>): Promise<Actor> | Actor =>
+export const actorOf = (context: Context, request: Pick<Exchange, 'headers' | 'session'>): Promise<Actor> | Actor =>
   request.session
     ? `session:${request.session.id}`
     : context.accountKeys.actorOf(identify(request, context.hashKey).keyHash)
