@@ -15,7 +15,9 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { bufferedBytesMax, createBufferedBytes } from '#gateway/images/read-image.ts'
 import type { Context } from '#gateway/context/context.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 import { createEvents } from '#gateway/telemetry/events.ts'
+import { LinkCaptures } from '#gateway/capture/link-captures.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
 import { createKeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { createSessions } from '#gateway/http/identification/sessions.ts'
@@ -151,6 +153,17 @@ const linkSettings = {
   linkRequestsPerMinute: 100,
 }
 const settings = { hasStealth: false, longestWaitSeconds: 86_400, queueAllowanceMs: 30_000 }
+const assertTestKey = (id: string): undefined => {
+  if (id !== testApiKey.id) throw new AppError('NOT_FOUND')
+}
+
+/** What a view of a link reads before its first capture. */
+const unseenLink = {
+  ...{ nonce: Buffer.alloc(32), previousNonce: null, keyHash: Buffer.alloc(32), accountId: testCaller.accountId },
+  ...{ hasFeature: true, allowsHost: true, isRestricted: false, attemptKey: 'link:', runningId: null },
+  ...{ imageId: null, currentSeconds: null, failedId: null },
+}
+
 /** The link secret of every key. */
 const testLinkSecret = `lsk_${'a'.repeat(43)}`
 const watcher = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
@@ -176,9 +189,7 @@ const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'
     list: async () => [],
     actorOf: async () => 'system',
     create: async (_accountId, { name }) => ({ ...testApiKey, name, key: testKey }),
-    revoke: async (_accountId, id) => {
-      if (id !== testApiKey.id) throw new AppError('NOT_FOUND')
-    },
+    revoke: async (_accountId, id) => assertTestKey(id),
   },
   sessions: createSessions({ sessionSeconds: 43_200, sessionIdleSeconds: 3600, sessionRequestsPerMinute: 600 }),
   showConsole: createConsole('/nonexistent'),
@@ -201,6 +212,7 @@ export const createTestContext = (): TestContext => {
     findBatch: () => undefined,
     deliveries: () => [],
     signs: true,
+    rendering: unseenLink,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
     maintenance: false,
     waiter: {
@@ -245,11 +257,14 @@ export const createTestContext = (): TestContext => {
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     links: createLinks(linkSettings),
     linkVerifier: { admit: async () => {}, confirm: (_link, state) => orNotFound(state) },
-    linkCaptures: { accept: async () => ({ id: completedCapture.id, isNew: true }) },
+    linkCaptures: new LinkCaptures(() => 0),
     linkSecrets: {
       derive: () => testLinkSecret,
-      secretOf: async () => testLinkSecret,
-      rotate: async () => ({ secret: testLinkSecret, createdAt: new Date(0), previousExpiresAt: null }),
+      secretOf: async ({ keyId }) => assertTestKey(keyId) ?? testLinkSecret,
+      rotate: async ({ keyId }) => {
+        assertTestKey(keyId)
+        return { secret: testLinkSecret, createdAt: new Date(0), previousExpiresAt: null }
+      },
     },
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],

@@ -2,7 +2,7 @@ import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { Lane } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { catalog } from '#shared/errors/catalog.ts'
-import type { Rendering } from '#gateway/db/render-links.ts'
+import { type Rendering, releaseFailed } from '#gateway/db/render-links.ts'
 import { toRequestError } from '#gateway/http/errors.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 import type { ParsedCapture } from '#gateway/parameters/parse-capture.ts'
@@ -15,7 +15,6 @@ const refusedSeconds = 30
 
 /** A link whose capture a view asks for. */
 export type LinkCapture = {
-  readonly cacheKey: Buffer
   readonly parsed: ParsedCapture
   readonly originHost: string | null
   readonly lane: Lane
@@ -43,7 +42,7 @@ export class LinkCaptures {
 
   /** Throws what accepting a capture throws, without facts of the account: the viewer is anybody. */
   async accept(deps: CreateDependencies, rendering: Rendering, link: LinkCapture): Promise<FoundLinkCapture> {
-    const name = `${rendering.accountId} ${link.cacheKey.toString('hex')} ${rendering.newest?.id ?? ''}`
+    const name = `${rendering.accountId} ${rendering.attemptKey}`
     const refusal = this.#refusals.get(name)
     if (refusal && refusal.untilMs > this.#nowMs()) throw refusal.error
     const running = this.#accepting.get(name)
@@ -59,13 +58,14 @@ export class LinkCaptures {
 
   async #accept(
     deps: CreateDependencies,
-    { keyHash }: Rendering,
+    rendering: Rendering,
     { name, parsed, originHost, lane, traceparent }: LinkCapture & { readonly name: string },
   ): Promise<string> {
-    const digest = createHash('sha256').update(name).digest()
-    const idempotency = { key: `link:${digest.toString('hex')}`, requestSha256: digest }
+    const { keyHash, attemptKey: key } = rendering
+    const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
     const request = { keyHash, originHost, parsed, idempotency, caller: undefined }
     try {
+      await releaseFailed(deps.database, rendering)
       const { id } = await createCapture(deps, { id: randomUUIDv7(), lane, request, traceparent })
       return id
     } catch (thrown) {

@@ -3,6 +3,7 @@ import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { catalog } from '#shared/errors/catalog.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { findRendering, type Rendering } from '#gateway/db/render-links.ts'
 import { type Answer, errorAnswer, isUnchanged } from '#gateway/http/answer.ts'
@@ -48,6 +49,7 @@ const takeView = ({ links }: Context, client: Client): void => {
 
 /** Verifies signature, then expiry, then the client's limit, then the parameters. Only the key is read before. */
 const openView = async (context: Context, exchange: Exchange, noteAccepted: View['noteAccepted']): Promise<View> => {
+  if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   const link = readRenderLink(exchange.query)
   const client = context.clients.find(exchange)
   await context.linkVerifier.admit(link, client)
@@ -63,7 +65,7 @@ const openView = async (context: Context, exchange: Exchange, noteAccepted: View
     link,
     exchange,
     noteAccepted,
-    capture: { parsed, cacheKey, originHost, traceparent: exchange.traceparent },
+    capture: { parsed, originHost, traceparent: exchange.traceparent },
     read: async () => {
       const { keyId } = link
       const state = await findRendering(context.database, { keyId, originHost, cacheKey, ttlSeconds })
@@ -144,18 +146,15 @@ const accept = async (
   return found
 }
 
-/** The error of the link's newest capture while it is not repeated. */
-const recentFailure = ({ newest }: Rendering): AppError | undefined => {
-  const { status, error, endedSecondsAgo = null } = newest ?? {}
-  if (status !== 'failed' || endedSecondsAgo === null || endedSecondsAgo >= failureSeconds) return undefined
-  return new AppError(error ?? 'JOB_FAILED', { retryAfterSeconds: Math.ceil(failureSeconds - endedSecondsAgo) })
+/** The error of the link's last capture while it is not repeated. */
+const recentFailure = ({ failed }: Rendering): AppError | undefined => {
+  if (!failed || failed.secondsAgo >= failureSeconds) return undefined
+  return new AppError(failed.code, { retryAfterSeconds: Math.ceil(failureSeconds - failed.secondsAgo) })
 }
-
-const isRunning = ({ newest }: Rendering): boolean => newest !== undefined && !isTerminal(newest.status)
 
 /** Serves a stale image, and has it captured anew unless that is on its way, has just failed, or is refused. */
 const answerStale = async (context: Context, view: View, rendering: WithImage): Promise<Answer> => {
-  const isDue = !isRunning(rendering) && !recentFailure(rendering)
+  const isDue = rendering.runningId === null && !recentFailure(rendering)
   if (isDue) await accept(context, view, rendering, 'normal').catch(() => {})
   return await answerImage(context, view, rendering)
 }
@@ -177,8 +176,8 @@ const answerFirst = async (context: Context, view: View, rendering: Rendering): 
   const failure = recentFailure(rendering)
   if (failure) throw failure
   const { placeholder } = view.link
-  const running = isRunning(rendering) ? rendering.newest : undefined
-  const { id } = running ?? (await accept(context, view, rendering, placeholder ? 'normal' : 'interactive'))
+  const lane = placeholder ? 'normal' : 'interactive'
+  const id = rendering.runningId ?? (await accept(context, view, rendering, lane)).id
   if (placeholder) return await answerPlaceholder(context, view)
   await awaitEnd(context, view, id, rendering.accountId)
   const after = await view.read()
@@ -201,6 +200,19 @@ const answerView = async (context: Context, view: View): Promise<Answer> => {
   }
 }
 
+/** An error for a viewer. Caches may not keep it, and only those that the contract gives a time have it in the body too. */
+const errorForViewer = ({ code, publicMessage, details, retryAfterSeconds }: AppError, requestId: string): Answer => {
+  const isTimed = [429, 503].includes(catalog[code].status)
+  const error = new AppError(code, {
+    publicMessage,
+    ...(details && { details }),
+    ...(isTimed && retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+  const { headers, ...answer } = errorAnswer(error, requestId)
+  const retryAfter = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return { ...answer, headers: { ...headers, ...retryAfter, 'cache-control': 'no-store' } }
+}
+
 /**
  * Serves a view of a link: its image while that is current, else its last one while it is captured anew, else its first one. The
  * viewer is anybody: responses hold no facts of the account, and no reason for a failed capture but its code.
@@ -210,9 +222,10 @@ export const renderLink = async (context: Context, exchange: Exchange): Promise<
   const answer = await openView(context, exchange, (made) => (accepted = made))
     .then((view) => answerView(context, view))
     .catch((thrown: unknown): Answer => {
-      const { error } = toRequestError(thrown)
-      const { headers, ...rest } = errorAnswer(error, exchange.requestId)
-      return { ...rest, headers: { ...headers, 'cache-control': 'no-store' }, thrown: error }
+      const { error: own } = toRequestError(thrown)
+      // The key was revoked after the link was read.
+      const error = own.code === 'INVALID_API_KEY' ? new AppError('INVALID_SIGNATURE') : own
+      return { ...errorForViewer(error, exchange.requestId), thrown: error }
     })
   return { ...answer, ...(accepted && { accepted }) }
 }

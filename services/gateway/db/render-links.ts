@@ -1,4 +1,3 @@
-import type { Status } from '#shared/capture/status.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
@@ -37,27 +36,22 @@ export type Rendering = LinkNonces & {
   readonly image: (Image & Pick<FoundCapture, 'id' | 'expiresAt'>) | undefined
   /** For how long the image is current; at most 0: it is stale. */
   readonly currentSeconds: number
-  /** The newest capture of the link; undefined if there is none. */
-  readonly newest:
-    | {
-        readonly id: string
-        readonly status: Status
-        readonly error: CaptureErrorCode | null
-        /** Null: it has not ended. */
-        readonly endedSecondsAgo: number | null
-      }
-    | undefined
+  /** The capture of the link that has not ended. */
+  readonly runningId: string | null
+  /** Idempotency key of the link's next capture: the same for all that read this state. */
+  readonly attemptKey: string
+  /** The capture under that key, if it has failed. */
+  readonly failed: { readonly id: string; readonly code: CaptureErrorCode; readonly secondsAgo: number } | undefined
 }
 
 type Row = Image &
   Pick<FoundCapture, 'expiresAt'> &
-  Omit<Rendering, 'image' | 'newest' | 'currentSeconds'> & {
+  Omit<Rendering, 'image' | 'failed' | 'currentSeconds'> & {
     readonly imageId: string | null
     readonly currentSeconds: number | null
-    readonly newestId: string | null
-    readonly newestStatus: Status
-    readonly newestError: CaptureErrorCode | null
-    readonly endedSecondsAgo: number | null
+    readonly failedId: string | null
+    readonly failedCode: CaptureErrorCode
+    readonly failedSecondsAgo: number
   }
 
 /** The state of a link's key and captures, in one read; undefined if links of the key are not served. `ttlSeconds`: the link's `cache_ttl`. */
@@ -73,13 +67,23 @@ export const findRendering = async (
   const values = [link.keyId, link.originHost, link.cacheKey, link.ttlSeconds]
   const [row] = await database.query<Row>(renderingStatement, values, 'keep')
   if (!row) return undefined
-  const { imageId, newestId, newestStatus, newestError, endedSecondsAgo, currentSeconds, ...rest } = row
+  const { imageId, failedId, failedCode, failedSecondsAgo, currentSeconds, ...rest } = row
   return {
     ...rest,
     image: imageId === null ? undefined : { ...rest, id: imageId },
     currentSeconds: currentSeconds ?? 0,
-    newest: newestId === null ? undefined : { id: newestId, status: newestStatus, error: newestError, endedSecondsAgo },
+    failed: failedId === null ? undefined : { id: failedId, code: failedCode, secondsAgo: failedSecondsAgo },
   }
+}
+
+/** Releases the idempotency key of a link from a capture that failed, so that the next one can be accepted under it. */
+export const releaseFailed = async (
+  database: Sql,
+  { accountId, attemptKey, failed }: Pick<Rendering, 'accountId' | 'attemptKey' | 'failed'>,
+): Promise<void> => {
+  if (!failed) return
+  const statement = 'delete from idempotency_key where account_id = $1 and key = $2 and capture_id = $3'
+  await database.query(statement, [accountId, attemptKey, failed.id])
 }
 
 const featureStatement = `select 'signed_urls' = any (p.features) as allowed

@@ -36,7 +36,7 @@ const parameters = [
 
 const errors: readonly ErrorCode[] = [
   ...(['USAGE_LIMIT_EXCEEDED', 'DOMAIN_NOT_ALLOWED', 'FEATURE_NOT_AVAILABLE', 'INVALID_SIGNATURE'] as const),
-  ...(['SIGNATURE_EXPIRED', 'NOT_READY', 'EXPIRED', 'VALIDATION_ERROR', 'QUEUE_FULL'] as const),
+  ...(['SIGNATURE_EXPIRED', 'NOT_FOUND', 'NOT_READY', 'EXPIRED', 'VALIDATION_ERROR', 'QUEUE_FULL'] as const),
   ...captureErrorCodes,
 ]
 
