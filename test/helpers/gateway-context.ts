@@ -17,7 +17,7 @@ import { bufferedBytesMax, createBufferedBytes } from '#gateway/images/read-imag
 import type { Context } from '#gateway/context/context.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { createEvents } from '#gateway/telemetry/events.ts'
-import { LinkCaptures } from '#gateway/capture/link-captures.ts'
+import { LinkAttempts } from '#gateway/links/link-attempts.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
 import { createKeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { createSessions } from '#gateway/http/identification/sessions.ts'
@@ -195,6 +195,21 @@ const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'
   showConsole: createConsole('/nonexistent'),
 })
 
+/** Links of which every one is signed, and the link secret of one key. */
+const fakeLinks = (): Pick<Context, 'links' | 'linkVerifier' | 'linkAttempts' | 'linkSecrets'> => ({
+  links: createLinks(linkSettings),
+  linkVerifier: { admit: async () => {}, confirm: (_link, state) => orNotFound(state) },
+  linkAttempts: new LinkAttempts(() => 0),
+  linkSecrets: {
+    derive: () => testLinkSecret,
+    secretOf: async ({ keyId }) => assertTestKey(keyId) ?? testLinkSecret,
+    rotate: async ({ keyId }) => {
+      assertTestKey(keyId)
+      return { secret: testLinkSecret, createdAt: new Date(0), previousExpiresAt: null }
+    },
+  },
+})
+
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
@@ -255,17 +270,7 @@ export const createTestContext = (): TestContext => {
     streamMs: 60_000,
     loadProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
-    links: createLinks(linkSettings),
-    linkVerifier: { admit: async () => {}, confirm: (_link, state) => orNotFound(state) },
-    linkCaptures: new LinkCaptures(() => 0),
-    linkSecrets: {
-      derive: () => testLinkSecret,
-      secretOf: async ({ keyId }) => assertTestKey(keyId) ?? testLinkSecret,
-      rotate: async ({ keyId }) => {
-        assertTestKey(keyId)
-        return { secret: testLinkSecret, createdAt: new Date(0), previousExpiresAt: null }
-      },
-    },
+    ...fakeLinks(),
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
     sealingKeys: sealingKeysOf(keys),

@@ -210,6 +210,7 @@ t.test('render links: an altered, repeated or added parameter, or none of the se
 })
 
 // Contract: Render links
+// Contract: Link secrets
 t.test(
   'render links: end with their time, their key, its account and their secret, on every gateway at once',
   async (t) => {
@@ -318,6 +319,7 @@ t.test('render links: with the quota used up a stale image is shown, and views d
 })
 
 // Contract: Render links
+// Contract: Link secrets
 t.test('render links: the gateway signs links for those who do not have the secret', async (t) => {
   const { accountId, keyId, send } = await newSigner()
   const parameters = { url: 'https://example.com/signed', hide_selectors: ['.a', '.b'], width: 900 }
@@ -325,10 +327,8 @@ t.test('render links: the gateway signs links for those who do not have the secr
   const { url = '', expires_at: until = '' } = made
   t.ok(Math.abs(Date.parse(until) - Date.now() - 600_000) < 60_000)
   t.equal((await fetch(url)).status, 200)
-  const [{ part } = { part: undefined }] = fleet.received.filter(
-    (each) => each.part.options.url === 'https://example.com/signed',
-  )
-  t.match(part?.options, { hide_selectors: ['.a', '.b'], width: 900, cache_ttl: 86_400 })
+  const captured = fleet.received.find((each) => each.part.options.url === 'https://example.com/signed')
+  t.match(captured?.part.options, { hide_selectors: ['.a', '.b'], width: 900, cache_ttl: 86_400 })
   const refusal = await send('POST', `/keys/${keyId}/links`, { parameters: { url: 'nonsense', cookies: [] } })
   t.match([refusal.status, await refusal.json()], [422, { error: { details: { url: [String], cookies: [String] } } }])
 

@@ -398,3 +398,21 @@ export interface ActivityEntry {
   /** Code of the error; null if the request succeeded. */
   code: string | null
 }
+
+export interface LinkSecret {
+  /** Id of the key, which a link has as `key_id`. */
+  key_id: string
+  /** The link secret, with which links are signed. Returned only in this response. */
+  secret: string
+  /** Time of creation. */
+  created_at: string
+  /** Time from which links of the previous secret are no longer served; null: there are none. */
+  previous_expires_at: string | null
+}
+
+export interface Link {
+  /** The link, usable by anyone who has it. */
+  url: string
+  /** Time at which the link expires; null: it does not. */
+  expires_at: string | null
+}

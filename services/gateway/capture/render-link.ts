@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUIDv7 } from 'node:crypto'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import type { Context } from '#gateway/context/context.ts'
-import { findRendering, type Rendering } from '#gateway/db/render-links.ts'
+import { findRendering, releaseFailed, type Rendering } from '#gateway/db/render-links.ts'
 import { type Answer, errorAnswer, isUnchanged } from '#gateway/http/answer.ts'
 import { featureError, toRequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -16,9 +16,9 @@ import { etagOf, imageGone, imageHeaders, readImage, storedImage } from '#gatewa
 import { readLinkCapture } from '#gateway/links/read-link-capture.ts'
 import { readRenderLink, type RenderLink } from '#gateway/links/render-link.ts'
 import { waitForEnd } from '#gateway/queue/waiters.ts'
-import type { LinkCapture } from './link-captures.ts'
+import { type CaptureToCreate, createCapture } from './create-capture.ts'
 import { cacheKeyOf } from './prepare-capture.ts'
-import { captureRules } from './read-request.ts'
+import { captureRules, type CaptureRequest } from './read-request.ts'
 
 /** For how long a failed capture of a link is not repeated, in seconds. */
 const failureSeconds = 300
@@ -30,7 +30,7 @@ const maintenanceSeconds = 60
 /** A verified view of a link. */
 type View = {
   readonly link: RenderLink
-  readonly capture: Omit<LinkCapture, 'lane'>
+  readonly capture: Pick<CaptureRequest, 'parsed' | 'originHost'> & Pick<CaptureToCreate, 'traceparent'>
   readonly exchange: Exchange
   /** Called with the capture that the view had accepted. */
   readonly noteAccepted: (accepted: Accepted) => void
@@ -133,17 +133,35 @@ const answerPlaceholder = async (context: Context, { capture }: View): Promise<A
   }
 }
 
+/** Accepts the next capture of a link: all gateways that read the same state do so under the same idempotency key. */
+const acceptNext = async (
+  context: Context,
+  { capture }: View,
+  rendering: Rendering,
+  lane: CaptureToCreate['lane'],
+): Promise<string> => {
+  const { keyHash, attemptKey: key } = rendering
+  const { parsed, originHost, traceparent } = capture
+  const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
+  await releaseFailed(context.database, rendering)
+  const request = { keyHash, originHost, parsed, idempotency, caller: undefined }
+  return (await createCapture(context, { id: randomUUIDv7(), lane, request, traceparent })).id
+}
+
+/** Has the link captured, and returns the id of the capture. Throws as `createCapture`, and `SERVICE_UNAVAILABLE` in maintenance. */
 const accept = async (
   context: Context,
-  { capture, noteAccepted }: View,
+  view: View,
   rendering: Rendering,
-  lane: LinkCapture['lane'],
-): Promise<{ readonly id: string }> => {
+  lane: CaptureToCreate['lane'],
+): Promise<string> => {
   if (context.inMaintenance()) throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: maintenanceSeconds })
-  const found = await context.linkCaptures.accept(context, rendering, { ...capture, lane })
-  const { accountId, keyHash } = rendering
-  if (found.isNew) noteAccepted({ accountId, keyHash, captureId: found.id })
-  return found
+  const { accountId, keyHash, attemptKey } = rendering
+  const { id, isOwn } = await context.linkAttempts.accept(`${accountId} ${attemptKey}`, () =>
+    acceptNext(context, view, rendering, lane),
+  )
+  if (isOwn) view.noteAccepted({ accountId, keyHash, captureId: id })
+  return id
 }
 
 /** The error of the link's last capture while it is not repeated. */
@@ -177,7 +195,7 @@ const answerFirst = async (context: Context, view: View, rendering: Rendering): 
   if (failure) throw failure
   const { placeholder } = view.link
   const lane = placeholder ? 'normal' : 'interactive'
-  const id = rendering.runningId ?? (await accept(context, view, rendering, lane)).id
+  const id = rendering.runningId ?? (await accept(context, view, rendering, lane))
   if (placeholder) return await answerPlaceholder(context, view)
   await awaitEnd(context, view, id, rendering.accountId)
   const after = await view.read()

@@ -41,7 +41,7 @@ import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
 import { createEvents, type Events, proxyAdvice } from '#gateway/telemetry/events.ts'
-import { LinkCaptures } from '#gateway/capture/link-captures.ts'
+import { LinkAttempts } from '#gateway/links/link-attempts.ts'
 import { createLinks, type Links } from '#gateway/links/links.ts'
 import { type LinkSecrets, linkSecretsIn } from '#gateway/db/link-secrets.ts'
 import { LinkVerifier } from '#gateway/links/link-verifier.ts'
@@ -86,7 +86,7 @@ export type Context = {
   readonly events: Events
   readonly links: Links
   readonly linkVerifier: Pick<LinkVerifier, 'admit' | 'confirm'>
-  readonly linkCaptures: Pick<LinkCaptures, 'accept'>
+  readonly linkAttempts: Pick<LinkAttempts, 'accept'>
   /** Link secrets of keys. */
   readonly linkSecrets: LinkSecrets
   /** The OpenAPI document and its HTML page. */
@@ -180,7 +180,7 @@ const linksOf = (database: Database, config: Config) => {
   return {
     links: createLinks(config),
     linkSecrets,
-    linkCaptures: new LinkCaptures(nowMs),
+    linkAttempts: new LinkAttempts(nowMs),
     linkVerifier: new LinkVerifier({
       derive: linkSecrets.derive,
       findKey: createLinkKeyLookup(database),

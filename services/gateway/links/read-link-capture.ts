@@ -6,7 +6,7 @@ import { validationError } from '#gateway/http/errors.ts'
 /** `cache_ttl` of a link without one, in seconds: a view is not a charge. */
 const ttlDefaultSeconds = 86_400
 /** Smallest `cache_ttl` of a link, in seconds: it bounds how often one link captures. */
-export const ttlMinSeconds = 60
+const ttlMinSeconds = 60
 
 const credentials = 'is not allowed in a link, which anyone who sees it can read'
 const notAnImage = 'is not allowed in a link, which returns the image alone'

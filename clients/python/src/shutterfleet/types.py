@@ -1002,3 +1002,21 @@ class ActivityEntry(TypedDict):
     """HTTP status of the response."""
     code: str | None
     """Code of the error; null if the request succeeded."""
+
+
+class LinkSecret(TypedDict):
+    key_id: str
+    """Id of the key, which a link has as `key_id`."""
+    secret: str
+    """The link secret, with which links are signed. Returned only in this response."""
+    created_at: str
+    """Time of creation."""
+    previous_expires_at: str | None
+    """Time from which links of the previous secret are no longer served; null: there are none."""
+
+
+class Link(TypedDict):
+    url: str
+    """The link, usable by anyone who has it."""
+    expires_at: str | None
+    """Time at which the link expires; null: it does not."""
