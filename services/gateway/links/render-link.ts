@@ -33,9 +33,8 @@ const encode = (text: string): string =>
 
 const canonicalOf = (pairs: readonly (readonly [name: string, value: string])[]): string =>
   pairs
-    .map(([name, value]) => [encode(name), encode(value)] as const)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map((pair) => pair.join('='))
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .toSorted()
     .join('&')
 
 const hmac = (secret: string, canonical: string): Buffer => createHmac('sha256', secret).update(canonical).digest()
