@@ -29,7 +29,7 @@ export type ClientType = {
   readonly fields: readonly Field[]
 }
 
-const bodies = ['CaptureParameters', 'BatchParameters', 'NewWebhook', 'WebhookChange', 'NewApiKey']
+const bodies = ['CaptureParameters', 'BatchParameters', 'NewWebhook', 'WebhookChange', 'NewApiKey', 'NewLink']
 
 export const nameIn = ({ $ref = '' }: Schema): string => $ref.slice($ref.lastIndexOf('/') + 1)
 

@@ -406,6 +406,15 @@ class NewApiKey(TypedDict):
     """Time at which the key expires, in ISO 8601 UTC. Default: never."""
 
 
+class NewLink(TypedDict):
+    parameters: dict[str, Any]
+    """Parameters of the capture, as for a capture, without those that a link may not have. `cache_ttl` defaults to 86400."""
+    expires_in: NotRequired[int]
+    """Minutes for which the link is valid; 0: as long as its key is."""
+    placeholder: NotRequired[bool]
+    """Whether a grey image is shown while the first capture is made."""
+
+
 class ScreenshotOptions(TypedDict):
     """Effective size and format, and the parameters given in the request, with secrets masked as `***`."""
     width: int
