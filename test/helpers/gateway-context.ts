@@ -152,7 +152,13 @@ const linkSettings = {
   linkRequestsBurst: 100,
   linkRequestsPerMinute: 100,
 }
-const settings = { hasStealth: false, longestWaitSeconds: 86_400, queueAllowanceMs: 30_000 }
+const settings = {
+  hasStealth: false,
+  longestWaitSeconds: 86_400,
+  queueAllowanceMs: 30_000,
+  streamMs: 60_000,
+  windowCaptures: 16,
+}
 const assertTestKey = (id: string): undefined => {
   if (id !== testApiKey.id) throw new AppError('NOT_FOUND')
 }
@@ -245,7 +251,6 @@ export const createTestContext = (): TestContext => {
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     isValidKey: async () => answers.validKey(),
-    windowCaptures: 16,
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
@@ -267,7 +272,6 @@ export const createTestContext = (): TestContext => {
     waiters: { begin: () => answers.waiter, watch: () => watcher, isStopping: () => false },
     waitLimit: createConcurrencyLimit(fewPlaces),
     streamLimit: createConcurrencyLimit(fewPlaces),
-    streamMs: 60_000,
     loadProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     ...fakeLinks(),
