@@ -60,7 +60,9 @@ const askFor = ({ call }: Pick<Account, 'call'>, { method, path }: Operation, id
   })
 
 const open = ['openapi', 'docs']
-const keyed: readonly Operation[] = routes.filter(({ name }) => !open.includes(name))
+/** A link that captures is not identified by a key: its viewers learn no limits of the account. */
+const signed = ['render', 'render_head']
+const keyed: readonly Operation[] = routes.filter(({ name }) => ![...open, ...signed].includes(name))
 const named = (headers: Headers) => [...headers.keys()].filter((name) => /^x-(usage|ratelimit)-/.test(name)).toSorted()
 const rateNames = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 const usageNames = ['x-usage-limit', 'x-usage-remaining', 'x-usage-reset']
