@@ -52,10 +52,12 @@ const newAccount = async (plan: string, domains: string[] = []) => {
 type Account = Awaited<ReturnType<typeof newAccount>>
 
 /** Sends a request for an operation of `routes`, with the same id in all places of its path. */
-const askFor = ({ call }: Pick<Account, 'call'>, { method, path }: Operation, id: string, prefix = '/v1') =>
+const askFor = ({ call }: Pick<Account, 'call'>, { name, method, path }: Operation, id: string, prefix = '/v1') =>
   call(prefix + path.replaceAll(/:\w+/g, id), {
     method,
-    ...(['POST', 'PATCH'].includes(method) && { body: '{}' }),
+    ...(['POST', 'PATCH'].includes(method) && {
+      body: JSON.stringify(name === 'link_create' ? { parameters: {} } : {}),
+    }),
     headers: { 'x-request-id': 'same' },
   })
 
