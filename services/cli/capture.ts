@@ -22,7 +22,8 @@ const fileEndings = sourceKinds.map(([ending]) => ending).join(' or ')
 /** What looks like a URL without its scheme. */
 const hostForm = /^(?:[a-z0-9-]+\.)+[a-z]{2,}(?:[:/]|$)/i
 
-const readSource = async (source: string): Promise<Readonly<Record<string, string>>> => {
+/** The source of a capture by its kind: a URL, or the content of a file. Throws `UsageError`. */
+export const readSource = async (source: string): Promise<Readonly<Record<string, string>>> => {
   if (/^https?:/i.test(source)) return { url: source }
   const [, kind] = sourceKinds.find(([ending]) => ending === extname(source).toLowerCase()) ?? []
   if (!kind) {
@@ -75,7 +76,7 @@ const assertWritable = async (file: string): Promise<void> => {
 }
 
 /** Parses `-p name=value` like the query of a GET capture. */
-const readParameters = (args: ParsedArgs): Readonly<Record<string, unknown>> => {
+export const readParameters = (args: ParsedArgs): Readonly<Record<string, unknown>> => {
   const query = new URLSearchParams()
   for (const pair of flagTexts(args, 'parameter')) {
     const at = pair.indexOf('=')

@@ -52,7 +52,7 @@ export type HttpInterface = { readonly baseUrl: string; readonly apiKey: string;
 
 const request = async (at: HttpInterface, path: string, body?: object): Promise<Response> => {
   try {
-    return await fetch(`${at.baseUrl}/v1/screenshots${path}`, {
+    return await fetch(`${at.baseUrl}/v1${path}`, {
       headers: { authorization: `Bearer ${at.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
       signal: AbortSignal.any([at.stop, AbortSignal.timeout(answerMs)]),
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
@@ -73,7 +73,7 @@ const read = async (at: HttpInterface, path: string): Promise<Response> => {
 }
 
 const readRecord = async (at: HttpInterface, id: string): Promise<CaptureRecord> =>
-  ((await (await read(at, `/${id}`)).json()) as { data: CaptureRecord }).data
+  ((await (await read(at, `/screenshots/${id}`)).json()) as { data: CaptureRecord }).data
 
 /** Polls a capture until it has ended, with intervals from 0.5 s, doubled up to 5 s. */
 const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<CaptureRecord> => {
@@ -104,12 +104,19 @@ const readCaptureId = async (response: Response): Promise<string> => {
  * service's message if the service rejects the request or does not respond.
  */
 export const captureViaHttp = async (at: HttpInterface, parameters: object, waitMs: number): Promise<Captured> => {
-  const response = await request(at, '/capture', parameters)
+  const response = await request(at, '/screenshots/capture', parameters)
   const id = await readCaptureId(response)
   if (response.status === 200) {
     return { image: Buffer.from(await response.arrayBuffer()), record: await readRecord(at, id) }
   }
   const record = await follow(at, id, waitMs)
   if (record.status === 'failed') return { record, image: undefined }
-  return { record, image: Buffer.from(await (await read(at, `/${id}/image`)).arrayBuffer()) }
+  return { record, image: Buffer.from(await (await read(at, `/screenshots/${id}/image`)).arrayBuffer()) }
+}
+
+/** Has the service sign a link that captures on demand. Throws as `captureViaHttp`. */
+export const signLinkViaHttp = async (at: HttpInterface, keyId: string, parameters: object): Promise<string> => {
+  const response = await request(at, `/keys/${encodeURIComponent(keyId)}/links`, { parameters })
+  if (!response.ok) throw rejectionError((await response.json()) as ErrorEnvelope, response.status)
+  return ((await response.json()) as { data: { url: string } }).data.url
 }

@@ -10,6 +10,7 @@ const commands: CommandTable = {
   top: async () => (await import('./top.ts')).top,
   logs: async () => (await import('./logs.ts')).logs,
   capture: async () => (await import('./capture.ts')).capture,
+  link: async () => (await import('./link.ts')).link,
   'account create': async () => (await import('./accounts.ts')).accountCreate,
   'account list': async () => (await import('./accounts.ts')).accountList,
   'account set-plan': async () => (await import('./accounts.ts')).accountSetPlan,

@@ -13,6 +13,8 @@ import { listScreenshots } from './operations/captures/list.ts'
 import { signUrl } from './operations/captures/sign-url.ts'
 import { showStatus } from './operations/captures/status.ts'
 import { keyOperations } from './operations/keys/keys.ts'
+import { linkOperations } from './operations/links/link-secrets.ts'
+import { describeRender, renderByLink } from './operations/links/render.ts'
 import type { Operation } from './operations/operation.ts'
 import { showDocs, showOpenapi } from './operations/reference/reference.ts'
 import { webhookOperations } from './operations/webhooks/webhooks.ts'
@@ -37,6 +39,9 @@ export const routes: readonly Operation[] = [
   ...accountOperations,
   listActivity,
   ...keyOperations,
+  ...linkOperations,
+  renderByLink,
+  describeRender,
   ...captureDeliveryOperations,
   showOpenapi,
   showDocs,

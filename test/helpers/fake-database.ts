@@ -20,6 +20,8 @@ export type DatabaseAnswers = {
   deliveries: (parameters: readonly unknown[]) => readonly Delivery[]
   /** Whether the plan includes signed links. */
   signs: boolean
+  /** What a view of a link reads, as a row. */
+  rendering: Readonly<Record<string, unknown>>
 }
 
 /** What the gateway has sent to the database, its records opened. */
@@ -149,6 +151,7 @@ export const createFakeDatabase = (calls: DatabaseCalls, answers: DatabaseAnswer
     [/accept_batch\(/, acceptBatch],
     [/check_request\(/, check],
     [/^with page as/, list],
+    [/as "attemptKey"/, () => [answers.rendering]],
     [
       /'signed_urls' = any/,
       (_, values) => [{ allowed: answers.signs, found: answers.find(firstId(values)) !== undefined }],

@@ -16,7 +16,9 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { bufferedBytesMax, createBufferedBytes } from '#gateway/images/read-image.ts'
 import type { Context } from '#gateway/context/context.ts'
+import { orNotFound } from '#gateway/http/errors.ts'
 import { createEvents } from '#gateway/telemetry/events.ts'
+import { LinkAttempts } from '#gateway/links/link-attempts.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
 import { createKeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { createSessions } from '#gateway/http/identification/sessions.ts'
@@ -152,7 +154,26 @@ const linkSettings = {
   linkRequestsBurst: 100,
   linkRequestsPerMinute: 100,
 }
-const settings = { hasStealth: false, longestWaitSeconds: 86_400, queueAllowanceMs: 30_000 }
+const settings = {
+  hasStealth: false,
+  longestWaitSeconds: 86_400,
+  queueAllowanceMs: 30_000,
+  streamMs: 60_000,
+  windowCaptures: 16,
+}
+const assertTestKey = (id: string): undefined => {
+  if (id !== testApiKey.id) throw new AppError('NOT_FOUND')
+}
+
+/** What a view of a link reads before its first capture. */
+const unseenLink = {
+  ...{ nonce: Buffer.alloc(32), previousNonce: null, keyHash: Buffer.alloc(32), accountId: testCaller.accountId },
+  ...{ hasFeature: true, allowsHost: true, isRestricted: false, attemptKey: 'link:', runningId: null },
+  ...{ imageId: null, currentSeconds: null, failedId: null },
+}
+
+/** The link secret of every key. */
+const testLinkSecret = `lsk_${'a'.repeat(43)}`
 const watcher = { waitForChange: async () => false, wake: () => {}, [Symbol.dispose]: () => {} }
 const fewPlaces = { max: 10, accountMax: 10 }
 
@@ -176,12 +197,25 @@ const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'
     list: async () => [],
     issuerOf: async () => ({ actor: 'system', scopes }),
     create: async (_accountId, { name }) => ({ ...testApiKey, name, key: testKey }),
-    revoke: async (_accountId, id) => {
-      if (id !== testApiKey.id) throw new AppError('NOT_FOUND')
-    },
+    revoke: async (_accountId, id) => assertTestKey(id),
   },
   sessions: createSessions({ sessionSeconds: 43_200, sessionIdleSeconds: 3600, sessionRequestsPerMinute: 600 }),
   showConsole: createConsole('/nonexistent'),
+})
+
+/** Links of which every one is signed, and the link secret of one key. */
+const fakeLinks = (): Pick<Context, 'links' | 'linkVerifier' | 'linkAttempts' | 'linkSecrets'> => ({
+  links: createLinks(linkSettings),
+  linkVerifier: { admit: async () => {}, confirm: (_link, state) => orNotFound(state) },
+  linkAttempts: new LinkAttempts(() => 0),
+  linkSecrets: {
+    derive: () => testLinkSecret,
+    secretOf: async ({ keyId }) => assertTestKey(keyId) ?? testLinkSecret,
+    rotate: async ({ keyId }) => {
+      assertTestKey(keyId)
+      return { secret: testLinkSecret, createdAt: new Date(0), previousExpiresAt: null }
+    },
+  },
 })
 
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
@@ -201,6 +235,7 @@ export const createTestContext = (): TestContext => {
     findBatch: () => undefined,
     deliveries: () => [],
     signs: true,
+    rendering: unseenLink,
     object: (key) => (key === completedCapture.objectKey ? testImage : undefined),
     maintenance: false,
     waiter: {
@@ -218,7 +253,6 @@ export const createTestContext = (): TestContext => {
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     isValidKey: async () => answers.validKey(),
-    windowCaptures: 16,
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
@@ -240,10 +274,9 @@ export const createTestContext = (): TestContext => {
     waiters: { begin: () => answers.waiter, watch: () => watcher, isStopping: () => false },
     waitLimit: createConcurrencyLimit(fewPlaces),
     streamLimit: createConcurrencyLimit(fewPlaces),
-    streamMs: 60_000,
     loadProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
-    links: createLinks(linkSettings),
+    ...fakeLinks(),
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
     sealingKeys: sealingKeysOf(keys),

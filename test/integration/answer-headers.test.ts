@@ -52,15 +52,19 @@ const newAccount = async (plan: string, domains: string[] = []) => {
 type Account = Awaited<ReturnType<typeof newAccount>>
 
 /** Sends a request for an operation of `routes`, with the same id in all places of its path. */
-const askFor = ({ call }: Pick<Account, 'call'>, { method, path }: Operation, id: string, prefix = '/v1') =>
+const askFor = ({ call }: Pick<Account, 'call'>, { name, method, path }: Operation, id: string, prefix = '/v1') =>
   call(prefix + path.replaceAll(/:\w+/g, id), {
     method,
-    ...(['POST', 'PATCH'].includes(method) && { body: '{}' }),
+    ...(['POST', 'PATCH'].includes(method) && {
+      body: JSON.stringify(name === 'link_create' ? { parameters: {} } : {}),
+    }),
     headers: { 'x-request-id': 'same' },
   })
 
 const open = ['openapi', 'docs']
-const keyed: readonly Operation[] = routes.filter(({ name }) => !open.includes(name))
+/** A link that captures is not identified by a key: its viewers learn no limits of the account. */
+const signed = ['render', 'render_head']
+const keyed: readonly Operation[] = routes.filter(({ name }) => ![...open, ...signed].includes(name))
 const named = (headers: Headers) => [...headers.keys()].filter((name) => /^x-(usage|ratelimit)-/.test(name)).toSorted()
 const rateNames = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 const usageNames = ['x-usage-limit', 'x-usage-remaining', 'x-usage-reset']

@@ -250,6 +250,29 @@ t.test('playground: a link to the form fills it', async (t) => {
   t.match(await page.getByRole('region', { name: 'Python' }).textContent(), '"block_cookies": False')
 })
 
+t.test('playground: an image link is signed by a key, and needs a new signature for other parameters', async (t) => {
+  const page = await openContext({ width: 360 })
+  await signIn(page)
+  await page.goto(`${baseUrl}/console/playground?url=https%3A%2F%2Fexample.com&width=700`)
+  await page.getByRole('radio', { name: 'Image link' }).check()
+  await page.getByRole('button', { name: 'Sign link' }).click()
+  const element = page.getByRole('region', { name: 'Image link' })
+  t.match(
+    await element.textContent(),
+    /^<img src="[^" ]+\/v1\/render\?[^" ]*&amp;url=https%3A%2F%2Fexample\.com&amp;width=700/,
+  )
+  t.same(await violationsOn(page), [])
+  t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)
+  await page.getByRole('textbox', { name: 'URL' }).fill('https://example.org')
+  await element.waitFor({ state: 'detached' })
+  const viewer = await openContext()
+  await signIn(viewer, 'viewer')
+  await openPage(viewer, 'Playground')
+  await viewer.getByRole('radio', { name: 'Image link' }).check()
+  await viewer.getByText('Links are signed by owners and members.').waitFor()
+  t.equal(await viewer.getByRole('button', { name: 'Sign link' }).count(), 0)
+})
+
 t.test('keyboard: the skip link, any page by its name, and a dialog that returns focus', async (t) => {
   const page = await openContext()
   await signIn(page)

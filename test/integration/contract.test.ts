@@ -57,6 +57,16 @@ const readAccount = async (expect: Expect) => {
   for (const path of ['/keys', '/account', '/account/usage', '/account/activity']) await expect(200, 'GET', path)
 }
 
+const viewLinks = async (expect: Expect) => {
+  const keyId = await readId(await expect(200, 'POST', '/keys', { name: 'Links' }))
+  await expect(200, 'POST', `/keys/${keyId}/link-secret`)
+  const made = (await (await expect(200, 'POST', `/keys/${keyId}/links`, { parameters: { url } })).json()) as Data
+  const path = made.data.url.slice(made.data.url.indexOf('/render'))
+  const etag = (await expect(200, 'GET', path)).headers.get('etag') ?? ''
+  await expect(200, 'HEAD', path)
+  for (const method of ['GET', 'HEAD']) await expect(304, method, path, undefined, { 'if-none-match': etag })
+}
+
 // Contract: Success statuses
 t.test('contract: successful responses and failed captures match the document', async (t) => {
   const { gateway, call } = await startReal()
@@ -107,6 +117,7 @@ t.test('contract: successful responses and failed captures match the document', 
   await expect(200, 'GET', `/screenshots/batch/${batch}`)
 
   await readAccount(expect)
+  await viewLinks(expect)
   for (const path of ['/openapi.json', '/docs']) {
     const tag = (await expect(200, 'GET', path)).headers.get('etag') ?? ''
     await expect(304, 'GET', path, undefined, { 'if-none-match': tag })
@@ -172,7 +183,11 @@ const faults: Readonly<Record<number, Fault>> = {
   402: refused({ code: 'USAGE_LIMIT_EXCEEDED' }),
   403: refused({ code: 'DOMAIN_NOT_ALLOWED' }),
   404: (context) => replayed(context, undefined),
-  410: (context) => replayed(context, { ...completedCapture, objectKey: null }),
+  410: (context) => {
+    replayed(context, { ...completedCapture, objectKey: null })
+    const { rendering } = context.answers
+    context.answers.rendering = { ...rendering, ...completedCapture, objectKey: null, imageId: completedCapture.id }
+  },
   413: () => ({ body: Buffer.alloc(7 * 1024 * 1024 + 1, 0x20) }),
   414: () => ({ headers: { 'x-much': 'x'.repeat(70_000) } }),
   422: () => ({ query: '?nonsense=1', body: '{"nonsense":1}' }),
@@ -186,6 +201,7 @@ const bodies: Readonly<Record<string, object>> = {
   create: { url, response_type: 'image' },
   batch: { urls: [url] },
   key_create: { name: 'Website' },
+  link_create: { parameters: { url } },
   webhook_create: { url: 'https://hooks.example.com/' },
   webhook_change: {},
 }
@@ -201,7 +217,9 @@ const startDoubles = async () => {
 const sendTo = (baseUrl: string, { name, method, path }: (typeof routes)[number], sent: Sent) => {
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const own = name === 'capture_get' ? `?url=${url}` : ''
-  const address = `${baseUrl}/v1${path.replaceAll(/:\w+/g, missing)}${sent.query ?? own}`
+  const link = `?url=${url}&key_id=${missing}&signature=${'0'.repeat(64)}`
+  const query = path === '/render' ? link + (sent.query ?? '').replace('?', '&') : (sent.query ?? own)
+  const address = `${baseUrl}/v1${path.replaceAll(/:\w+/g, missing)}${query}`
   return fetch(address, {
     method,
     headers: { authorization: `Bearer ${testKey}`, ...(hasBody && json), ...sent.headers },

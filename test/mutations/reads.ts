@@ -101,6 +101,64 @@ const links: readonly Mutation[] = [
   },
 ]
 
+const renderLinks: readonly Mutation[] = [
+  {
+    point: 'Render links',
+    at: `${gateway}/links/render-link.ts > readPairs`,
+    drop: 'if ($values.has($name)) throw $error',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/links/link-verifier.ts > LinkVerifier > confirm`,
+    replace: '$state && this.#isSigned($link, $state)',
+    by: '$state',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/links/link-verifier.ts > LinkVerifier > admit`,
+    drop: 'if (!$found || !this.#isSigned($link, $found)) throw $error',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/db/sql/find-rendering.sql`,
+    replaceText: 'and k.revoked_at is null',
+    by: '',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/capture/render-link.ts > openView`,
+    replace: '$link.expires * 1000 <= $context.now().getTime()',
+    by: 'false',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/capture/render-link.ts > openView`,
+    drop: 'if (!$rendering.hasFeature) throw $error',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/capture/render-link.ts > openView`,
+    drop: 'if (!$rendering.allowsHost) throw $error',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/capture/render-link.ts > recentFailure`,
+    replace: '$failed.secondsAgo >= failureSeconds',
+    by: 'true',
+  },
+  {
+    point: 'Render links',
+    at: `${gateway}/links/link-attempts.ts > LinkAttempts > accept`,
+    drop: 'if ($refusal && $refusal.untilMs > this.#nowMs()) throw $refusal.error',
+  },
+  {
+    point: 'Link secrets',
+    at: 'services/shared/db/link-secrets.ts > rotateLinkSecret',
+    replace: '$found !== null && $seconds > 0',
+    by: '$found !== null',
+  },
+]
+
 const accounts: readonly Mutation[] = [
   {
     point: 'Account',
@@ -206,14 +264,14 @@ const keys: readonly Mutation[] = [
   {
     point: 'Domain-restricted keys',
     at: `${sql}/check-request.sql`,
-    replaceText: 'and right(v_host, length(d.domain) - 1) = substr(d.domain, 2)',
-    by: 'and right(v_host, length(d.domain) - 2) = substr(d.domain, 3)',
+    replaceText: 'and right(lower(p_host), length(d.domain) - 1) = substr(d.domain, 2)',
+    by: 'and right(lower(p_host), length(d.domain) - 2) = substr(d.domain, 3)',
   },
   {
     point: 'Domain-restricted keys',
-    at: `${gateway}/http/identification/identify.ts > identify`,
-    replace: '$headers.origin ?? $headers.referer',
-    by: '$headers.referer ?? $headers.origin',
+    at: `${gateway}/http/identification/identify.ts > originHostOf`,
+    replace: '$origin ?? $referer',
+    by: '$referer ?? $origin',
   },
   {
     point: 'Domain-restricted keys',
@@ -285,4 +343,13 @@ const keys: readonly Mutation[] = [
 ]
 
 /** Faults against the contract of batch, list, links, account and usage. */
-export const reads: readonly Mutation[] = [...batches, ...lists, ...links, ...accounts, ...images, ...limits, ...keys]
+export const reads: readonly Mutation[] = [
+  ...batches,
+  ...lists,
+  ...links,
+  ...renderLinks,
+  ...accounts,
+  ...images,
+  ...limits,
+  ...keys,
+]

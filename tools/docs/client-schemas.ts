@@ -29,7 +29,14 @@ export type ClientType = {
   readonly fields: readonly Field[]
 }
 
-const bodies = ['CaptureParameters', 'BatchParameters', 'WebhookParameters', 'WebhookChange', 'ApiKeyParameters']
+const bodies = [
+  'CaptureParameters',
+  'BatchParameters',
+  'WebhookParameters',
+  'WebhookChange',
+  'ApiKeyParameters',
+  'LinkParameters',
+]
 
 export const nameIn = ({ $ref = '' }: Schema): string => $ref.slice($ref.lastIndexOf('/') + 1)
 

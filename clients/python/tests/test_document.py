@@ -40,6 +40,8 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "capture_redeliver": lambda shots: shots.redeliver("1", "2"),
     "key_list": lambda shots: shots.keys.list(),
     "key_create": lambda shots: shots.keys.create(name="Website"),
+    "link_secret_rotate": lambda shots: shots.keys.rotate_link_secret("1"),
+    "link_create": lambda shots: shots.keys.create_link("1", parameters={}),
     "key_revoke": lambda shots: shots.keys.revoke("1"),
     "webhook_list": lambda shots: shots.webhooks.list(),
     "webhook_create": lambda shots: shots.webhooks.create(url="https://x"),
@@ -53,8 +55,8 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
 }
 """One call of the client for each operation."""
 
-WITHOUT = {"capture_get", "openapi", "docs"}
-"""Operations without a method: the GET variant of a POST, and the documentation."""
+WITHOUT = {"capture_get", "openapi", "docs", "render", "render_head"}
+"""Operations without a method: the GET variant of a POST, the documentation, and links, which browsers request."""
 
 REQUESTS = {
     operation["operationId"]: f"{method.upper()} {path}"

@@ -4,6 +4,7 @@ import { createTransport, queryOf } from './transport.js';
 import { Keys } from './keys.js';
 import { Webhooks } from './webhooks.js';
 export { ShutterfleetError } from './shutterfleet-error.js';
+export { renderLink } from './render-link.js';
 export { verifyWebhook } from './verify-webhook.js';
 /** Longest `wait` of one status request, in seconds. */
 const waitSecondsMax = 60;

@@ -365,3 +365,12 @@ export interface ApiKeyParameters {
   /** Time at which the key expires, in ISO 8601 UTC. Default: never. */
   expires_at?: string | null
 }
+
+export interface LinkParameters {
+  /** Parameters of the capture, as for a capture, without those that a link may not have. `cache_ttl` defaults to 86400. */
+  parameters: Record<string, unknown>
+  /** Minutes for which the link is valid; 0: as long as its key is. */
+  expires_in?: number
+  /** Whether a grey image is shown while the first capture is made. */
+  placeholder?: boolean
+}

@@ -31,6 +31,8 @@ import type {
 
 export { ShutterfleetError } from './shutterfleet-error.ts'
 export type * from './options.ts'
+export { renderLink } from './render-link.ts'
+export type { LinkCaptureParameters, LinkOptions } from './render-link.ts'
 export { verifyWebhook } from './verify-webhook.ts'
 export type * from './requests.ts'
 export type * from './screenshot-options.ts'

@@ -136,6 +136,13 @@ export const texts = {
     samples: 'The same request from your code',
     language: 'Language',
     sampleKey: 'The samples read the API key from the environment variable SHUTTERFLEET_API_KEY.',
+    imageLink: 'Image link',
+    linkKey: 'Key that signs the link',
+    linkKeyHelp:
+      'The image is captured when it is first viewed, and again after cache_ttl, by default a day. The link works until its key is revoked.',
+    signLink: 'Sign link',
+    linkNoKey: 'Create a key first: its link secret signs the link.',
+    linkViewer: 'Links are signed by owners and members.',
     link: 'Copy link to this form',
     linkSecrets: 'Without headers, cookies, storage, proxy, scripts, HTML and Markdown.',
   },

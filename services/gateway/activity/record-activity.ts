@@ -13,20 +13,27 @@ type Dependencies = {
   readonly now: () => Date
 }
 
-const objectOf = ({ params }: Exchange, { headers = {} }: Answer): string | null =>
-  [params['id'], headers['x-screenshot-id']].find((each) => each !== undefined && isId(each)) ?? null
+const objectOf = ({ params }: Exchange, { headers = {}, accepted }: Answer): string | null =>
+  accepted?.captureId ??
+  [params['id'], headers['x-screenshot-id']].find((each) => each !== undefined && isId(each)) ??
+  null
 
-/** Records what a request did, if a valid key or a session identified it. */
-export const recordActivity = (deps: Dependencies, operation: string, exchange: Exchange, answer: Answer): void => {
-  const { session, headers } = exchange
-  const accountId = answer.caller?.accountId ?? session?.accountId
-  if (accountId === undefined) return
+const keyHashOf = ({ session, headers }: Exchange, { accepted }: Answer, hashKey: HashKey): Buffer | null => {
+  if (accepted) return accepted.keyHash
   const key = session ? undefined : keyOf(headers)
+  return key === undefined ? null : hashKey(key)
+}
+
+/** Records what a request did, if a valid key or a session identified it, or it had a link captured. */
+export const recordActivity = (deps: Dependencies, operation: string, exchange: Exchange, answer: Answer): void => {
+  const { session } = exchange
+  const accountId = answer.caller?.accountId ?? session?.accountId ?? answer.accepted?.accountId
+  if (accountId === undefined) return
   deps.activity.record({
     at: deps.now(),
     id: randomUUID(),
     accountId,
-    keyHash: key === undefined ? null : deps.hashKey(key),
+    keyHash: keyHashOf(exchange, answer, deps.hashKey),
     sessionId: session?.id ?? null,
     client: deps.clients.find(exchange).network,
     operation,

@@ -47,6 +47,9 @@ export const cacheKeyText = (options: CaptureOptions): string => {
   return JSON.stringify(sorted({ ...rest, ...address }))
 }
 
+/** The key under which captures share a result. */
+export const cacheKeyOf = (options: CaptureOptions): Buffer => sha256(cacheKeyText(options)).digest()
+
 /** The options for the worker: without the webhook's URL. */
 const workedOn = (options: CaptureOptions): CaptureOptions => {
   const { webhook_url: _, ...rest } = options
@@ -78,7 +81,6 @@ export const prepareCapture = async (
     tokenHash: sha256(token).digest(),
     budgetMs,
     webhookUrl: receiver === undefined ? undefined : new URL(receiver).href,
-    sharing:
-      options.cache_ttl > 0 ? { key: sha256(cacheKeyText(options)).digest(), seconds: options.cache_ttl } : undefined,
+    sharing: options.cache_ttl > 0 ? { key: cacheKeyOf(options), seconds: options.cache_ttl } : undefined,
   }
 }

@@ -41,7 +41,12 @@ import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
 import { createEvents, type Events, proxyAdvice } from '#gateway/telemetry/events.ts'
+import { LinkAttempts } from '#gateway/links/link-attempts.ts'
 import { createLinks, type Links } from '#gateway/links/links.ts'
+import { type LinkSecrets, linkSecretsIn } from '#gateway/db/link-secrets.ts'
+import { LinkVerifier } from '#gateway/links/link-verifier.ts'
+import { createLinkKeyLookup } from '#gateway/db/render-links.ts'
+import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempotency.ts'
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
@@ -80,6 +85,10 @@ export type Context = {
   readonly loadProgress: BatchedLoader<Progress>
   readonly events: Events
   readonly links: Links
+  readonly linkVerifier: Pick<LinkVerifier, 'admit' | 'confirm'>
+  readonly linkAttempts: Pick<LinkAttempts, 'accept'>
+  /** Link secrets of keys. */
+  readonly linkSecrets: LinkSecrets
   /** The OpenAPI document and its HTML page. */
   readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
@@ -165,6 +174,21 @@ const consoleOf = (database: Database, config: Config) => ({
   showConsole: createConsole(config.consoleFolder),
 })
 
+const linksOf = (database: Database, config: Config) => {
+  const perMinute = config.keyFailuresPerMinute
+  const linkSecrets = linkSecretsIn(database, config.keyPepper)
+  return {
+    links: createLinks(config),
+    linkSecrets,
+    linkAttempts: new LinkAttempts(nowMs),
+    linkVerifier: new LinkVerifier({
+      derive: linkSecrets.derive,
+      findKey: createLinkKeyLookup(database),
+      limit: createClientLimit({ burst: perMinute, perMinute, nowMs }),
+    }),
+  }
+}
+
 /** Load balancers read the readiness of the public port instead: what all replicas share takes none of them out of service. */
 const readHealth = ({ stores, clients }: { stores: StoreWatch; clients: Clients }, stop: AbortSignal): Health => {
   const ignored = clients.ignoredProxy()
@@ -240,7 +264,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     loadProgress: createBatchedLoader((ids: readonly string[]) => findProgress(database, ids), progressReadGapMs),
     events,
     metrics,
-    links: createLinks(config),
+    ...linksOf(database, config),
     reference: createReference(lifecycle.operations, publicUrl),
     sealingKeys,
     records: createRecordSeal(config.recordKeys),

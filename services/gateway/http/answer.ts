@@ -13,6 +13,7 @@ const exposed = [
   'X-Cache',
   'X-Target-Status',
   'X-Request-Id',
+  'X-Link-State',
   'Idempotent-Replayed',
   'Retry-After',
   'Location',
@@ -43,6 +44,8 @@ export type Answer = {
   readonly body?: Readonly<Record<string, unknown>> | Buffer | Readable
   /** The authenticated caller, whose limits are sent as headers. */
   readonly caller?: Caller | undefined
+  /** The capture that a view of a link had accepted, for the key that signed the link; for the account's activity. */
+  readonly accepted?: { readonly accountId: string; readonly keyHash: Buffer; readonly captureId: string }
   /** Whether an identical request was accepted before; sent as `Idempotent-Replayed`. */
   readonly isReplay?: boolean
   /** Code of the error in the body, for metrics and traces. */

@@ -33,7 +33,10 @@ export type StoredImage = {
 }
 
 /** The image of a completed capture; undefined after its retention, even if its object still exists. */
-export const storedImage = (capture: FoundCapture, now: Date): StoredImage | undefined => {
+export const storedImage = (
+  capture: Pick<FoundCapture, 'objectKey' | 'fileSize' | 'sha256' | 'expiresAt' | 'files'>,
+  now: Date,
+): StoredImage | undefined => {
   const { objectKey, fileSize, sha256, expiresAt } = capture
   if (expiresAt !== null && Date.parse(expiresAt) <= now.getTime()) return undefined
   if (objectKey === null || fileSize === null || sha256 === null) return undefined

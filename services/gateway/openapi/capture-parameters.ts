@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { captureParameters, type ParameterName } from '#shared/capture/options.ts'
+import { refusedInLinks } from '#gateway/links/read-link-capture.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { enumSchema, type JsonSchema, keywordsOf, typed } from '#shared/schema/fields.ts'
 import { type Parameter, unsentExample } from './schema/contract.ts'
@@ -31,6 +32,14 @@ export const captureQuery = (): Parameter[] =>
   parameterNames.map((name) => {
     const { description, ...schema } = documented(asOpenapi(captureParameters.properties[name]))
     return { name, in: 'query', description, ...encoded(name, schema) }
+  })
+
+/** The capture parameters of a link: no name is repeated, so that lists and objects are JSON. */
+export const linkQuery = (): Parameter[] =>
+  captureQuery().flatMap(({ style, explode: _explode, ...parameter }) => {
+    const { name, schema, examples, ...rest } = parameter
+    if (name in refusedInLinks) return []
+    return [style ? { name, ...rest, content: { 'application/json': { schema, examples } } } : parameter]
   })
 
 const sourceNames = ['url', 'html', 'markdown'] as const

@@ -34,6 +34,7 @@ const tags = [
   { name: 'Batches', description: `Up to ${urlsMax} captures in one request.` },
   { name: 'Account', description: 'The account of the API key, its plan and its usage.' },
   { name: 'Keys', description: 'The API keys of the account.' },
+  { name: 'Links', description: 'Links that capture on demand, for `<img>`, e-mail and Open Graph tags.' },
   { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
   { name: 'Events', description: 'The requests that webhooks receive.' },
   { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
@@ -71,6 +72,7 @@ const errorOf = (set: ErrorSet, method: string): JsonSchema =>
 const securityOf = ({ access, scopes }: Contract): JsonSchema[] => [
   ...scopes.map((scope) => ({ apiKey: [scope] })),
   ...(access === 'link' ? [{ signedLink: [] }] : []),
+  ...(access === 'signature' ? [{ renderLink: [] }] : []),
 ]
 
 const scopesText = ({ scopes }: Contract): string =>
@@ -195,6 +197,13 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
           name: 'signature',
           description:
             'A signed link, created by the operation `sign_url`. It also contains `kid` and, unless it is permanent, `expires`.',
+        },
+        renderLink: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'signature',
+          description:
+            'Hex HMAC-SHA256 of the canonical query, keyed with the link secret of the key `key_id`: see docs/links.md.',
         },
       },
     },

@@ -9,7 +9,7 @@ export const identifySession = async (
   { access }: Served,
   exchange: Exchange,
 ): Promise<Exchange> => {
-  if (access === 'open' || (access === 'link' && linkOf(exchange))) return exchange
+  if (access === 'open' || access === 'signature' || (access === 'link' && linkOf(exchange))) return exchange
   const session = await sessionOf(deps, exchange)
   return session ? { ...exchange, session } : exchange
 }

@@ -32,6 +32,9 @@ export type Answered = {
 /** How the wait for a synchronous capture ended; `accepted`: timeout or shutdown, `full`: too many waits already. */
 export type WaitEnd = 'completed' | 'failed' | 'accepted' | 'full'
 
+/** What a view of a link that captures on demand got. */
+export type LinkImage = 'fresh' | 'stale' | 'made' | 'placeholder'
+
 /** `own`: a new capture; `hit`, `follows`: one that shares another's result; `batch`: one of a batch; `replay`: none, a repeated request. */
 export type AcceptedAs = 'own' | Shared | 'batch' | 'replay'
 
@@ -57,6 +60,11 @@ const metricTable = {
     labels: ['lane', 'admitted', 'as'],
   },
   sync_waits_total: { counter: 'Synchronous captures by the outcome of their wait', labels: ['outcome'] },
+  link_views_total: {
+    counter:
+      'Views of links that capture on demand: fresh or stale images, made while the view waited, or placeholders',
+    labels: ['image'],
+  },
   event_streams_total: { counter: 'Streams of events by what ended them', labels: ['end'] },
   captures_published_total: { counter: 'Captures put into the queue', labels: ['lane'] },
   captures_left_to_relay_total: { counter: 'Captures that could not be put into the queue' },
@@ -91,6 +99,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     accepted: ({ lane, admitted, as }: { lane: Lane; admitted: boolean; as: AcceptedAs }) =>
       metric.captures_accepted_total.inc({ lane, admitted: String(admitted), as }),
     waited: (outcome: WaitEnd) => metric.sync_waits_total.inc({ outcome }),
+    linkViewed: (image: LinkImage) => metric.link_views_total.inc({ image }),
     streamed: (end: StreamEnd) => metric.event_streams_total.inc({ end }),
     administered: ({ fault, ...line }: Administered) => {
       if (line.status >= 500) log.error({ ...line, err: fault }, 'admin request')

@@ -22,6 +22,7 @@ type Action =
   | 'key.set_expiry'
   | 'key.set_domains'
   | 'key.revoke'
+  | 'key.rotate_link_secret'
   | 'sign_in_link.create'
   | 'queue.cancel'
   | 'queue.requeue'

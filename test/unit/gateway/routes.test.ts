@@ -24,7 +24,9 @@ const start = (t: Test) => {
 }
 /** The reference needs no key and no database. */
 const open = ['openapi', 'docs']
-const keyed = routes.filter(({ name }) => !open.includes(name))
+/** A link that captures has its signature instead. */
+const signed = ['render', 'render_head']
+const keyed = routes.filter(({ name }) => ![...open, ...signed].includes(name))
 const authorization = `Bearer ${testKey}`
 const limits = { 'x-ratelimit-limit': '40', 'x-usage-limit': '100', 'x-usage-reset': testCaller.usage.resetAt }
 
@@ -32,6 +34,14 @@ t.test('routes: every operation needs a key, and makes no database query without
   const { context, call } = start(t)
   for (const route of keyed) {
     for (const prefix of prefixes) t.equal((await call(route, {}, prefix)).statusCode, 401, route.name)
+  }
+  t.same([context.calls.checks, context.calls.accepted.length, context.calls.tried.length], [0, 0, 0])
+})
+
+t.test('routes: a link that captures needs its signature, and a key in its place is not enough', async (t) => {
+  const { context, call } = start(t)
+  for (const route of routes.filter(({ name }) => signed.includes(name))) {
+    for (const headers of [{}, { authorization }]) t.equal((await call(route, headers)).statusCode, 403, route.name)
   }
   t.same([context.calls.checks, context.calls.accepted.length, context.calls.tried.length], [0, 0, 0])
 })
@@ -98,7 +108,7 @@ t.test(
     const free = ['create', 'batch', 'capture_post', 'image', 'image_head']
     // The deliveries of a missing capture or webhook return 404 first.
     const gone = ['capture_deliveries', 'webhook_deliveries']
-    for (const route of routes.filter(({ name }) => ![...free, ...gone, ...open].includes(name))) {
+    for (const route of routes.filter(({ name }) => ![...free, ...gone, ...open, ...signed].includes(name))) {
       const answer = await call({ method: route.method, path: `${route.path}?nonsense=1` }, { authorization })
       t.match(answer.json(), { error: { details: { nonsense: ['is not a parameter'] } } }, route.name)
     }

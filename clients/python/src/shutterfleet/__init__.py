@@ -3,6 +3,7 @@
 from ._async_client import AsyncShutterfleet
 from ._client import Shutterfleet
 from ._models import Image, ImageDescription, StreamEvent
+from ._render_link import render_link
 from ._webhook import verify_webhook
 from .errors import ShutterfleetError
 
@@ -13,5 +14,6 @@ __all__ = [
     "Shutterfleet",
     "ShutterfleetError",
     "StreamEvent",
+    "render_link",
     "verify_webhook",
 ]

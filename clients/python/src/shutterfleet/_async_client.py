@@ -24,6 +24,9 @@ from .types import (
     CaptureParameters,
     Delivery,
     ApiKeyParameters,
+    Link,
+    LinkParameters,
+    LinkSecret,
     WebhookParameters,
     QueuedDelivery,
     Screenshot,
@@ -126,6 +129,17 @@ class AsyncKeys:
         """Creates a key, which is in `key` of this response alone."""
         created: ApiKeyWithSecret = await self._transport.data("POST", "/keys", fields)
         return created
+
+    async def rotate_link_secret(self, id: str, *, previous_valid_seconds: int | None = None) -> LinkSecret:
+        """Creates or replaces the link secret of a key; links of the previous one are served for a day by default."""
+        fields = {} if previous_valid_seconds is None else {"previous_valid_seconds": previous_valid_seconds}
+        secret: LinkSecret = await self._transport.data("POST", at("keys", id, "link-secret"), fields)
+        return secret
+
+    async def create_link(self, id: str, **fields: Unpack[LinkParameters]) -> Link:
+        """Has the service sign a link that captures on demand; `render_link` signs without a request."""
+        link: Link = await self._transport.data("POST", at("keys", id, "links"), fields)
+        return link
 
     async def revoke(self, id: str) -> None:
         await self._transport.run(self._transport.operations.send(Request("DELETE", at("keys", id))))

@@ -408,6 +408,15 @@ class ApiKeyParameters(TypedDict):
     """Time at which the key expires, in ISO 8601 UTC. Default: never."""
 
 
+class LinkParameters(TypedDict):
+    parameters: dict[str, Any]
+    """Parameters of the capture, as for a capture, without those that a link may not have. `cache_ttl` defaults to 86400."""
+    expires_in: NotRequired[int]
+    """Minutes for which the link is valid; 0: as long as its key is."""
+    placeholder: NotRequired[bool]
+    """Whether a grey image is shown while the first capture is made."""
+
+
 class ScreenshotOptions(TypedDict):
     """Effective size and format, and the parameters given in the request, with secrets masked as `***`."""
     width: int
@@ -1008,3 +1017,21 @@ class ActivityEntry(TypedDict):
     """HTTP status of the response."""
     code: str | None
     """Code of the error; null if the request succeeded."""
+
+
+class LinkSecret(TypedDict):
+    key_id: str
+    """Id of the key, which a link has as `key_id`."""
+    secret: str
+    """The link secret, with which links are signed. Returned only in this response."""
+    created_at: str
+    """Time of creation."""
+    previous_expires_at: str | None
+    """Time from which links of the previous secret are no longer served; null: there are none."""
+
+
+class Link(TypedDict):
+    url: str
+    """The link, usable by anyone who has it."""
+    expires_at: str | None
+    """Time at which the link expires; null: it does not."""

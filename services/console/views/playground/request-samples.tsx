@@ -3,31 +3,43 @@ import { CopyButton } from '#console/components/copy-field.tsx'
 import { Section } from '#console/components/page.tsx'
 import { texts } from '#console/text/texts.ts'
 import type { Parameters } from './form.ts'
+import { ImageLink } from './image-link.tsx'
 import { type Language, languages, sampleOf } from './samples.ts'
 
 const hasSource = (parameters: Parameters) => ['url', 'html', 'markdown'].some((name) => name in parameters)
 
-/** The same request as a program, by language. */
+/** What is shown: a program in a language, or an image element. */
+type Kind = Language | 'link'
+
+const kinds: Readonly<Record<Kind, string>> = { ...languages, link: texts.playground.imageLink }
+
+const Program = ({ language, sample }: { language: Language; sample: string }) => (
+  <>
+    {/* Scrolls, so that it needs focus. */}
+    <pre class="code" tabIndex={0} role="region" aria-label={languages[language]}>
+      {sample}
+    </pre>
+    <p class="help">{texts.playground.sampleKey}</p>
+  </>
+)
+
+/** The same request as a program, by language, or as a link that captures when it is viewed. */
 export const RequestSamples = ({ parameters }: { parameters: Parameters }) => {
-  const [language, setLanguage] = useState<Language>('curl')
+  const [kind, setKind] = useState<Kind>('curl')
   const shown = hasSource(parameters) ? parameters : { url: texts.playground.exampleUrl, ...parameters }
-  const sample = sampleOf(language, { baseUrl: location.origin, parameters: shown })
+  const sample = kind === 'link' ? undefined : sampleOf(kind, { baseUrl: location.origin, parameters: shown })
   return (
-    <Section title={texts.playground.samples} actions={<CopyButton text={sample} />}>
+    <Section title={texts.playground.samples} actions={sample !== undefined && <CopyButton text={sample} />}>
       <fieldset class="segments">
         <legend class="hidden">{texts.playground.language}</legend>
-        {(Object.keys(languages) as Language[]).map((each) => (
+        {(Object.keys(kinds) as Kind[]).map((each) => (
           <label key={each}>
-            <input type="radio" name="language" checked={each === language} onChange={() => setLanguage(each)} />
-            <span>{languages[each]}</span>
+            <input type="radio" name="language" checked={each === kind} onChange={() => setKind(each)} />
+            <span>{kinds[each]}</span>
           </label>
         ))}
       </fieldset>
-      {/* Scrolls, so that it needs focus. */}
-      <pre class="code" tabIndex={0} role="region" aria-label={languages[language]}>
-        {sample}
-      </pre>
-      <p class="help">{texts.playground.sampleKey}</p>
+      {kind === 'link' ? <ImageLink parameters={shown} /> : <Program language={kind} sample={sample ?? ''} />}
     </Section>
   )
 }

@@ -15,6 +15,12 @@ const hostOf = (address: string): string | null => {
   return url !== null && /^https?:$/.test(url.protocol) ? url.hostname.replace(/^\[(.*)\]$/, '$1') : null
 }
 
+/** Host of the page that sent a request: of `Origin`, else of `Referer`; null if both are missing or the first present one has no host. */
+export const originHostOf = ({ origin, referer }: IncomingHttpHeaders): string | null => {
+  const from = origin ?? referer
+  return from === undefined ? null : hostOf(from)
+}
+
 /** Hashes an API key as the database stores it. */
 export type HashKey = (key: string) => Buffer
 
@@ -44,8 +50,7 @@ export const identify = (
   if (session) return { keyHash: session.tokenHash, accountId: session.accountId, originHost: null }
   const key = keyOf(headers)
   if (key === undefined) throw new AppError('INVALID_API_KEY', { publicMessage: problemOf(headers) })
-  const from = headers.origin ?? headers.referer
-  return { keyHash: hashKey(key), originHost: from === undefined ? null : hostOf(from) }
+  return { keyHash: hashKey(key), originHost: originHostOf(headers) }
 }
 
 /** What a check of a key uses. */

@@ -47,6 +47,12 @@ export const answerHeaders = {
     description: '`HIT` if the result was reused from an earlier capture.',
     schema: { type: 'string', enum: ['HIT', 'MISS'] },
   },
+  'X-Link-State': {
+    description:
+      'What a link returned: a `fresh` image, a `stale` one while it is captured anew, or the `placeholder` before the first one.',
+    schema: { type: 'string', enum: ['fresh', 'stale', 'placeholder'] },
+    always: true,
+  },
   'Idempotent-Replayed': {
     description: 'The response repeats that of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },

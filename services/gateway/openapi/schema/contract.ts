@@ -49,12 +49,12 @@ export type Contract = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
   /** Without the version's prefix. */
   readonly path: string
-  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Webhooks' | 'Reference'
+  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Links' | 'Webhooks' | 'Reference'
   readonly summary: string
   readonly description: string
-  /** Required credentials: an API key, a key or a signed link, or none. */
-  readonly access: 'key' | 'link' | 'open'
-  /** The scopes of which a key needs one; none if access is open. */
+  /** Required credentials: an API key, a key or a signed link, the signature of a link that captures, or none. */
+  readonly access: 'key' | 'link' | 'signature' | 'open'
+  /** The scopes of which a key needs one; none if access is open or by a signature. */
   readonly scopes: readonly Scope[]
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody

@@ -56,7 +56,7 @@ export const errorSetsOf = (errors: readonly ErrorCode[]): readonly ErrorSet[] =
 
 /** The errors that operations of this kind may return, in addition to their own. */
 export const commonErrors = (route: {
-  readonly access: 'key' | 'link' | 'open'
+  readonly access: 'key' | 'link' | 'signature' | 'open'
   readonly accepts?: true
   readonly method: string
   readonly path: string
@@ -65,12 +65,10 @@ export const commonErrors = (route: {
   const groups: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['BAD_REQUEST', 'URI_TOO_LONG', 'SERVER_ERROR']],
     [
-      route.access !== 'open',
-      [
-        ...(['INVALID_API_KEY', 'UNAUTHORIZED', 'DOMAIN_NOT_ALLOWED', 'FORBIDDEN'] as const),
-        ...(['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'] as const),
-      ],
+      route.access === 'key' || route.access === 'link',
+      ['INVALID_API_KEY', 'UNAUTHORIZED', 'DOMAIN_NOT_ALLOWED', 'FORBIDDEN'],
     ],
+    [route.access !== 'open', ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE']],
     [route.access === 'key', ['VALIDATION_ERROR']],
     [route.path.includes(':'), ['NOT_FOUND']],
     [route.method === 'POST', ['IDEMPOTENCY_MISMATCH']],

@@ -51,7 +51,10 @@ const expiryOf = (at: string | null | undefined, now: Date): Date | undefined =>
 }
 
 /** Who changes the keys. Throws `FORBIDDEN` for a key that expires or is restricted to domains. */
-const issuerOf = (context: Context, request: Pick<Exchange, 'headers' | 'session'>): Promise<KeyIssuer> | KeyIssuer =>
+export const issuerOf = (
+  context: Context,
+  request: Pick<Exchange, 'headers' | 'session'>,
+): Promise<KeyIssuer> | KeyIssuer =>
   request.session
     ? { actor: `session:${request.session.id}`, scopes }
     : context.accountKeys.issuerOf(identify(request, context.hashKey).keyHash)

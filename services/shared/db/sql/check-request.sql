@@ -52,6 +52,16 @@ create type request_check as (
   sufficient_plan text
 );
 
+-- Whether a key with these domains may be used from the pages of a host; null: the request names none.
+create or replace function allows_host(p_domains text[], p_host text) returns boolean
+language sql stable as $$
+  select cardinality(p_domains) = 0 or exists (
+    select from unnest(p_domains) as d (domain)
+     where d.domain = lower(p_host)
+        or (starts_with(d.domain, '*.') and length(p_host) >= length(d.domain)
+            and right(lower(p_host), length(d.domain) - 1) = substr(d.domain, 2)))
+$$;
+
 create or replace function check_request(
   p_key_hash bytea, p_origin_host text, p_counted boolean default false, p_account_id uuid default null,
   p_scopes text[] default '{capture,read,manage}'
@@ -62,7 +72,6 @@ declare
   v_domains text[];
   v_scopes text[];
   v_used_at timestamptz;
-  v_host constant text := lower(p_origin_host);
   v_now timestamptz := clock_timestamp();
   v_minute timestamptz;
   v_requests integer;
@@ -91,12 +100,7 @@ begin
     return c;
   end if;
 
-  if cardinality(v_domains) > 0 and not exists (
-    select from unnest(v_domains) as d (domain)
-     where d.domain = v_host
-        or (starts_with(d.domain, '*.') and length(v_host) >= length(d.domain)
-            and right(v_host, length(d.domain) - 1) = substr(d.domain, 2))
-  ) then
+  if cardinality(v_domains) > 0 and not allows_host(v_domains, p_origin_host) then
     c.refusal := 'DOMAIN_NOT_ALLOWED';
     c.grounds := v_domains;
   elsif p_account_id is null and (v_scopes && p_scopes) is not true then

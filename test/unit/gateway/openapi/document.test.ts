@@ -197,7 +197,7 @@ t.test('document: success is 200, 202 or 204; images also have the statuses of r
   const otherPairs = documentedPairs.filter(
     (pair) => !/ (?:200|202|204|4\d\d|5\d\d)$/.test(pair) || pair.endsWith(' 416'),
   )
-  const images = ['file 304', 'image 206', 'image 304', 'image 416', 'image_head 304']
+  const images = ['file 304', 'image 206', 'image 304', 'image 416', 'image_head 304', 'render 304', 'render_head 304']
   t.same(otherPairs.toSorted(), [...images, 'docs 304', 'openapi 304'].toSorted(), 'the description can be cached too')
   t.end()
 })
