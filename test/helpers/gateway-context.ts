@@ -169,7 +169,8 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 })
 
 /** Keys of which one exists, and a console that is not built. */
-const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'> => ({
+const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole' | 'oidc'> => ({
+  oidc: undefined,
   accountKeys: {
     list: async () => [],
     actorOf: async () => 'system',

@@ -1,5 +1,6 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
@@ -37,6 +38,7 @@ import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
 import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
 import { recordActivities } from '#gateway/db/activity.ts'
+import { OidcProvider } from '#gateway/oidc/oidc-provider.ts'
 import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
@@ -46,6 +48,13 @@ import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempot
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
 import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
+
+/** Sign-in with the installation's provider. `bindsByEmail`: else members are found by the subject that they were added with. */
+type OidcSignIn = {
+  readonly provider: Pick<OidcProvider, 'authorizationUrl' | 'identify'>
+  readonly name: string
+  readonly bindsByEmail: boolean
+}
 
 /** The dependencies of the gateway's operations. */
 export type Context = {
@@ -67,6 +76,8 @@ export type Context = {
   readonly activity: Pick<ActivityRecorder, 'record'>
   readonly sessions: Sessions
   readonly showConsole: ShowConsole
+  /** Undefined: people sign in with links alone. */
+  readonly oidc: OidcSignIn | undefined
   readonly objects: ObjectStore
   /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
@@ -158,11 +169,22 @@ const boundsOf = ({
   queueAllowanceMs,
 })
 
+/** Throws `CONFIGURATION` for an issuer without a client id. */
+const oidcOf = (config: Config): OidcSignIn | undefined => {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config
+  if (issuer === '') return undefined
+  if (clientId === '')
+    throw new AppError('CONFIGURATION', { publicMessage: 'SHUTTERFLEET_OIDC_ISSUER needs SHUTTERFLEET_OIDC_CLIENT_ID' })
+  const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, nowMs })
+  return { provider, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
+}
+
 /** What the console adds. */
 const consoleOf = (database: Database, config: Config) => ({
   accountKeys: accountKeysIn(database, config.keyPepper),
   sessions: createSessions(config),
   showConsole: createConsole(config.consoleFolder),
+  oidc: oidcOf(config),
 })
 
 /** Load balancers read the readiness of the public port instead: what all replicas share takes none of them out of service. */

@@ -11,6 +11,8 @@ export type Session = {
   /** Slug. */
   readonly plan: string
   readonly role: Role
+  /** Of the member; null if an operator gave the link. */
+  readonly email: string | null
   readonly createdAt: string
   readonly expiresAt: string
   /** When it ends without another request. */
@@ -37,16 +39,51 @@ const userAgentMax = 500
 const listedMax = 100
 
 const start = readStatement(import.meta.dirname, 'sql/start-session.sql')
+const startOfMember = readStatement(import.meta.dirname, 'sql/start-member-session.sql')
 const find = readStatement(import.meta.dirname, 'sql/find-session.sql')
 
 /** How long sessions last, in all and without a request. */
 export type SessionBounds = { readonly sessionSeconds: number; readonly sessionIdleSeconds: number }
 
+/** The client of a sign-in, as received. */
+type SignInClient = { readonly address: string; readonly userAgent: string }
+
+/** A person whom the provider has identified, and the hash of the sign-in, which works once within `signInSeconds`. */
+type Identified = {
+  readonly signInHash: Buffer
+  readonly signInSeconds: number
+  readonly issuer: string
+  readonly subject: string
+  /** Binds unbound members with this address to the person; null: none. */
+  readonly email: string | null
+}
+
+/**
+ * Starts a session of the person's membership that was used last. Returns its token; `used` if the sign-in was used before,
+ * `no_account` if the person is a member of no enabled account.
+ */
+export const startMemberSession = async (
+  database: Sql,
+  hash: (token: string) => Buffer,
+  input: SessionBounds & SignInClient & Identified,
+): Promise<{ readonly token: string } | 'used' | 'no_account'> => {
+  const token = newToken()
+  const { signInHash, signInSeconds, issuer, subject, email, sessionSeconds, sessionIdleSeconds } = input
+  const person = [signInHash, signInSeconds, issuer, subject, email]
+  const session = [randomUUID(), hash(token), sessionSeconds, sessionIdleSeconds]
+  const values = [...person, ...session, input.address, input.userAgent.slice(0, userAgentMax)]
+  const [row] = await database.query<{ memberId: string | null }>(startOfMember, values)
+  if (!row) return 'used'
+  if (row.memberId === null) return 'no_account'
+  await database.query('update member set last_sign_in_at = now() where id = $1 returning id', [row.memberId])
+  return { token }
+}
+
 /** Signs in with a link, which cannot be used again. Returns the session's token; undefined unless the link is valid. */
 export const startSession = async (
   database: Sql,
   hash: (token: string) => Buffer,
-  input: SessionBounds & { readonly linkToken: string; readonly address: string; readonly userAgent: string },
+  input: SessionBounds & SignInClient & { readonly linkToken: string },
 ): Promise<string | undefined> => {
   const token = newToken()
   const { sessionSeconds, sessionIdleSeconds, address, userAgent } = input

@@ -17,6 +17,7 @@ const sessionBody = (session: Session, csrfToken: string) => ({
   csrf_token: csrfToken,
   account: { id: session.accountId, name: session.accountName, plan: session.plan },
   role: session.role,
+  email: session.email,
   created_at: session.createdAt,
   expires_at: session.expiresAt,
   idle_expires_at: session.idleExpiresAt,
@@ -30,7 +31,7 @@ const requireSession = ({ session }: Exchange): Session => {
 const signIn: Served = {
   name: 'console_sign_in',
   method: 'POST',
-  path: '/session',
+  path: '/api/session',
   access: 'open',
   run: async (context, exchange) => {
     const { database, hashKey, sessions, publicUrl } = context
@@ -54,11 +55,11 @@ const signIn: Served = {
 const showSession: Served = {
   name: 'console_session',
   method: 'GET',
-  path: '/session',
+  path: '/api/session',
   access: 'session',
-  run: async ({ hashKey }, exchange) => {
+  run: async ({ hashKey, publicUrl }, exchange) => {
     const session = requireSession(exchange)
-    const csrfToken = csrfTokenOf(hashKey, sessionTokenOf(exchange.headers) ?? '')
+    const csrfToken = csrfTokenOf(hashKey, sessionTokenOf(exchange.headers, publicUrl()) ?? '')
     return { status: 200, body: sessionBody(session, csrfToken) }
   },
 }
@@ -66,7 +67,7 @@ const showSession: Served = {
 const signOut: Served = {
   name: 'console_sign_out',
   method: 'DELETE',
-  path: '/session',
+  path: '/api/session',
   access: 'session',
   forViewers: true,
   run: async ({ database, publicUrl }, exchange) => {
@@ -78,7 +79,7 @@ const signOut: Served = {
 const list: Served = {
   name: 'console_sessions',
   method: 'GET',
-  path: '/sessions',
+  path: '/api/sessions',
   access: 'session',
   run: async ({ database }, exchange) => {
     const { id: ownId, accountId } = requireSession(exchange)
@@ -90,7 +91,7 @@ const list: Served = {
 const endOne: Served = {
   name: 'console_session_end',
   method: 'DELETE',
-  path: '/sessions/:id',
+  path: '/api/sessions/:id',
   access: 'session',
   run: async ({ database }, exchange) => {
     const { accountId } = requireSession(exchange)
@@ -99,5 +100,5 @@ const endOne: Served = {
   },
 }
 
-/** Sign in, show the session and sign out; list an account's sessions and end one of them. Paths are below `/console/api`. */
+/** Sign in, show the session and sign out; list an account's sessions and end one of them. Paths are below `/console`. */
 export const sessionOperations: readonly Served[] = [signIn, showSession, signOut, list, endOne]
