@@ -13,6 +13,7 @@ import { listScreenshots } from './operations/captures/list.ts'
 import { signUrl } from './operations/captures/sign-url.ts'
 import { showStatus } from './operations/captures/status.ts'
 import { keyOperations } from './operations/keys/keys.ts'
+import { memberOperations } from './operations/members/members.ts'
 import type { Operation } from './operations/operation.ts'
 import { showDocs, showOpenapi } from './operations/reference/reference.ts'
 import { webhookOperations } from './operations/webhooks/webhooks.ts'
@@ -37,6 +38,7 @@ export const routes: readonly Operation[] = [
   ...accountOperations,
   listActivity,
   ...keyOperations,
+  ...memberOperations,
   ...captureDeliveryOperations,
   showOpenapi,
   showDocs,

@@ -5,6 +5,7 @@ import type { Caller, Refusal } from '#shared/db/check-request.ts'
 import type { Activity } from '#gateway/db/activity.ts'
 import type { Account } from '#gateway/records/account.ts'
 import type { ApiKeyRecord } from '#gateway/records/key.ts'
+import type { MemberRecord } from '#gateway/records/member.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { createFakeDatabase, type DatabaseAnswers, type DatabaseCalls } from '#test/helpers/fake-database.ts'
@@ -72,6 +73,15 @@ const testApiKey: ApiKeyRecord = {
   expires_at: null,
   created_at: '2026-01-01T00:00:00.000001Z',
   last_used_at: null,
+}
+
+const testMember: MemberRecord = {
+  id: '44444444-4444-4444-8444-444444444444',
+  email: 'ada@example.com',
+  role: 'member',
+  subject: null,
+  created_at: '2026-01-01T00:00:00.000001Z',
+  last_sign_in_at: null,
 }
 
 /** The image of `completedCapture`. */
@@ -169,7 +179,14 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 })
 
 /** Keys of which one exists, and a console that is not built. */
-const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole' | 'oidc'> => ({
+const fakeConsole = (): Pick<Context, 'accountKeys' | 'members' | 'sessions' | 'showConsole' | 'oidc'> => ({
+  members: {
+    list: async () => [],
+    add: async () => testMember,
+    setRole: async () => testMember,
+    remove: async () => {},
+    createLink: async () => ({ token: 'x', expiresAt: new Date(0) }),
+  },
   oidc: undefined,
   accountKeys: {
     list: async () => [],

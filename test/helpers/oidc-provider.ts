@@ -30,10 +30,7 @@ export type OidcLies = {
 /** A real OpenID Connect provider on 127.0.0.1, whose people are known by what they enter as their login. Stops with the test. */
 export const startOidcProvider = async (
   t: { teardown: (clean: () => unknown) => void },
-  {
-    redirectUris,
-    people,
-  }: { readonly redirectUris: readonly string[]; readonly people: Readonly<Record<string, Claims>> },
+  { redirectUris, people }: { readonly redirectUris: readonly string[]; readonly people: Record<string, Claims> },
 ) => {
   const [key, otherKey] = [newKey(), newKey()]
   const lies: OidcLies = {}
@@ -47,6 +44,8 @@ export const startOidcProvider = async (
       { client_id: 'public', token_endpoint_auth_method: 'none', redirect_uris: [...redirectUris] },
     ],
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    features: { devInteractions: { enabled: true } },
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
     cookies: { keys: ['a key of tests'] },
     jwks: { keys: [{ ...key.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: 'test' }] },
     findAccount: (_ctx, id) => ({ accountId: id, claims: async () => ({ ...people[id], sub: id }) }),
@@ -61,12 +60,11 @@ export const startOidcProvider = async (
   })
   const answer = provider.callback()
   server.on('request', (request, response) => void answer(request, response))
-  const stop = () => {
+  t.teardown(() => {
     server.close()
     server.closeAllConnections()
-  }
-  t.teardown(stop)
-  return { issuer, lies, stop }
+  })
+  return { issuer, lies, people }
 }
 
 /** A browser without pages: keeps the cookies of one origin. */

@@ -6,6 +6,7 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
+import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
 import { createKeyLookup } from '#gateway/db/valid-keys.ts'
 import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
@@ -52,6 +53,7 @@ import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
 /** Sign-in with the installation's provider. `bindsByEmail`: else members are found by the subject that they were added with. */
 type OidcSignIn = {
   readonly provider: Pick<OidcProvider, 'authorizationUrl' | 'identify'>
+  readonly issuer: string
   readonly name: string
   readonly bindsByEmail: boolean
 }
@@ -73,6 +75,7 @@ export type Context = {
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
   readonly accountKeys: AccountKeys
+  readonly members: AccountMembers
   readonly activity: Pick<ActivityRecorder, 'record'>
   readonly sessions: Sessions
   readonly showConsole: ShowConsole
@@ -176,12 +179,13 @@ const oidcOf = (config: Config): OidcSignIn | undefined => {
   if (clientId === '')
     throw new AppError('CONFIGURATION', { publicMessage: 'SHUTTERFLEET_OIDC_ISSUER needs SHUTTERFLEET_OIDC_CLIENT_ID' })
   const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, nowMs })
-  return { provider, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
+  return { provider, issuer, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
 }
 
 /** What the console adds. */
 const consoleOf = (database: Database, config: Config) => ({
   accountKeys: accountKeysIn(database, config.keyPepper),
+  members: accountMembersIn(database, config.keyPepper),
   sessions: createSessions(config),
   showConsole: createConsole(config.consoleFolder),
   oidc: oidcOf(config),

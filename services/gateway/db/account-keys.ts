@@ -23,14 +23,14 @@ export const accountKeysIn = (database: Database, pepper: string) => ({
       [accountId],
     ),
   /** The key with this hash as an actor. Throws `FORBIDDEN` if it is restricted: it could create one that is not. */
-  actorOf: async (keyHash: Buffer): Promise<Actor> => {
+  actorOf: async (keyHash: Buffer, deed = 'create or revoke keys'): Promise<Actor> => {
     const statement = `select id, cardinality(domains) > 0 or expires_at is not null as "isRestricted"
       from api_key where key_hash = $1`
     const { id, isRestricted } = onlyRow(
       await database.query<{ id: string; isRestricted: boolean }>(statement, [keyHash]),
     )
     if (!isRestricted) return `key:${id}`
-    const publicMessage = 'A key that expires or is restricted to domains may not create or revoke keys.'
+    const publicMessage = `A key that expires or is restricted to domains may not ${deed}.`
     throw new AppError('FORBIDDEN', { publicMessage })
   },
   /** Creates a key and returns it, the only time that it is shown. Throws as `createKey`. */

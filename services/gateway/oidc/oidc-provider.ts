@@ -166,6 +166,7 @@ export class OidcProvider {
           timeout: requestSeconds,
           [customFetch]: async (url, options) =>
             readBounded(await fetch(url, { ...options, body: options.body ?? null })),
+          // oxlint-disable-next-line typescript/no-deprecated -- deprecated only as a warning; the setting allows it on this machine alone
           execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
         },
       )

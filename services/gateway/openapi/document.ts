@@ -15,6 +15,7 @@ import { delivery, deliveryAttempt, deliveryPage, queuedDeliveryAnswer } from '#
 import { eventBodies } from '#gateway/records/event.ts'
 import { activityEntry } from '#gateway/records/activity.ts'
 import { apiKey, apiKeyList, apiKeyWithSecretAnswer } from '#gateway/records/key.ts'
+import { memberAnswer, memberList, memberRecord, signInLinkAnswer } from '#gateway/records/member.ts'
 import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
 import { eventDocs } from './events.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
@@ -34,6 +35,7 @@ const tags = [
   { name: 'Batches', description: `Up to ${urlsMax} captures in one request.` },
   { name: 'Account', description: 'The account of the API key, its plan and its usage.' },
   { name: 'Keys', description: 'The API keys of the account.' },
+  { name: 'Members', description: 'The people who sign in to the console of the account.' },
   { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
   { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
 ]
@@ -118,6 +120,10 @@ const shared: readonly Schema[] = [
   apiKey,
   apiKeyList,
   apiKeyWithSecretAnswer,
+  memberRecord,
+  memberList,
+  memberAnswer,
+  signInLinkAnswer,
   webhook,
   webhookAnswer,
   webhookList,

@@ -48,7 +48,7 @@ export type Contract = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
   /** Without the version's prefix. */
   readonly path: string
-  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Webhooks' | 'Reference'
+  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Members' | 'Webhooks' | 'Reference'
   readonly summary: string
   readonly description: string
   /** Required credentials: an API key, a key or a signed link, or none. */

@@ -1,4 +1,13 @@
-import { endSession, findSession, listSessions, type Session, startSession } from '#gateway/db/sessions.ts'
+import { isId } from '#shared/db/is-id.ts'
+import {
+  endSession,
+  findSession,
+  listOwnAccounts,
+  listSessions,
+  type Session,
+  startSession,
+  switchAccount,
+} from '#gateway/db/sessions.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { object, text } from '#shared/schema/fields.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
@@ -71,7 +80,8 @@ const signOut: Served = {
   access: 'session',
   forViewers: true,
   run: async ({ database, publicUrl }, exchange) => {
-    await endSession(database, requireSession(exchange))
+    const session = requireSession(exchange)
+    await endSession(database, { ...session, by: session })
     return { status: 204, headers: { 'set-cookie': sessionCookie(publicUrl()) } }
   },
 }
@@ -94,11 +104,38 @@ const endOne: Served = {
   path: '/api/sessions/:id',
   access: 'session',
   run: async ({ database }, exchange) => {
-    const { accountId } = requireSession(exchange)
-    orNotFound(await endSession(database, { accountId, id: pathId(exchange) }))
+    const by = requireSession(exchange)
+    orNotFound(await endSession(database, { accountId: by.accountId, id: pathId(exchange), by }))
     return { status: 204 }
   },
 }
 
-/** Sign in, show the session and sign out; list an account's sessions and end one of them. Paths are below `/console`. */
-export const sessionOperations: readonly Served[] = [signIn, showSession, signOut, list, endOne]
+const listAccounts: Served = {
+  name: 'console_accounts',
+  method: 'GET',
+  path: '/api/accounts',
+  access: 'session',
+  run: async ({ database }, exchange) => ({
+    status: 200,
+    body: { data: await listOwnAccounts(database, requireSession(exchange).id) },
+  }),
+}
+
+const switchInput = createBodyReader(object({ account_id: text(undefined, { maxLength: 200 }) }))
+
+const switchTo: Served = {
+  name: 'console_account_switch',
+  method: 'POST',
+  path: '/api/session/account',
+  access: 'session',
+  forViewers: true,
+  run: async ({ database, hashKey, publicUrl }, exchange) => {
+    const { id: sessionId } = requireSession(exchange)
+    const { account_id: accountId } = switchInput(await readJson(exchange), { allowTargets: [] })
+    const token = isId(accountId) ? await switchAccount(database, hashKey, { sessionId, accountId }) : undefined
+    return { status: 204, headers: { ...noStore, 'set-cookie': sessionCookie(publicUrl(), orNotFound(token)) } }
+  },
+}
+
+/** Sign in, show the session and sign out; list an account's sessions and end one of them; switch to another account. Paths are below `/console`. */
+export const sessionOperations: readonly Served[] = [signIn, showSession, signOut, list, endOne, listAccounts, switchTo]
