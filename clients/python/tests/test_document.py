@@ -41,6 +41,7 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "key_list": lambda shots: shots.keys.list(),
     "key_create": lambda shots: shots.keys.create(name="Website"),
     "key_revoke": lambda shots: shots.keys.revoke("1"),
+    "member_list": lambda shots: shots.members.list(),
     "webhook_list": lambda shots: shots.webhooks.list(),
     "webhook_create": lambda shots: shots.webhooks.create(url="https://x"),
     "webhook_show": lambda shots: shots.webhooks.get("1"),
@@ -53,8 +54,8 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
 }
 """One call of the client for each operation."""
 
-WITHOUT = {"capture_get", "openapi", "docs"}
-"""Operations without a method: the GET variant of a POST, and the documentation."""
+WITHOUT = {"capture_get", "openapi", "docs", "member_add", "member_change", "member_remove", "member_link"}
+"""Operations without a method: the GET variant of a POST, the documentation, and what is refused to keys."""
 
 REQUESTS = {
     operation["operationId"]: f"{method.upper()} {path}"
