@@ -253,6 +253,7 @@ t.test(
     await replacePlans(down.database, defaultPlans)
     const account = await createAccount(down.database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
     t.match((await signIn(down, account.id, 'viewer')).session, { role: 'viewer', email: null })
+    await t.rejects(startGateway(t, { OIDC_ISSUER: closed }, gateway.postgres), /ended with 78/, 'no client id')
     const without = await startGateway(t, {}, gateway.postgres)
     t.same(await (await visit(`${without.baseUrl}/console/api/sign-in`)).json(), { provider: null })
     t.equal((await visit(`${without.baseUrl}/console/sign-in/oidc`)).status, 404)

@@ -89,7 +89,7 @@ const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
           <tr>
             <th scope="col">{texts.settings.from}</th>
             <th scope="col" class="wide">
-              {texts.settings.role}
+              {texts.members.role}
             </th>
             <th scope="col" class="wide number">
               {texts.settings.signedIn}
