@@ -147,7 +147,7 @@ t.test('members: the last owner stays, also if two remove each other', async (t)
   t.same(await codeOf(demote), [403, 'FORBIDDEN'])
   const bob = await add(support, 'bob@example.com', 'owner')
   const answers = await Promise.all([ada, bob].map(({ id }) => support.call('DELETE', `/v1/members/${id}`)))
-  t.same(answers.map(({ status }) => status).toSorted(), [204, 403])
+  t.same(new Set(answers.map(({ status }) => status)), new Set([204, 403]))
 })
 
 // Contract: Own sessions
@@ -160,7 +160,7 @@ t.test('members: an owner ends every session of the account, others none of an o
   type Listed = { id: string; role: Role; email: string | null; is_current: boolean }
   const sessions = await dataOf<Listed[]>(await member.call('GET', '/console/api/sessions'))
   const owners = sessions.filter(({ role }) => role === 'owner')
-  t.same(owners.map(({ email }) => email).toSorted(), ['ada@example.com', null])
+  t.same(new Set(owners.map(({ email }) => email)), new Set(['ada@example.com', null]))
   for (const each of owners)
     t.same(await codeOf(await member.call('DELETE', `/console/api/sessions/${each.id}`)), [403, 'FORBIDDEN'])
   t.equal((await promoted.call('GET', '/v1/account')).status, 200)

@@ -127,7 +127,8 @@ t.test('sign-in with the provider: works once even if the provider accepts the c
   const before = await countSessions()
   const codes = await Promise.all([location, location].map((each) => signInAtProvider(each, 'ada')))
   const answers = await Promise.all(codes.map((each) => visit(each, cookie)))
-  t.same(answers.map((each) => each.headers.get('location')).toSorted(), ['/console', '/console/sign-in?error=expired'])
+  const locations = answers.map((each) => each.headers.get('location'))
+  t.same(new Set(locations), new Set(['/console', '/console/sign-in?error=expired']))
   t.equal(await countSessions(), before + 1)
   t.match(codes[0], state)
 })
@@ -156,7 +157,7 @@ t.test('sign-in with the provider: refuses ID tokens that are not meant for this
   const now = () => Math.floor(Date.now() / 1000)
   const cases: readonly (readonly [string, OidcLies])[] = [
     ['another nonce', { idToken: (claims) => ({ ...claims, nonce: 'x'.repeat(43) }) }],
-    ['no nonce', { idToken: ({ nonce: _, ...claims }) => claims }],
+    ['no nonce', { idToken: (claims) => ({ ...claims, nonce: undefined }) }],
     ['another audience', { idToken: (claims) => ({ ...claims, aud: 'another' }) }],
     ['another issuer', { idToken: (claims) => ({ ...claims, iss: 'https://evil.example' }) }],
     ['expired', { idToken: (claims) => ({ ...claims, iat: now() - 7200, exp: now() - 3600 }) }],
@@ -225,7 +226,7 @@ t.test('sign-in with the provider: the errors of the provider lead back to the s
   const { cookie, location } = await start()
   const state = new URL(location).searchParams.get('state') ?? ''
   const query = new URLSearchParams({ error: 'access_denied', state, iss: provider.issuer })
-  t.same(signInPage(await visit(`${callback}?${query}`, cookie)), failure('refused'))
+  t.same(signInPage(await visit(`${callback}?${query.toString()}`, cookie)), failure('refused'))
 })
 
 // Contract: Sign-in with a provider
@@ -233,7 +234,7 @@ t.test('sign-in with the provider: wrong returns of one client are limited', asy
   const { cookie, location } = await start()
   const state = new URL(location).searchParams.get('state') ?? ''
   const query = new URLSearchParams({ code: 'x', state, iss: provider.issuer })
-  const answers = await Promise.all(Array.from({ length: 40 }, () => visit(`${callback}?${query}`, cookie)))
+  const answers = await Promise.all(Array.from({ length: 40 }, () => visit(`${callback}?${query.toString()}`, cookie)))
   const reasons = answers.map((each) => each.headers.get('location'))
   t.ok(reasons.includes('/console/sign-in?error=busy'))
 })

@@ -33,15 +33,22 @@ const renderInterface = ({ name, description, fields }: ClientType) => {
   return `\n${comment(description)}export interface ${name} {\n${lines.join('')}}\n`
 }
 
+/** The response types from this one on are about the account, and in a file of their own: one file would be too long. */
+const firstOfAccount = 'Account'
+
 /** The files of the TypeScript client's types. */
-export const clientTypes = (openapi: string): Record<'requests' | 'options' | 'responses', string> => {
+export const clientTypes = (
+  openapi: string,
+): Record<'requests' | 'options' | 'responses' | 'accountResponses', string> => {
   const { requests, options, responses } = clientSchemas(openapi)
   const renderText = (types: readonly ClientType[]) => types.map(renderInterface).join('')
+  const accountAt = responses.findIndex(({ name }) => name === firstOfAccount)
   return {
     requests: intro + renderText(requests),
     options: intro + renderText(options),
     responses:
       `${intro}import type { ${options.map(({ name }) => name).join(', ')} } from './screenshot-options.ts'\n` +
-      renderText(responses),
+      `\nexport type * from './account-responses.ts'\n${renderText(responses.slice(0, accountAt))}`,
+    accountResponses: intro + renderText(responses.slice(accountAt)),
   }
 }

@@ -24,6 +24,7 @@ const pages: Record<string, string> = {
   'clients/typescript/src/requests.ts': client.requests,
   'clients/typescript/src/screenshot-options.ts': client.options,
   'clients/typescript/src/responses.ts': client.responses,
+  'clients/typescript/src/account-responses.ts': client.accountResponses,
   'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
   'docs/browser-pool.md': browserPoolPage(),
   'docs/configuration.md': configurationPage(),

@@ -1,0 +1,222 @@
+// Generated from docs/openapi.json by `make docs`.
+
+export interface Account {
+  /** Id of the account. */
+  id: string
+  /** Name of the account. */
+  name: string
+  /** Email address of the owner. */
+  email: string
+  plan: Plan
+  /** Subscription of the account; null if there is none. */
+  subscription: { status: string; current_period_end: string } | null
+}
+
+export interface Plan {
+  /** Human-readable name. */
+  name: string
+  /** Machine-readable name. */
+  slug: string
+  /** Monthly quota of screenshots; null if unlimited. */
+  screenshots_per_month: number | null
+  /** Requests per minute; null if unlimited. */
+  rate_limit_per_minute: number | null
+  /** Retention of images in hours. */
+  retention_hours: number
+  /** Features of the plan beyond the basic ones. */
+  features: ('device_presets' | 'retina' | 'block_ads' | 'block_chats' | 'pdf' | 'html' | 'webhooks' | 'headers' | 'cookies' | 'batch' | 'dark_mode' | 'css' | 'js' | 'signed_urls' | 'stealth' | 'timezone' | 'extract_metadata' | 'markdown' | 'geolocation' | 'proxy')[]
+  /** Price per screenshot beyond the quota; null if the quota cannot be exceeded. */
+  overage_price: string | null
+  /** Maximum number of API keys of the account; null if unlimited. */
+  max_api_keys: number | null
+  /** Price per month. */
+  price_monthly: string | null
+  /** Price per year, equal to that of ten months. */
+  price_yearly: string | null
+  /** Currency of the prices. */
+  currency: string | null
+}
+
+export interface Usage {
+  /** Screenshots charged in this period, including those that have not ended. */
+  screenshots_used: number
+  /** Monthly quota of screenshots; null if unlimited. */
+  screenshots_limit: number | null
+  /** Screenshots left in the quota; null if unlimited. */
+  screenshots_remaining: number | null
+  /** Percentage of the quota used, with two decimals, rounded down; above 100 with overage; null if unlimited. */
+  usage_percentage: number | null
+  /** Start of the period. */
+  period_start: string
+  /** End of the period, when the count is reset. */
+  period_end: string
+  /** Number of screenshots beyond the quota. */
+  overage: number
+  /** Cost of the screenshots beyond the quota. */
+  overage_cost: string
+}
+
+export interface ApiKey {
+  /** Id of the key. */
+  id: string
+  /** Name of the key. */
+  name: string
+  /** First characters of the key, to recognize it. */
+  prefix: string
+  /** Hosts from whose pages the key may be used; empty: from anywhere. */
+  domains: string[]
+  /** Time at which the key expires; null: never. */
+  expires_at: string | null
+  /** Time of creation. */
+  created_at: string
+  /** Time of the latest request with the key, to the minute; null before the first. */
+  last_used_at: string | null
+}
+
+export interface ApiKeyWithSecret {
+  /** Id of the key. */
+  id: string
+  /** Name of the key. */
+  name: string
+  /** First characters of the key, to recognize it. */
+  prefix: string
+  /** Hosts from whose pages the key may be used; empty: from anywhere. */
+  domains: string[]
+  /** Time at which the key expires; null: never. */
+  expires_at: string | null
+  /** Time of creation. */
+  created_at: string
+  /** Time of the latest request with the key, to the minute; null before the first. */
+  last_used_at: string | null
+  /** The key. Returned only in this response. */
+  key: string
+}
+
+export interface Member {
+  /** Id of the member. */
+  id: string
+  /** Email address, in lower case. */
+  email: string
+  /** `owner`: also manages members; `member`: does everything else; `viewer`: only reads. */
+  role: 'owner' | 'member' | 'viewer'
+  /** Identifier of the person at the OpenID Connect provider (`sub`); null before the first sign-in with it. */
+  subject: string | null
+  /** Time at which the member was added. */
+  created_at: string
+  /** Time of the latest sign-in; null before the first. */
+  last_sign_in_at: string | null
+}
+
+export interface SignInLink {
+  /** The link, which works once. Returned only in this response. */
+  url: string
+  /** Time at which the link expires. */
+  expires_at: string
+}
+
+export interface Webhook {
+  /** Id of the webhook. */
+  id: string
+  /** URL that events are sent to. */
+  url: string
+  /** Events that are sent to the webhook. */
+  events: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[]
+  /** Free-text description. */
+  description: string
+  /** Whether events are sent to the webhook. */
+  active: boolean
+  /** Time of creation. */
+  created_at: string
+  /** End time of the latest attempt; null before the first. */
+  last_delivery_at: string | null
+}
+
+export interface WebhookWithSecret {
+  /** Id of the webhook. */
+  id: string
+  /** URL that events are sent to. */
+  url: string
+  /** Events that are sent to the webhook. */
+  events: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[]
+  /** Free-text description. */
+  description: string
+  /** Whether events are sent to the webhook. */
+  active: boolean
+  /** Time of creation. */
+  created_at: string
+  /** End time of the latest attempt; null before the first. */
+  last_delivery_at: string | null
+  /** Secret that signs deliveries. Returned only in this response. */
+  secret: string
+}
+
+export interface Delivery {
+  /** Id of the delivery, sent as `webhook-id`; the same for all attempts. */
+  id: string
+  /** Name of the event. */
+  event: 'screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test'
+  /** Id of the screenshot that the event is about; null if there is none. */
+  screenshot_id: string | null
+  /** Id of the webhook; null for a delivery to the `webhook_url` of a request. */
+  webhook_id: string | null
+  /** URL of the receiver, with secrets masked. */
+  url: string
+  /** `failed`: no further attempt is scheduled. */
+  status: 'pending' | 'delivered' | 'failed'
+  /** Time at which the delivery was queued. */
+  created_at: string
+  /** Start time of the first attempt. */
+  sent_at: string | null
+  /** Time at which the next attempt is due; null if none is scheduled. */
+  next_attempt_at: string | null
+  /** The latest 100 attempts, oldest first. */
+  attempts: DeliveryAttempt[]
+}
+
+export interface DeliveryAttempt {
+  /** Number of the attempt, starting at 1. */
+  number: number
+  /** Start time of the attempt. */
+  at: string
+  /** HTTP status of the response; null if there was none. */
+  status: number | null
+  /** Duration of the attempt in milliseconds. */
+  ms: number
+  /** Reason for the failure; null if the attempt succeeded. */
+  error: 'status' | 'redirect' | 'blocked' | 'dns_failed' | 'connection_failed' | 'tls_failed' | 'timeout' | 'bad_answer' | 'expired' | null
+}
+
+export interface QueuedDelivery {
+  /** Id of the queued delivery. */
+  id: string
+}
+
+export interface SignedUrl {
+  /** Link to the image, usable by anyone who has it. */
+  url: string
+  /** Time at which the link expires; null for a permanent link. */
+  expires_at: string | null
+  /** Minutes for which the link is valid; 0 for a permanent link. */
+  expires_in: number
+}
+
+export interface ActivityEntry {
+  /** Id of the entry. */
+  id: string
+  /** Time of the response. */
+  at: string
+  /** Id of the API key that identified the request; null for a session of the console. */
+  key_id: string | null
+  /** Id of the session of the console that identified the request. */
+  session_id: string | null
+  /** IPv4 address, or IPv6 /64, of the request's client. */
+  client: string
+  /** `operationId` of the request, as in the OpenAPI document. */
+  operation: string
+  /** Id in the path, or of the screenshot that the request created; null if there is none. */
+  object_id: string | null
+  /** HTTP status of the response. */
+  status: number
+  /** Code of the error; null if the request succeeded. */
+  code: string | null
+}
