@@ -40,6 +40,9 @@ const addMember = (accountId: string, email: string, role = 'member') =>
     [randomUUID(), accountId, email, role],
   )
 
+const acme = await newAccount('Acme')
+await addMember(acme, 'ada@example.com')
+
 const visit = (url: string, cookie = '') => fetch(url, { redirect: 'manual', headers: { cookie } })
 const signInPage = (answer: Response) => [answer.status, answer.headers.get('location')]
 const failure = (reason: string) => [303, `/console/sign-in?error=${reason}`]
@@ -61,14 +64,11 @@ const countSessions = async () => (await database.query('select from console_ses
 
 // Contract: Sign-in with a provider
 t.test('sign-in with the provider: a member gets a session of the account and returns to the page', async (t) => {
-  const id = await newAccount('Acme')
-  await addMember(id, 'ada@example.com')
   const { answer } = await signInAs('ada', '/console/captures?status=failed')
   t.same(signInPage(answer), [303, '/console/captures?status=failed'])
-  t.match(await sessionOf(answer), { account: { id, name: 'Acme' }, role: 'member', email: 'ada@example.com' })
-  t.match(await database.query('select issuer, subject, last_sign_in_at is not null as used from member'), [
-    { issuer: provider.issuer, subject: 'ada', used: true },
-  ])
+  t.match(await sessionOf(answer), { account: { id: acme, name: 'Acme' }, role: 'member', email: 'ada@example.com' })
+  const member = 'select issuer, subject, last_sign_in_at is not null as used from member where account_id = $1'
+  t.match(await database.query(member, [acme]), [{ issuer: provider.issuer, subject: 'ada', used: true }])
 })
 
 // Contract: Sign-in with a provider
@@ -254,7 +254,6 @@ t.test(
     await replacePlans(down.database, defaultPlans)
     const account = await createAccount(down.database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
     t.match((await signIn(down, account.id, 'viewer')).session, { role: 'viewer', email: null })
-    await t.rejects(startGateway(t, { OIDC_ISSUER: closed }, gateway.postgres), /ended with 78/, 'no client id')
     const without = await startGateway(t, {}, gateway.postgres)
     t.same(await (await visit(`${without.baseUrl}/console/api/sign-in`)).json(), { provider: null })
     t.equal((await visit(`${without.baseUrl}/console/sign-in/oidc`)).status, 404)

@@ -1,6 +1,5 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
-import { AppError } from '#shared/errors/app-error.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
@@ -172,12 +171,9 @@ const boundsOf = ({
   queueAllowanceMs,
 })
 
-/** Throws `CONFIGURATION` for an issuer without a client id. */
 const oidcOf = (config: Config): OidcSignIn | undefined => {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config
   if (issuer === '') return undefined
-  if (clientId === '')
-    throw new AppError('CONFIGURATION', { publicMessage: 'SHUTTERFLEET_OIDC_ISSUER needs SHUTTERFLEET_OIDC_CLIENT_ID' })
   const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, nowMs })
   return { provider, issuer, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
 }
