@@ -51,8 +51,8 @@ const provider: readonly Mutation[] = [
   {
     point: 'Sign-in with a provider',
     at: `${oidc}/sign-in-flow.ts > returnPathOf`,
-    replace: '$url?.origin === origin',
-    by: 'true',
+    replace: '$url.pathname + $url.search',
+    by: 'requested ?? ""',
   },
   {
     point: 'Sign-in with a provider',

@@ -52,11 +52,10 @@ export const resumeFlow = (
   return seconds(now) - Number(startedAt) <= flowSeconds ? flow : undefined
 }
 
-/** The page to which a sign-in returns: the requested one if it is a page of the console on this origin, else the overview. */
+/** The page to which a sign-in returns: the requested one if it is a page of the console, else the overview. Only its path is used. */
 export const returnPathOf = (requested: string | null): string => {
-  const origin = 'https://console.invalid'
-  const url = URL.parse(requested ?? '', origin)
-  const path = url === null ? '' : url.pathname + url.search
-  const isPage = url?.origin === origin && /^\/console(?:\/(?!api\/|sign-in)|$)/.test(url.pathname)
-  return isPage && path.length <= pathMax ? path : '/console'
+  const url = URL.parse(requested ?? '', 'https://console.invalid')
+  if (url === null || !/^\/console(?:\/(?!api\/|sign-in)|$)/.test(url.pathname)) return '/console'
+  const path = url.pathname + url.search
+  return path.length <= pathMax ? path : '/console'
 }
