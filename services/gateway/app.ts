@@ -14,6 +14,7 @@ import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
 import { errorsPath, scriptPath } from './openapi/reference.ts'
+import { oidcOperations } from './operations/console/oidc-sign-in.ts'
 import { sessionOperations } from './operations/console/sessions.ts'
 import { assertSessionMay, identifySession } from './operations/identify-session.ts'
 import type { Served } from './operations/operation.ts'
@@ -139,8 +140,8 @@ const handlePath = (context: Context, operations: readonly Served[]): Handler =>
 }
 
 const routeConsole = (app: FastifyInstance, context: Context) => {
-  for (const [path, operations] of Map.groupBy(sessionOperations, (each) => each.path)) {
-    const url = `/console/api${path}`
+  for (const [path, operations] of Map.groupBy([...sessionOperations, ...oidcOperations], (each) => each.path)) {
+    const url = `/console${path}`
     app.route({ method: app.supportedMethods, url, handler: handlePath(context, operations) })
   }
   for (const url of ['/console', '/console/*'])

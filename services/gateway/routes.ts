@@ -15,6 +15,7 @@ import { showStatus } from './operations/captures/status.ts'
 import { keyOperations } from './operations/keys/keys.ts'
 import { linkOperations } from './operations/links/link-secrets.ts'
 import { describeRender, renderByLink } from './operations/links/render.ts'
+import { memberOperations } from './operations/members/members.ts'
 import type { Operation } from './operations/operation.ts'
 import { showDocs, showOpenapi } from './operations/reference/reference.ts'
 import { webhookOperations } from './operations/webhooks/webhooks.ts'
@@ -42,6 +43,7 @@ export const routes: readonly Operation[] = [
   ...linkOperations,
   renderByLink,
   describeRender,
+  ...memberOperations,
   ...captureDeliveryOperations,
   showOpenapi,
   showDocs,

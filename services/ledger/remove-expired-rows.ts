@@ -27,12 +27,16 @@ export const removeDeliveries = removal('remove-deliveries.sql')
 /** Deletes up to `limit` links that have expired without being used, the oldest first. Resolves to the number. */
 const removeSignInLinks = removal('remove-sign-in-links.sql')
 
+/** Deletes up to `limit` marks of used sign-ins that could not be used again anyway, the oldest first. Resolves to the number. */
+const removeUsedSignIns = removal('remove-used-sign-ins.sql')
+
 /** Deletes up to `limit` sessions that have ended, the oldest first. Resolves to the number. */
 const removeSessions = removal('remove-sessions.sql')
 
 /**
  * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, empty webhook
- * queues, and of the console's expired sign-in links and ended sessions. Resolves to whether there may be more.
+ * queues, and of the console's expired sign-in links, used sign-ins and ended sessions.
+ * Resolves to whether there may be more.
  */
 export const removeExpiredRows = async ({ database, events }: Dependencies): Promise<boolean> => {
   const keys = await removeIdempotencyKeys(database, batchRows)
@@ -42,7 +46,8 @@ export const removeExpiredRows = async ({ database, events }: Dependencies): Pro
   const queues = await removeQueues(database, batchRows)
   const links = await removeSignInLinks(database, batchRows)
   if (links > 0) events.rowsRemoved('sign_in_link', links)
+  const signIns = await removeUsedSignIns(database, batchRows)
   const sessions = await removeSessions(database, batchRows)
   if (sessions > 0) events.rowsRemoved('console_session', sessions)
-  return Math.max(keys, deliveries, queues, links, sessions) === batchRows
+  return Math.max(keys, deliveries, queues, links, signIns, sessions) === batchRows
 }

@@ -208,6 +208,7 @@ t.test('chart: services and hooks accept their environment, files and arguments'
     S3_URL: 'https://a:b@store/c?region=d',
     ADMIN_TOKEN: 'a-token-of-the-administration',
     API_KEY: 'sk_live_a',
+    OIDC_CLIENT_SECRET: 'a',
     EGRESS_UPSTREAM_PROXY: 'http://a:b@proxy:3128',
   }
   const folder = t.testdir()
@@ -245,4 +246,16 @@ t.test('chart: services that send traces may reach the receiver, and read its he
     'ledger',
     'webhooks',
   ])
+})
+
+t.test('chart: with an OpenID Connect provider the gateway alone may reach it, and needs a client id', async (t) => {
+  const issuer = '--set=gateway.oidc.issuer=https://id.example.com'
+  const port = '--set=networkPolicy.oidc[0].ports[0].port=4443'
+  t.match(await refusalOf([issuer]), /gateway.oidc.clientId is not set/)
+  const reaches = async (args: readonly string[]) =>
+    objectsOf(await renderText(minimal, 'helm4', args))
+      .filter((object) => object.kind === 'NetworkPolicy' && /4443/.test(JSON.stringify(object)))
+      .map(({ metadata }) => metadata.name.replace(/^.*-/, ''))
+  t.strictSame(await reaches([issuer, '--set=gateway.oidc.clientId=x', port]), ['gateway'])
+  t.strictSame(await reaches([port]), [])
 })

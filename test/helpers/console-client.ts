@@ -7,6 +7,7 @@ export type SessionBody = {
   readonly csrf_token: string
   readonly account: Readonly<Record<'id' | 'name' | 'plan', string>>
   readonly role: Role
+  readonly email: string | null
   readonly created_at: string
   readonly expires_at: string
   readonly idle_expires_at: string
@@ -32,13 +33,8 @@ export const codeOf = async (answer: Response): Promise<unknown[]> => [
   ((await answer.json()) as { error: { code: string } }).error.code,
 ]
 
-/** A person who has signed in. `call` sends the cookie and the CSRF token, as the console's page does. */
-export const signIn = async (
-  { database, baseUrl }: { database: Database; baseUrl: string },
-  accountId: string,
-  role: Role,
-) => {
-  const { token } = await createSignInLink(database, { accountId, role, pepper: testPepper })
+/** A person who has signed in by a link's token. `call` sends the cookie and the CSRF token, as the console's page does. */
+export const signInBy = async ({ baseUrl }: { baseUrl: string }, token: string) => {
   const answer = await postToken(baseUrl, token)
   const session = (await answer.json()) as SessionBody
   const setCookie = answer.headers.get('set-cookie') ?? ''
@@ -46,4 +42,14 @@ export const signIn = async (
   const call = (method: string, path: string, { body, headers = {} }: Send = {}) =>
     sendJson(baseUrl + path, method, { body, headers: { cookie, 'x-csrf-token': session.csrf_token, ...headers } })
   return { token, session, setCookie, cookie, call }
+}
+
+/** Signs a person in to an account by a new link. */
+export const signIn = async (
+  { database, baseUrl }: { database: Database; baseUrl: string },
+  accountId: string,
+  role: Role,
+) => {
+  const { token } = await createSignInLink(database, { accountId, role, pepper: testPepper })
+  return await signInBy({ baseUrl }, token)
 }

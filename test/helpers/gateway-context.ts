@@ -6,6 +6,7 @@ import { scopes } from '#shared/policy/scopes.ts'
 import type { Activity } from '#gateway/db/activity.ts'
 import type { Account } from '#gateway/records/account.ts'
 import type { ApiKeyRecord } from '#gateway/records/key.ts'
+import type { MemberRecord } from '#gateway/records/member.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { createFakeDatabase, type DatabaseAnswers, type DatabaseCalls } from '#test/helpers/fake-database.ts'
@@ -76,6 +77,15 @@ const testApiKey: ApiKeyRecord = {
   expires_at: null,
   created_at: '2026-01-01T00:00:00.000001Z',
   last_used_at: null,
+}
+
+const testMember: MemberRecord = {
+  id: '44444444-4444-4444-8444-444444444444',
+  email: 'ada@example.com',
+  role: 'member',
+  subject: null,
+  created_at: '2026-01-01T00:00:00.000001Z',
+  last_sign_in_at: null,
 }
 
 /** The image of `completedCapture`. */
@@ -192,7 +202,15 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 })
 
 /** Keys of which one exists, and a console that is not built. */
-const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'> => ({
+const fakeConsole = (): Pick<Context, 'accountKeys' | 'members' | 'sessions' | 'showConsole' | 'oidc'> => ({
+  members: {
+    list: async () => [],
+    add: async () => testMember,
+    setRole: async () => testMember,
+    remove: async () => {},
+    createLink: async () => ({ token: 'x', expiresAt: new Date(0) }),
+  },
+  oidc: undefined,
   accountKeys: {
     list: async () => [],
     issuerOf: async () => ({ actor: 'system', scopes }),

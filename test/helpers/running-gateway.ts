@@ -128,7 +128,7 @@ export const startGateway = async (
   const first = await spawnGateway(t, env, { log })
   return {
     ...first,
-    startReplica: (skewMs = 0) => spawnGateway(t, { ...env, GATEWAY_OBJECTS_PORT: '0' }, { skewMs }),
+    startReplica: (skewMs = 0) => spawnGateway(t, { ...env, GATEWAY_PORT: '0', GATEWAY_OBJECTS_PORT: '0' }, { skewMs }),
     database,
     postgres,
     nats,

@@ -266,7 +266,7 @@ t.test('session: behind a public https URL the cookie is sent over TLS only', as
   await replacePlans(secure.database, defaultPlans)
   const account = await createAccount(secure.database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
   const { setCookie, call } = await signIn(secure, account.id, 'owner')
-  t.match(setCookie, /; Secure$/)
+  t.match(setCookie, /^__Host-shutterfleet_session=.*; Path=\/;.*; Secure$/)
   const headers = { origin: 'https://shots.example.com', 'sec-fetch-site': 'same-origin' }
   t.equal((await call('POST', '/v1/screenshots', { body: { url }, headers })).status, 202)
 })

@@ -51,9 +51,10 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
     'key_pepper',
     'link_secret',
     'maintenance',
+    'member',
     'mikro_orm_migrations',
   ]
-  const few = ['orphan_sweep', 'plan', 'sign_in_link', 'sql_function', 'webhook', 'webhook_secret']
+  const few = ['orphan_sweep', 'plan', 'sign_in_link', 'sql_function', 'used_sign_in', 'webhook', 'webhook_secret']
   t.same(
     defaults.map(({ name }) => name),
     [...quiet, ...few],

@@ -3,13 +3,16 @@ import type { Mutation } from './mutation.ts'
 const gateway = 'services/gateway'
 const sessions = `${gateway}/http/identification/sessions.ts`
 const cookie = `${gateway}/http/identification/session-cookie.ts`
+const secureCookie = `${gateway}/http/identification/secure-cookie.ts`
+const oidc = `${gateway}/oidc`
 
 const signIn: readonly Mutation[] = [
   {
     point: 'Sign-in link',
     at: `${gateway}/db/sql/start-session.sql`,
-    replaceText: 'delete from sign_in_link where token_hash = $1 and expires_at > now() returning account_id, role',
-    by: 'select account_id, role from sign_in_link where token_hash = $1 and expires_at > now()',
+    replaceText:
+      'delete from sign_in_link where token_hash = $1 and expires_at > now() returning account_id, role, member_id',
+    by: 'select account_id, role, member_id from sign_in_link where token_hash = $1 and expires_at > now()',
   },
   {
     point: 'Sign-in link',
@@ -17,9 +20,9 @@ const signIn: readonly Mutation[] = [
     replaceText: 'token_hash = $1 and expires_at > now()',
     by: 'token_hash = $1',
   },
-  { point: 'Session cookie', at: `${cookie} > sessionCookie`, drop: "'HttpOnly'" },
-  { point: 'Session cookie', at: `${cookie} > sessionCookie`, drop: "'SameSite=Lax'" },
-  { point: 'Session cookie', at: `${cookie} > sessionCookie`, replace: "['Secure']", by: '[]' },
+  { point: 'Session cookie', at: `${secureCookie} > writeCookie`, drop: "'HttpOnly'" },
+  { point: 'Session cookie', at: `${secureCookie} > writeCookie`, drop: "'SameSite=Lax'" },
+  { point: 'Session cookie', at: `${secureCookie} > writeCookie`, replace: "['Secure']", by: '[]' },
   {
     point: 'Session cookie',
     at: `${gateway}/db/sessions.ts > startSession`,
@@ -30,6 +33,88 @@ const signIn: readonly Mutation[] = [
     point: 'Session changes',
     at: `${gateway}/operations/console/sessions.ts > signIn > run`,
     drop: 'assertSameOrigin($exchange, $url)',
+  },
+]
+
+const provider: readonly Mutation[] = [
+  {
+    point: 'Sign-in with a provider',
+    at: `${oidc}/sign-in-flow.ts > resumeFlow`,
+    drop: 'if ($length || !timingSafeEqual($received, $expected)) return undefined',
+  },
+  {
+    point: 'Sign-in with a provider',
+    at: `${oidc}/sign-in-flow.ts > resumeFlow`,
+    replace: 'seconds($now) - Number($startedAt) <= flowSeconds',
+    by: 'true',
+  },
+  {
+    point: 'Sign-in with a provider',
+    at: `${oidc}/sign-in-flow.ts > returnPathOf`,
+    replace: '$url.pathname + $url.search',
+    by: 'requested ?? ""',
+  },
+  {
+    point: 'Sign-in with a provider',
+    at: `${oidc}/oidc-provider.ts > OidcProvider > #exchange`,
+    drop: 'expectedNonce: $nonce',
+  },
+  {
+    point: 'Sign-in with a provider',
+    at: `${oidc}/oidc-provider.ts > OidcProvider > #read`,
+    drop: 'enableNonRepudiationChecks',
+  },
+  {
+    point: 'Sign-in with a provider',
+    at: `${oidc}/oidc-provider.ts > OidcProvider > #exchange`,
+    replace: '$isVerified === true',
+    by: 'true',
+  },
+  {
+    point: 'Sign-in with a provider',
+    at: `${gateway}/db/sql/start-member-session.sql`,
+    replaceText: 'on conflict do nothing returning state_hash',
+    by: 'on conflict (state_hash) do update set expires_at = now() returning state_hash',
+  },
+  {
+    point: 'Sign-in with a provider',
+    at: `${gateway}/db/sql/start-member-session.sql`,
+    replaceText: ' and m.subject is null',
+    by: '',
+  },
+]
+
+const members: readonly Mutation[] = [
+  {
+    point: 'Members',
+    at: `${gateway}/operations/members/members.ts > ownerOf`,
+    replace: "$session?.role === 'owner'",
+    by: '$session',
+  },
+  {
+    point: 'Members',
+    at: `${gateway}/operations/members/members.ts > assertMayList`,
+    drop: 'if (!$session) await $actor',
+  },
+  { point: 'Members', at: 'services/shared/db/members.ts > assertOtherOwner', replace: 'id: { $ne: $id }', by: '' },
+  {
+    point: 'Members',
+    at: 'services/shared/db/members.ts > findMember',
+    replace: '{ id: $id, account: $account }',
+    by: '{ id: $id }',
+  },
+  { point: 'Members', at: `${gateway}/db/sql/find-session.sql`, replaceText: 'coalesce(m.role, s.role)', by: 's.role' },
+  {
+    point: 'Members',
+    at: `${gateway}/db/sql/switch-account.sql`,
+    replaceText: 'm.issuer = o.issuer and m.subject = o.subject',
+    by: 'true',
+  },
+  {
+    point: 'Own sessions',
+    at: `${gateway}/db/sessions.ts > endSession`,
+    replace: "$session?.role === 'owner'",
+    by: 'false',
   },
 ]
 
@@ -152,4 +237,11 @@ const keysAndFiles: readonly Mutation[] = [
 ]
 
 /** Faults against sign-in, sessions, roles, keys and files of the console. */
-export const consoleFaults: readonly Mutation[] = [...signIn, ...requests, ...activity, ...keysAndFiles]
+export const consoleFaults: readonly Mutation[] = [
+  ...signIn,
+  ...provider,
+  ...members,
+  ...requests,
+  ...activity,
+  ...keysAndFiles,
+]

@@ -43,6 +43,7 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "link_secret_rotate": lambda shots: shots.keys.rotate_link_secret("1"),
     "link_create": lambda shots: shots.keys.create_link("1", parameters={}),
     "key_revoke": lambda shots: shots.keys.revoke("1"),
+    "member_list": lambda shots: shots.members.list(),
     "webhook_list": lambda shots: shots.webhooks.list(),
     "webhook_create": lambda shots: shots.webhooks.create(url="https://x"),
     "webhook_show": lambda shots: shots.webhooks.get("1"),
@@ -55,8 +56,11 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
 }
 """One call of the client for each operation."""
 
-WITHOUT = {"capture_get", "openapi", "docs", "render", "render_head"}
-"""Operations without a method: the GET variant of a POST, the documentation, and links, which browsers request."""
+WITHOUT = {
+    *("capture_get", "openapi", "docs", "render", "render_head"),
+    *("member_add", "member_change", "member_remove", "member_link"),
+}
+"""Operations without a method: the GET variant of a POST, the documentation, links, which browsers request, and what keys may not."""
 
 REQUESTS = {
     operation["operationId"]: f"{method.upper()} {path}"

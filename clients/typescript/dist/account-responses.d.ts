@@ -76,6 +76,26 @@ export interface ApiKeyWithSecret extends ApiKey {
     /** The key. Returned only in this response. */
     key: string;
 }
+export interface Member {
+    /** Id of the member. */
+    id: string;
+    /** Email address, in lower case. */
+    email: string;
+    /** `owner`: also manages members; `member`: does everything else; `viewer`: only reads. */
+    role: 'owner' | 'member' | 'viewer';
+    /** Identifier of the person at the OpenID Connect provider (`sub`); null before the first sign-in with it. */
+    subject: string | null;
+    /** Time at which the member was added. */
+    created_at: string;
+    /** Time of the latest sign-in; null before the first. */
+    last_sign_in_at: string | null;
+}
+export interface SignInLink {
+    /** The link, which works once. Returned only in this response. */
+    url: string;
+    /** Time at which the link expires. */
+    expires_at: string;
+}
 export interface Webhook {
     /** Id of the webhook. */
     id: string;

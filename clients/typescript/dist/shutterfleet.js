@@ -2,6 +2,7 @@ import { readEvents } from './read-events.js';
 import { ShutterfleetError } from './shutterfleet-error.js';
 import { createTransport, queryOf } from './transport.js';
 import { Keys } from './keys.js';
+import { Members } from './members.js';
 import { Webhooks } from './webhooks.js';
 export { ShutterfleetError } from './shutterfleet-error.js';
 export { renderLink } from './render-link.js';
@@ -29,6 +30,7 @@ export class Shutterfleet {
     #transport;
     webhooks;
     keys;
+    members;
     /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
     constructor({ baseUrl, apiKey, fetch = globalThis.fetch.bind(globalThis), retries = 2, retryWaitSeconds = 60, timeoutMs = 180_000, }) {
         if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
@@ -39,6 +41,7 @@ export class Shutterfleet {
         this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs });
         this.webhooks = new Webhooks(this.#transport);
         this.keys = new Keys(this.#transport);
+        this.members = new Members(this.#transport);
     }
     #post(path, body, { idempotencyKey = crypto.randomUUID(), signal } = {}) {
         return this.#transport.send(path, { method: 'POST', body, headers: { 'idempotency-key': idempotencyKey }, signal });

@@ -16,6 +16,7 @@ import type {
   WaitOptions,
 } from './options.ts'
 import { Keys } from './keys.ts'
+import { Members } from './members.ts'
 import { Webhooks } from './webhooks.ts'
 import type { BatchParameters } from './requests.ts'
 import type {
@@ -68,6 +69,7 @@ export class Shutterfleet {
   readonly #transport: Transport
   readonly webhooks: Webhooks
   readonly keys: Keys
+  readonly members: Members
 
   /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
   constructor({
@@ -85,6 +87,7 @@ export class Shutterfleet {
     this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs })
     this.webhooks = new Webhooks(this.#transport)
     this.keys = new Keys(this.#transport)
+    this.members = new Members(this.#transport)
   }
 
   #post(path: string, body: unknown, { idempotencyKey = crypto.randomUUID(), signal }: KeyedOptions = {}) {

@@ -10,6 +10,7 @@ export type CapturePage = {
 export type ListedSession = {
   readonly id: string
   readonly role: 'owner' | 'member' | 'viewer'
+  readonly email: string | null
   readonly created_at: string
   readonly last_seen_at: string
   readonly expires_at: string

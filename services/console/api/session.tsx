@@ -8,6 +8,8 @@ export type Session = {
   readonly csrf_token: string
   readonly account: { readonly id: string; readonly name: string; readonly plan: string }
   readonly role: 'owner' | 'member' | 'viewer'
+  /** Of the member; null if an operator gave the link. */
+  readonly email: string | null
   readonly created_at: string
   readonly expires_at: string
   readonly idle_expires_at: string

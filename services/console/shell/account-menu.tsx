@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { sessionPath, useApi } from '#console/api/session.tsx'
 import { texts } from '#console/text/texts.ts'
+import { AccountItems } from './account-items.tsx'
 import { chooseTheme, storedTheme, type Theme } from './theme.ts'
 
 const themes: readonly Theme[] = ['system', 'light', 'dark']
@@ -48,7 +49,7 @@ const ThemeItems = () => {
   )
 }
 
-/** The menu of the account: colours, and signing out. */
+/** The menu of the account: other accounts, colours, and signing out. */
 export const AccountMenu = ({ account, detail }: { account: string; detail: string }) => {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)
@@ -74,6 +75,7 @@ export const AccountMenu = ({ account, detail }: { account: string; detail: stri
         onKeyDown={moveFocus}
         onToggle={({ newState }) => setIsOpen(newState === 'open')}
       >
+        <AccountItems />
         <ThemeItems />
         <button type="button" role="menuitem" class="separated" onClick={signOut}>
           {texts.shell.signOut}

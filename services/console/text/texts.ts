@@ -14,6 +14,7 @@ export const texts = {
     notFound: 'Page not found',
     notFoundText: 'The console has no page at this address. Choose one in the navigation.',
     reference: 'API reference',
+    accounts: 'Account',
     find: 'Go to…',
     findPlaceholder: 'Page or id of a capture',
     findNothing: 'No page has this name. Paste the id of a capture to open it.',
@@ -68,6 +69,38 @@ export const texts = {
     signedOutText: 'Get a new link to sign in again:',
     failed: 'Signing in failed',
     command: 'bin/shutterfleet console',
+    with: (name: string) => `Sign in with ${name}`,
+    byLink: 'Sign in with a link instead',
+    /** What to do about a failed sign-in, by the reason in the address. */
+    failures: {
+      provider: {
+        title: 'The provider cannot be reached',
+        text: (name: string) => `${name} does not respond. Try again in a minute, or sign in with a link.`,
+      },
+      refused: {
+        title: 'You were not signed in',
+        text: (name: string) => `${name} refused, or the sign-in was cancelled. Try again, perhaps as somebody else.`,
+      },
+      expired: {
+        title: 'This sign-in has expired',
+        text: () => 'It took longer than ten minutes, was used before, or began in another browser. Start again here.',
+      },
+      unverified: {
+        title: 'Your email address is not verified',
+        text: (name: string) => `Verify it at ${name}, then sign in again.`,
+      },
+      no_account: {
+        title: 'You are not a member of an account',
+        text: (name: string) =>
+          `You are signed in to ${name}, but no account here has you as a member. Ask an owner of the account to add your address.`,
+      },
+      failed: {
+        title: 'Signing in failed',
+        text: (name: string) =>
+          `The response of ${name} was not valid. Try again; the operator finds the reason in the log.`,
+      },
+      busy: { title: 'Too many sign-ins', text: () => 'Try again in a minute.' },
+    },
   },
   overview: {
     usage: 'Usage this month',
@@ -375,7 +408,27 @@ export const texts = {
     from: 'From',
     ends: 'Ends',
     end: 'End',
-    members: 'Members',
-    membersText: 'Members cannot be managed in the console yet. An operator sends sign-in links with a role.',
+    signedInAs: 'Signed in as',
+    byOperator: 'Nobody in particular, by a link of an operator',
+  },
+  members: {
+    title: 'Members',
+    add: 'Add member',
+    addTitle: 'Add a member',
+    addText: 'No message is sent. The member signs in with this address, or by a link that you create and send.',
+    email: 'Email',
+    role: 'Role',
+    roleOf: (email: string) => `Role of ${email}`,
+    roleHelp: 'Owners also manage members. Viewers only read.',
+    submit: 'Add',
+    lastSignIn: 'Last sign-in',
+    link: 'Sign-in link',
+    linkTitle: 'Sign-in link',
+    linkText: (email: string) => `Send it to ${email}. It works once, within 15 minutes, and is shown only once.`,
+    remove: 'Remove',
+    removeTitle: (email: string) => `Remove ${email}?`,
+    removeText: 'Their sessions end at once. API keys stay: revoke those that they know.',
+    empty: 'No members yet',
+    emptyText: 'People sign in by links of an operator. Add members so that each has a role of their own.',
   },
 } as const

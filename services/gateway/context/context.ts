@@ -5,6 +5,7 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
+import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
 import { createKeyLookup } from '#gateway/db/valid-keys.ts'
 import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
@@ -37,6 +38,7 @@ import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
 import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
 import { recordActivities } from '#gateway/db/activity.ts'
+import { OidcProvider } from '#gateway/oidc/oidc-provider.ts'
 import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import { createBatchedLoader, type BatchedLoader } from '#gateway/db/batched-loader.ts'
@@ -51,6 +53,14 @@ import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempot
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
 import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
+
+/** Sign-in with the installation's provider. `bindsByEmail`: else members are found by the subject that they were added with. */
+type OidcSignIn = {
+  readonly provider: Pick<OidcProvider, 'authorizationUrl' | 'identify'>
+  readonly issuer: string
+  readonly name: string
+  readonly bindsByEmail: boolean
+}
 
 /** The dependencies of the gateway's operations. */
 export type Context = {
@@ -69,9 +79,12 @@ export type Context = {
   readonly clients: Clients
   readonly keyGuesses: KeyGuesses
   readonly accountKeys: AccountKeys
+  readonly members: AccountMembers
   readonly activity: Pick<ActivityRecorder, 'record'>
   readonly sessions: Sessions
   readonly showConsole: ShowConsole
+  /** Undefined: people sign in with links alone. */
+  readonly oidc: OidcSignIn | undefined
   readonly objects: ObjectStore
   /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
@@ -167,11 +180,20 @@ const boundsOf = ({
   queueAllowanceMs,
 })
 
+const oidcOf = (config: Config): OidcSignIn | undefined => {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config
+  if (issuer === '') return undefined
+  const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, nowMs })
+  return { provider, issuer, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
+}
+
 /** What the console adds. */
 const consoleOf = (database: Database, config: Config) => ({
   accountKeys: accountKeysIn(database, config.keyPepper),
+  members: accountMembersIn(database, config.keyPepper),
   sessions: createSessions(config),
   showConsole: createConsole(config.consoleFolder),
+  oidc: oidcOf(config),
 })
 
 const linksOf = (database: Database, config: Config) => {

@@ -30,14 +30,14 @@ export const accountKeysIn = (database: Database, pepper: string) => ({
    * The key with this hash, as an actor, and its scopes. Throws `FORBIDDEN` if it expires or is restricted to domains: it could
    * create one that is not.
    */
-  issuerOf: async (keyHash: Buffer): Promise<KeyIssuer> => {
+  issuerOf: async (keyHash: Buffer, deed = 'create or revoke keys'): Promise<KeyIssuer> => {
     const statement = `select id, scopes, cardinality(domains) > 0 or expires_at is not null as "isRestricted"
       from api_key where key_hash = $1`
     const { id, scopes, isRestricted } = onlyRow(
       await database.query<{ id: string; scopes: readonly Scope[]; isRestricted: boolean }>(statement, [keyHash]),
     )
     if (!isRestricted) return { actor: `key:${id}`, scopes }
-    const publicMessage = 'A key that expires or is restricted to domains may not create or revoke keys.'
+    const publicMessage = `A key that expires or is restricted to domains may not ${deed}.`
     throw new AppError('FORBIDDEN', { publicMessage })
   },
   /** Creates a key and returns it, the only time that it is shown. Throws as `createKey`. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import { newToken, type Role } from '#shared/db/sign-in-links.ts'
 
 /** A session of the console that has not ended. Times are ISO 8601 UTC. */
@@ -11,6 +12,8 @@ export type Session = {
   /** Slug. */
   readonly plan: string
   readonly role: Role
+  /** Of the member; null if an operator gave the link. */
+  readonly email: string | null
   readonly createdAt: string
   readonly expiresAt: string
   /** When it ends without another request. */
@@ -24,6 +27,8 @@ export type ActiveSession = Session & { readonly tokenHash: Buffer }
 export type ListedSession = {
   readonly id: string
   readonly role: Role
+  /** Of the member; null if an operator gave the link. */
+  readonly email: string | null
   readonly created_at: string
   readonly last_seen_at: string
   readonly expires_at: string
@@ -37,16 +42,53 @@ const userAgentMax = 500
 const listedMax = 100
 
 const start = readStatement(import.meta.dirname, 'sql/start-session.sql')
+const startOfMember = readStatement(import.meta.dirname, 'sql/start-member-session.sql')
+const ownAccounts = readStatement(import.meta.dirname, 'sql/list-own-accounts.sql')
+const moveTo = readStatement(import.meta.dirname, 'sql/switch-account.sql')
 const find = readStatement(import.meta.dirname, 'sql/find-session.sql')
 
 /** How long sessions last, in all and without a request. */
 export type SessionBounds = { readonly sessionSeconds: number; readonly sessionIdleSeconds: number }
 
+/** The client of a sign-in, as received. */
+type SignInClient = { readonly address: string; readonly userAgent: string }
+
+/** A person whom the provider has identified, and the hash of the sign-in, which works once within `signInSeconds`. */
+type Identified = {
+  readonly signInHash: Buffer
+  readonly signInSeconds: number
+  readonly issuer: string
+  readonly subject: string
+  /** Binds unbound members with this address to the person; null: none. */
+  readonly email: string | null
+}
+
+/**
+ * Starts a session of the person's membership that was used last. Returns its token; `used` if the sign-in was used before,
+ * `no_account` if the person is a member of no enabled account.
+ */
+export const startMemberSession = async (
+  database: Sql,
+  hash: (token: string) => Buffer,
+  input: SessionBounds & SignInClient & Identified,
+): Promise<{ readonly token: string } | 'used' | 'no_account'> => {
+  const token = newToken()
+  const { signInHash, signInSeconds, issuer, subject, email, sessionSeconds, sessionIdleSeconds } = input
+  const person = [signInHash, signInSeconds, issuer, subject, email]
+  const session = [randomUUID(), hash(token), sessionSeconds, sessionIdleSeconds]
+  const values = [...person, ...session, input.address, input.userAgent.slice(0, userAgentMax)]
+  const [row] = await database.query<{ memberId: string | null }>(startOfMember, values)
+  if (!row) return 'used'
+  if (row.memberId === null) return 'no_account'
+  await database.query('update member set last_sign_in_at = now() where id = $1 returning id', [row.memberId])
+  return { token }
+}
+
 /** Signs in with a link, which cannot be used again. Returns the session's token; undefined unless the link is valid. */
 export const startSession = async (
   database: Sql,
   hash: (token: string) => Buffer,
-  input: SessionBounds & { readonly linkToken: string; readonly address: string; readonly userAgent: string },
+  input: SessionBounds & SignInClient & { readonly linkToken: string },
 ): Promise<string | undefined> => {
   const token = newToken()
   const { sessionSeconds, sessionIdleSeconds, address, userAgent } = input
@@ -65,15 +107,57 @@ export const findSession = async (
 /** The sessions of an account that have not ended, last used first; at most 100. */
 export const listSessions = (database: Sql, accountId: string): Promise<ListedSession[]> =>
   database.query<ListedSession>(
-    `select id, role, iso_time(created_at) as created_at, iso_time(last_seen_at) as last_seen_at,
-            iso_time(expires_at) as expires_at, address, user_agent
-       from console_session s where account_id = $1 and idle_expires_at > now()
-      order by s.last_seen_at desc, s.created_at desc, id limit ${listedMax}`,
+    `select s.id, coalesce(m.role, s.role) as role, m.email, iso_time(s.created_at) as created_at,
+            iso_time(s.last_seen_at) as last_seen_at, iso_time(s.expires_at) as expires_at, s.address, s.user_agent
+       from console_session s left join member m on m.id = s.member_id
+      where s.account_id = $1 and s.idle_expires_at > now()
+      order by s.last_seen_at desc, s.created_at desc, s.id limit ${listedMax}`,
     [accountId],
   )
 
-/** Ends a session of an account, on every replica. Returns false if there is no such session. */
-export const endSession = async (database: Sql, of: { readonly accountId: string; readonly id: string }) => {
+/**
+ * Ends a session of an account, on every replica. Returns false if there is no such session. Throws `FORBIDDEN` for that of an
+ * owner unless an owner ends it.
+ */
+export const endSession = async (
+  database: Sql,
+  { accountId, id, by }: { readonly accountId: string; readonly id: string; readonly by: Pick<Session, 'id' | 'role'> },
+): Promise<boolean> => {
+  const values = [id, accountId]
+  const roleOf = `select coalesce(m.role, s.role) as role
+    from console_session s left join member m on m.id = s.member_id where s.id = $1 and s.account_id = $2`
+  const [session] = await database.query<{ role: Role }>(roleOf, values)
+  if (session?.role === 'owner' && by.role !== 'owner' && by.id !== id)
+    throw new AppError('FORBIDDEN', { publicMessage: 'The session of an owner is ended by an owner alone.' })
   const statement = 'delete from console_session where id = $1 and account_id = $2 returning id'
-  return (await database.query(statement, [of.id, of.accountId])).length > 0
+  return (await database.query(statement, values)).length > 0
+}
+
+/** An account of the person who is signed in. */
+type OwnAccount = {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  readonly is_current: boolean
+}
+
+/** Most accounts of a person in a list. */
+const accountsMax = 100
+
+/** The accounts among which the person of a session may switch, by name; at most 100. Empty if the provider did not identify them. */
+export const listOwnAccounts = (database: Sql, sessionId: string): Promise<OwnAccount[]> =>
+  database.query<OwnAccount>(ownAccounts, [sessionId, accountsMax])
+
+/**
+ * Replaces a session by one of another account of the same person, with the same end. Returns its token, which is a new one, so
+ * that other windows cannot change the other account by mistake; undefined if the person is not a member of the account.
+ */
+export const switchAccount = async (
+  database: Sql,
+  hash: (token: string) => Buffer,
+  { sessionId, accountId }: { readonly sessionId: string; readonly accountId: string },
+): Promise<string | undefined> => {
+  const token = newToken()
+  const rows = await database.query(moveTo, [sessionId, accountId, randomUUID(), hash(token)])
+  return rows.length > 0 ? token : undefined
 }

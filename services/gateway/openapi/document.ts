@@ -15,6 +15,7 @@ import { delivery, deliveryAttempt, deliveryPage, queuedDeliveryAnswer } from '#
 import { eventBodies } from '#gateway/records/event.ts'
 import { activityEntry } from '#gateway/records/activity.ts'
 import { apiKey, apiKeyList, apiKeyWithSecretAnswer } from '#gateway/records/key.ts'
+import { memberAnswer, memberList, memberRecord, signInLinkAnswer } from '#gateway/records/member.ts'
 import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
 import { eventDocs } from './events.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
@@ -35,6 +36,7 @@ const tags = [
   { name: 'Account', description: 'The account of the API key, its plan and its usage.' },
   { name: 'Keys', description: 'The API keys of the account.' },
   { name: 'Links', description: 'Links that capture on demand, for `<img>`, e-mail and Open Graph tags.' },
+  { name: 'Members', description: 'The people who sign in to the console of the account.' },
   { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
   { name: 'Events', description: 'The requests that webhooks receive.' },
   { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
@@ -128,6 +130,10 @@ const shared: readonly Schema[] = [
   apiKey,
   apiKeyList,
   apiKeyWithSecretAnswer,
+  memberRecord,
+  memberList,
+  memberAnswer,
+  signInLinkAnswer,
   webhook,
   webhookAnswer,
   webhookList,

@@ -7,6 +7,7 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
+import type { SignInError } from '#gateway/oidc/sign-in-error.ts'
 
 /** Why a stream ended. */
 export type StreamEnd = 'over' | 'time' | 'stopping' | 'unauthorized' | 'gone'
@@ -71,8 +72,19 @@ const metricTable = {
   images_missing_total: { counter: 'Images that are not in the store as reported' },
   activity_recorded_total: { counter: 'Activities of authenticated requests that were stored' },
   activity_lost_total: { counter: 'Activities that could not be stored, because too many waited for PostgreSQL' },
+  provider_sign_ins_total: {
+    counter: 'Returns from the OpenID Connect provider and failed starts, by outcome',
+    labels: ['outcome'],
+  },
   uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
 } as const satisfies MetricTable
+
+/** An error of a client library says what happened in its own causes, four of them at most. */
+const describeCause = (cause: unknown): string => {
+  const messages: string[] = []
+  for (let at: unknown = cause; at instanceof Error && messages.length < 4; at = at.cause) messages.push(at.message)
+  return messages.join(': ')
+}
 
 /** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
@@ -135,6 +147,14 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     },
     /** A proxy that is not trusted sent `X-Forwarded-For`; called once per process. */
     proxyIgnored: (peer: string) => log.warn({ peer }, proxyAdvice(peer)),
+    signedInByProvider: () => metric.provider_sign_ins_total.inc({ outcome: 'signed_in' }),
+    providerSignInFailed: ({ reason, message, cause }: SignInError) => {
+      metric.provider_sign_ins_total.inc({ outcome: reason })
+      const line = { outcome: reason, reason: message, ...(cause !== undefined && { cause: describeCause(cause) }) }
+      if (reason === 'provider' || reason === 'failed')
+        log.warn(line, 'sign-in with the OpenID Connect provider failed')
+      else log.info(line, 'sign-in with the OpenID Connect provider failed')
+    },
     queueNotice: (notice: QueueNotice) => log.warn(notice, 'connection to NATS'),
     draining: (waiting: number) => log.info({ waiting }, 'draining'),
   }

@@ -28,21 +28,30 @@ export const signInLinkToJson = (baseUrl: string, { token, expiresAt }: NewSignI
 })
 
 /**
- * Creates a link that signs one person in to the console of an account, once, within 15 minutes. Throws `NOT_FOUND` for an
- * unknown account, `CONFIGURATION` if the database's keys are hashed with another pepper.
+ * Creates a link that signs one person in to the console of an account, once, within 15 minutes; with `memberId` as that member,
+ * whose current role counts. Throws `NOT_FOUND` for an unknown account, `CONFIGURATION` if the database's keys are hashed with
+ * another pepper.
  */
 export const createSignInLink = async (
   database: Database,
-  input: { readonly accountId: string; readonly role: Role; readonly pepper: string; readonly actor?: Actor },
+  input: {
+    readonly accountId: string
+    readonly role: Role
+    readonly memberId?: string
+    readonly pepper: string
+    readonly actor?: Actor
+  },
 ): Promise<NewSignInLink> => {
-  const { role, pepper, actor = 'system' } = input
+  const { role, memberId, pepper, actor = 'system' } = input
   await confirmPepper(database, pepper)
   return await database.entities(async (entities) => {
     const account = await findAccount(entities, input.accountId)
     const token = newToken()
     const expiresAt = new Date(Date.now() + linkMinutes * 60_000)
-    entities.create(SignInLink, { tokenHash: createKeyHash(pepper)(token), account, role, expiresAt })
-    recordChange(entities, { actor, action: 'sign_in_link.create', target: account.id, detail: { role } })
+    const member = memberId ?? null
+    entities.create(SignInLink, { tokenHash: createKeyHash(pepper)(token), account, role, member, expiresAt })
+    const detail = { role, ...(memberId !== undefined && { member: memberId }) }
+    recordChange(entities, { actor, action: 'sign_in_link.create', target: account.id, detail })
     return { token, expiresAt }
   })
 }

@@ -27,6 +27,7 @@ from .types import (
     Link,
     LinkParameters,
     LinkSecret,
+    Member,
     WebhookParameters,
     QueuedDelivery,
     Screenshot,
@@ -145,6 +146,17 @@ class AsyncKeys:
         await self._transport.run(self._transport.operations.send(Request("DELETE", at("keys", id))))
 
 
+class AsyncMembers:
+    """The members of the account. Owners change them in the console; the service refuses changes by a key."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> list[Member]:
+        members: list[Member] = await self._transport.data("GET", "/members")
+        return members
+
+
 class AsyncWebhooks:
     """The webhooks of the account."""
 
@@ -229,6 +241,7 @@ class AsyncShutterfleet:
         self._operations = self._transport.operations
         self.webhooks = AsyncWebhooks(self._transport)
         self.keys = AsyncKeys(self._transport)
+        self.members = AsyncMembers(self._transport)
 
     async def aclose(self) -> None:
         """Closes the connections."""

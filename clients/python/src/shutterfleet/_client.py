@@ -27,6 +27,7 @@ from .types import (
     Link,
     LinkParameters,
     LinkSecret,
+    Member,
     WebhookParameters,
     QueuedDelivery,
     Screenshot,
@@ -145,6 +146,17 @@ class Keys:
         self._transport.run(self._transport.operations.send(Request("DELETE", at("keys", id))))
 
 
+class Members:
+    """The members of the account. Owners change them in the console; the service refuses changes by a key."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> list[Member]:
+        members: list[Member] = self._transport.data("GET", "/members")
+        return members
+
+
 class Webhooks:
     """The webhooks of the account."""
 
@@ -229,6 +241,7 @@ class Shutterfleet:
         self._operations = self._transport.operations
         self.webhooks = Webhooks(self._transport)
         self.keys = Keys(self._transport)
+        self.members = Members(self._transport)
 
     def close(self) -> None:
         """Closes the connections."""

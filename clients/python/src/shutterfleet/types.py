@@ -912,6 +912,28 @@ class ApiKeyWithSecret(TypedDict):
     """The key. Returned only in this response."""
 
 
+class Member(TypedDict):
+    id: str
+    """Id of the member."""
+    email: str
+    """Email address, in lower case."""
+    role: Literal["owner", "member", "viewer"]
+    """`owner`: also manages members; `member`: does everything else; `viewer`: only reads."""
+    subject: str | None
+    """Identifier of the person at the OpenID Connect provider (`sub`); null before the first sign-in with it."""
+    created_at: str
+    """Time at which the member was added."""
+    last_sign_in_at: str | None
+    """Time of the latest sign-in; null before the first."""
+
+
+class SignInLink(TypedDict):
+    url: str
+    """The link, which works once. Returned only in this response."""
+    expires_at: str
+    """Time at which the link expires."""
+
+
 class Webhook(TypedDict):
     id: str
     """Id of the webhook."""

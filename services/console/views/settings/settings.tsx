@@ -10,18 +10,20 @@ import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
 import { formatCount } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
+import { Members } from './members.tsx'
 
 const sessionsPath = '/console/api/sessions'
 
 const bound = (value: number | null) => (value === null ? texts.settings.unlimited : formatCount(value))
 
 const AccountFacts = ({ account: { name, email, plan } }: { account: Account }) => {
-  const { role } = useSession()
+  const { role, email: person } = useSession()
   return (
     <FactList
       facts={[
         [texts.settings.name, name],
         [texts.settings.email, email],
+        [texts.settings.signedInAs, person ?? texts.settings.byOperator],
         [texts.settings.role, texts.shell.roles[role]],
         [texts.settings.plan, plan.name],
         [texts.settings.quota, bound(plan.screenshots_per_month)],
@@ -34,14 +36,19 @@ const AccountFacts = ({ account: { name, email, plan } }: { account: Account }) 
 }
 
 const SessionRow = ({ session, onEnd }: { session: ListedSession; onEnd: () => void }) => {
-  const { role, created_at, last_seen_at, address, user_agent, is_current } = session
+  const { role, email, created_at, last_seen_at, address, user_agent, is_current } = session
+  const own = useSession()
+  const mayEnd = !is_current && (own.role === 'owner' || role !== 'owner')
   return (
     <tr>
       <td class="main-cell">
         <span class="ellipsis" title={user_agent}>
-          {address} {is_current && <StatusBadge tone="good" label={texts.settings.current} />}
+          {email ?? address} {is_current && <StatusBadge tone="good" label={texts.settings.current} />}
         </span>
-        <span class="below ellipsis muted">{user_agent}</span>
+        <span class="below ellipsis muted">
+          {email !== null && `${address} · `}
+          {user_agent}
+        </span>
       </td>
       <td class="wide">{texts.shell.roles[role]}</td>
       <td class="wide number">
@@ -51,7 +58,7 @@ const SessionRow = ({ session, onEnd }: { session: ListedSession; onEnd: () => v
         <Time at={last_seen_at} />
       </td>
       <td class="number">
-        {!is_current && (
+        {mayEnd && (
           <button type="button" class="button small" aria-label={`${texts.settings.end} ${address}`} onClick={onEnd}>
             {texts.settings.end}
           </button>
@@ -82,7 +89,7 @@ const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
           <tr>
             <th scope="col">{texts.settings.from}</th>
             <th scope="col" class="wide">
-              {texts.settings.role}
+              {texts.members.role}
             </th>
             <th scope="col" class="wide number">
               {texts.settings.signedIn}
@@ -105,7 +112,7 @@ const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
   )
 }
 
-/** The account, its sessions, and what cannot be changed here yet. */
+/** The account, its sessions and its members. */
 export const Settings = () => {
   const account = useQuery<{ data: Account }>({ queryKey: ['/v1/account'] })
   const sessions = useQuery<{ data: readonly ListedSession[] }>({ queryKey: [sessionsPath] })
@@ -117,9 +124,7 @@ export const Settings = () => {
       <Section title={texts.settings.sessions}>
         <Loaded query={sessions}>{({ data }) => <SessionTable sessions={data} />}</Loaded>
       </Section>
-      <Section title={texts.settings.members}>
-        <p class="muted">{texts.settings.membersText}</p>
-      </Section>
+      <Members />
     </Page>
   )
 }

@@ -6,6 +6,7 @@ import { type Session, sessionPath } from '#console/api/session.tsx'
 import { CopyButton } from '#console/components/copy-field.tsx'
 import { ErrorNotice, Loading } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
+import { ProviderSignIn, useProvider } from './provider-sign-in.tsx'
 
 /** Takes the token from the address, which then no longer shows it. */
 const takeToken = (): string | undefined => {
@@ -24,10 +25,10 @@ const initialState = (hasToken: boolean, hadSession: boolean): State => {
 
 const stateAfter = (error: Error): State => (error instanceof ApiError && error.status === 401 ? 'usedLink' : error)
 
-const GetLink = ({ state }: { state: Exclude<State, Error | 'checking'> }) => (
+type WithoutLink = Exclude<State, Error | 'checking'>
+
+const LinkCommand = () => (
   <>
-    <h1>{texts.signIn[state]}</h1>
-    <p>{texts.signIn[`${state}Text`]}</p>
     <div class="command">
       <code>{texts.signIn.command}</code>
       <CopyButton text={texts.signIn.command} />
@@ -35,6 +36,31 @@ const GetLink = ({ state }: { state: Exclude<State, Error | 'checking'> }) => (
     <p class="muted">{texts.signIn.noLinkOperator}</p>
   </>
 )
+
+/** Says how to sign in: with the provider, if there is one, or by a link. */
+const WaysIn = ({ state }: { state: WithoutLink }) => {
+  const { isLoading, provider } = useProvider()
+  if (isLoading) return <Loading />
+  if (!provider)
+    return (
+      <>
+        <h1>{texts.signIn[state]}</h1>
+        <p>{texts.signIn[`${state}Text`]}</p>
+        <LinkCommand />
+      </>
+    )
+  return (
+    <>
+      <h1>{state === 'noLink' ? texts.signIn.title : texts.signIn[state]}</h1>
+      <ProviderSignIn name={provider.name} />
+      <details>
+        <summary>{texts.signIn.byLink}</summary>
+        <p>{texts.signIn.noLinkText}</p>
+        <LinkCommand />
+      </details>
+    </>
+  )
+}
 
 /** Signs in by the single-use token in the fragment of the address, which no server has seen; else says where to get a link. */
 export const SignIn = ({ hadSession }: { hadSession: boolean }) => {
@@ -78,7 +104,7 @@ export const SignIn = ({ hadSession }: { hadSession: boolean }) => {
           <ErrorNotice title={texts.signIn.failed} error={state} onRetry={signIn} />
         </>
       )}
-      {typeof state === 'string' && state !== 'checking' && <GetLink state={state} />}
+      {typeof state === 'string' && state !== 'checking' && <WaysIn state={state} />}
     </main>
   )
 }

@@ -101,7 +101,7 @@ export type Effect = { readonly changesState: boolean; readonly forViewers?: boo
  * `UNAUTHORIZED` if the session has ended.
  */
 export const sessionOf = async (deps: SessionCheck, exchange: Exchange): Promise<ActiveSession | undefined> => {
-  const token = sessionTokenOf(exchange.headers)
+  const token = sessionTokenOf(exchange.headers, deps.publicUrl())
   if (token === undefined) return undefined
   const tokenHash = deps.hashKey(token)
   return { ...(await requireSession(deps, exchange, tokenHash)), tokenHash }
@@ -118,7 +118,7 @@ export const admitSession = (
 ): void => {
   if (changesState) {
     assertSameOrigin({ headers }, publicUrl())
-    assertCsrfToken({ headers }, csrfTokenOf(hashKey, sessionTokenOf(headers) ?? ''))
+    assertCsrfToken({ headers }, csrfTokenOf(hashKey, sessionTokenOf(headers, publicUrl()) ?? ''))
     if (session.role === 'viewer' && !forViewers)
       throw new AppError('FORBIDDEN', { publicMessage: 'A viewer may only read; ask an owner for another role.' })
   }

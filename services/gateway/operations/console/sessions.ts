@@ -1,4 +1,13 @@
-import { endSession, findSession, listSessions, type Session, startSession } from '#gateway/db/sessions.ts'
+import { isId } from '#shared/db/is-id.ts'
+import {
+  endSession,
+  findSession,
+  listOwnAccounts,
+  listSessions,
+  type Session,
+  startSession,
+  switchAccount,
+} from '#gateway/db/sessions.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { object, text } from '#shared/schema/fields.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
@@ -17,6 +26,7 @@ const sessionBody = (session: Session, csrfToken: string) => ({
   csrf_token: csrfToken,
   account: { id: session.accountId, name: session.accountName, plan: session.plan },
   role: session.role,
+  email: session.email,
   created_at: session.createdAt,
   expires_at: session.expiresAt,
   idle_expires_at: session.idleExpiresAt,
@@ -30,7 +40,7 @@ const requireSession = ({ session }: Exchange): Session => {
 const signIn: Served = {
   name: 'console_sign_in',
   method: 'POST',
-  path: '/session',
+  path: '/api/session',
   access: 'open',
   run: async (context, exchange) => {
     const { database, hashKey, sessions, publicUrl } = context
@@ -54,11 +64,11 @@ const signIn: Served = {
 const showSession: Served = {
   name: 'console_session',
   method: 'GET',
-  path: '/session',
+  path: '/api/session',
   access: 'session',
-  run: async ({ hashKey }, exchange) => {
+  run: async ({ hashKey, publicUrl }, exchange) => {
     const session = requireSession(exchange)
-    const csrfToken = csrfTokenOf(hashKey, sessionTokenOf(exchange.headers) ?? '')
+    const csrfToken = csrfTokenOf(hashKey, sessionTokenOf(exchange.headers, publicUrl()) ?? '')
     return { status: 200, body: sessionBody(session, csrfToken) }
   },
 }
@@ -66,11 +76,12 @@ const showSession: Served = {
 const signOut: Served = {
   name: 'console_sign_out',
   method: 'DELETE',
-  path: '/session',
+  path: '/api/session',
   access: 'session',
   forViewers: true,
   run: async ({ database, publicUrl }, exchange) => {
-    await endSession(database, requireSession(exchange))
+    const session = requireSession(exchange)
+    await endSession(database, { ...session, by: session })
     return { status: 204, headers: { 'set-cookie': sessionCookie(publicUrl()) } }
   },
 }
@@ -78,7 +89,7 @@ const signOut: Served = {
 const list: Served = {
   name: 'console_sessions',
   method: 'GET',
-  path: '/sessions',
+  path: '/api/sessions',
   access: 'session',
   run: async ({ database }, exchange) => {
     const { id: ownId, accountId } = requireSession(exchange)
@@ -90,14 +101,41 @@ const list: Served = {
 const endOne: Served = {
   name: 'console_session_end',
   method: 'DELETE',
-  path: '/sessions/:id',
+  path: '/api/sessions/:id',
   access: 'session',
   run: async ({ database }, exchange) => {
-    const { accountId } = requireSession(exchange)
-    orNotFound(await endSession(database, { accountId, id: pathId(exchange) }))
+    const by = requireSession(exchange)
+    orNotFound(await endSession(database, { accountId: by.accountId, id: pathId(exchange), by }))
     return { status: 204 }
   },
 }
 
-/** Sign in, show the session and sign out; list an account's sessions and end one of them. Paths are below `/console/api`. */
-export const sessionOperations: readonly Served[] = [signIn, showSession, signOut, list, endOne]
+const listAccounts: Served = {
+  name: 'console_accounts',
+  method: 'GET',
+  path: '/api/accounts',
+  access: 'session',
+  run: async ({ database }, exchange) => ({
+    status: 200,
+    body: { data: await listOwnAccounts(database, requireSession(exchange).id) },
+  }),
+}
+
+const switchInput = createBodyReader(object({ account_id: text(undefined, { maxLength: 200 }) }))
+
+const switchTo: Served = {
+  name: 'console_account_switch',
+  method: 'POST',
+  path: '/api/session/account',
+  access: 'session',
+  forViewers: true,
+  run: async ({ database, hashKey, publicUrl }, exchange) => {
+    const { id: sessionId } = requireSession(exchange)
+    const { account_id: accountId } = switchInput(await readJson(exchange), { allowTargets: [] })
+    const token = isId(accountId) ? await switchAccount(database, hashKey, { sessionId, accountId }) : undefined
+    return { status: 204, headers: { ...noStore, 'set-cookie': sessionCookie(publicUrl(), orNotFound(token)) } }
+  },
+}
+
+/** Sign in, show the session and sign out; list an account's sessions and end one of them; switch to another account. Paths are below `/console`. */
+export const sessionOperations: readonly Served[] = [signIn, showSession, signOut, list, endOne, listAccounts, switchTo]

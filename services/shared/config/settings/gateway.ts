@@ -4,6 +4,7 @@ import { consoleSettings } from './console.ts'
 import { allowSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
 import { recordKeys } from './named-keys.ts'
+import { oidcSettings } from './oidc.ts'
 
 /** Bounds of waiting captures; gateway and ledger share them. */
 export const admissionSettings = {
@@ -30,6 +31,7 @@ export const gatewaySettings = {
   ...linkSettings,
   ...adminSettings,
   ...consoleSettings,
+  ...oidcSettings,
   keyPepper: text('KEY_PEPPER', {
     help: 'secret with which API keys are hashed; the gateway does not start if the keys in its database are hashed with a different one',
     secret: true,

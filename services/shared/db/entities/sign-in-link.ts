@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import { Account } from './account.ts'
+import { Member } from './member.ts'
 
 /** A link with which one person signs in to the console once. Its token is not stored, only the token's hash. */
 export const SignInLink = defineEntity({
@@ -9,6 +10,9 @@ export const SignInLink = defineEntity({
     tokenHash: p.type(Buffer).columnType('bytea').primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade').updateRule('no action').index('sign_in_link_account'),
     role: p.text(),
+    /** Whose session it starts; null: that of anybody to whom an operator gave it. */
+    member: () =>
+      p.manyToOne(Member).nullable().deleteRule('cascade').updateRule('no action').index('sign_in_link_member'),
     expiresAt: p.datetime().columnType('timestamptz').index('sign_in_link_expires_at'),
   },
 })

@@ -61,3 +61,9 @@ t.test('config: reports all problems at once, with secrets hidden', async (t) =>
       t.match(message, name)
   }
 })
+
+t.test('config: an OpenID Connect provider needs a client id', async (t) => {
+  const provider = { ...env, SHUTTERFLEET_OIDC_ISSUER: 'https://id.example.com' }
+  t.throws(() => readConfig(provider), { code: 'CONFIGURATION', message: /SHUTTERFLEET_OIDC_CLIENT_ID is not/ })
+  t.equal(readConfig({ ...provider, SHUTTERFLEET_OIDC_CLIENT_ID: 'x' }).oidcClientId, 'x')
+})

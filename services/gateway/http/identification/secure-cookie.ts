@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+const isOverTls = (publicUrl: string): boolean => publicUrl.startsWith('https:')
+
+/** With TLS, the prefix keeps other hosts of the domain from setting the cookie (RFC 6265bis §4.1.3.2). */
+const fullName = (name: string, publicUrl: string): string => (isOverTls(publicUrl) ? `__Host-${name}` : name)
+
+/** The value of a cookie; undefined if it is missing. */
+export const readCookie = (
+  { cookie = '' }: IncomingHttpHeaders,
+  name: string,
+  publicUrl: string,
+): string | undefined => {
+  const start = `${fullName(name, publicUrl)}=`
+  const pair = cookie.split(';').find((each) => each.trim().startsWith(start))
+  return pair?.trim().slice(start.length)
+}
+
+/**
+ * A `Set-Cookie` header; `maxAgeSeconds` 0 removes the cookie, undefined keeps it until the browser ends. Scripts cannot read it,
+ * and other sites' pages send it only with links that a person follows. `publicUrl` decides whether it is sent over TLS only.
+ */
+export const writeCookie = (
+  { name, value, maxAgeSeconds }: { readonly name: string; readonly value: string; readonly maxAgeSeconds?: number },
+  publicUrl: string,
+): string =>
+  [
+    `${fullName(name, publicUrl)}=${value}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(isOverTls(publicUrl) ? ['Secure'] : []),
+    ...(maxAgeSeconds === undefined ? [] : [`Max-Age=${maxAgeSeconds}`]),
+  ].join('; ')

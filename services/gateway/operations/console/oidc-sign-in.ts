@@ -1,0 +1,126 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { startMemberSession } from '#gateway/db/sessions.ts'
+import type { Context } from '#gateway/context/context.ts'
+import type { Answer } from '#gateway/http/answer.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { readCookie, writeCookie } from '#gateway/http/identification/secure-cookie.ts'
+import { sessionCookie } from '#gateway/http/identification/session-cookie.ts'
+import { takeFrom } from '#gateway/http/identification/sessions.ts'
+import { SignInError } from '#gateway/oidc/sign-in-error.ts'
+import { beginFlow, flowSeconds, resumeFlow, returnPathOf, type SignInFlow } from '#gateway/oidc/sign-in-flow.ts'
+import type { Served } from '#gateway/operations/operation.ts'
+
+/** Name of the cookie of a sign-in in progress; `__Host-` precedes it behind TLS. */
+const cookieName = 'shutterfleet_sign_in'
+
+const redirectUri = (publicUrl: string) => `${publicUrl}/console/sign-in/oidc/callback`
+
+const redirectTo = (location: string, setCookie?: string): Answer => ({
+  status: 303,
+  headers: {
+    location,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    ...(setCookie !== undefined && { 'set-cookie': setCookie }),
+  },
+})
+
+const requireOidc = ({ oidc }: Context) => {
+  if (oidc) return oidc
+  throw new AppError('NOT_FOUND', { publicMessage: 'Sign-in with a provider is not set up.' })
+}
+
+const toSignInError = (error: unknown): SignInError => {
+  if (error instanceof SignInError) return error
+  const isBusy = error instanceof AppError && ['RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'].includes(error.code)
+  if (isBusy) return new SignInError('busy', error.message)
+  throw error
+}
+
+/** Errors lead back to the sign-in page, which says what to do. */
+const orSignInPage = async ({ events }: Context, work: () => Promise<Answer>): Promise<Answer> => {
+  try {
+    return await work()
+  } catch (thrown) {
+    const error = toSignInError(thrown)
+    events.providerSignInFailed(error)
+    return redirectTo(`/console/sign-in?error=${error.reason}`)
+  }
+}
+
+const showOptions: Served = {
+  name: 'console_sign_in_options',
+  method: 'GET',
+  path: '/api/sign-in',
+  access: 'open',
+  run: async ({ oidc }) => ({ status: 200, body: { provider: oidc ? { name: oidc.name } : null } }),
+}
+
+const start: Served = {
+  name: 'console_oidc_start',
+  method: 'GET',
+  path: '/sign-in/oidc',
+  access: 'open',
+  run: (context, { query }) => {
+    const { provider } = requireOidc(context)
+    return orSignInPage(context, async () => {
+      const { hashKey, now, publicUrl } = context
+      const flow = beginFlow(hashKey, returnPathOf(new URLSearchParams(query).get('to')), now())
+      const location = await provider.authorizationUrl(flow, redirectUri(publicUrl()))
+      const cookie = { name: cookieName, value: flow.cookie, maxAgeSeconds: flowSeconds }
+      return redirectTo(location, writeCookie(cookie, publicUrl()))
+    })
+  },
+}
+
+/** The sign-in that this browser started. Throws `SignInError`. */
+const requireFlow = ({ hashKey, now, publicUrl }: Context, { headers, query }: Exchange): SignInFlow => {
+  const cookie = readCookie(headers, cookieName, publicUrl())
+  const flow = resumeFlow(hashKey, { cookie, state: new URLSearchParams(query).get('state') ?? '' }, now())
+  if (flow) return flow
+  throw new SignInError('expired', 'this browser started no sign-in with this state within ten minutes')
+}
+
+const signInWith = async (context: Context, exchange: Exchange, flow: SignInFlow): Promise<string> => {
+  const { database, hashKey, sessions, publicUrl, clients } = context
+  const { provider, bindsByEmail } = requireOidc(context)
+  const person = await provider.identify(flow, new URL(`${redirectUri(publicUrl())}?${exchange.query}`))
+  const email = bindsByEmail ? person.verifiedEmail : null
+  const started = await startMemberSession(database, hashKey, {
+    ...sessions.bounds,
+    ...person,
+    email,
+    signInHash: hashKey(flow.state),
+    signInSeconds: flowSeconds,
+    address: clients.find(exchange).network,
+    userAgent: exchange.headers['user-agent'] ?? '',
+  })
+  if (started === 'used') throw new SignInError('expired', 'the sign-in was used before')
+  if (started !== 'no_account') return started.token
+  const isUnverified = bindsByEmail && email === null
+  throw new SignInError(
+    isUnverified ? 'unverified' : 'no_account',
+    `the subject ${person.subject} is a member of no account`,
+  )
+}
+
+const finish: Served = {
+  name: 'console_oidc_callback',
+  method: 'GET',
+  path: '/sign-in/oidc/callback',
+  access: 'open',
+  run: (context, exchange) =>
+    orSignInPage(context, async () => {
+      const { sessions, publicUrl, events, clients } = context
+      const client = clients.find(exchange)
+      const flow = requireFlow(context, exchange)
+      takeFrom(sessions.signInLimit, client)
+      const token = await signInWith(context, exchange, flow)
+      sessions.signInLimit.giveBack(client)
+      events.signedInByProvider()
+      return redirectTo(flow.returnPath, sessionCookie(publicUrl(), token))
+    }),
+}
+
+/** Sign in with the OpenID Connect provider: whether there is one, start, and return from it. Paths are below `/console`. */
+export const oidcOperations: readonly Served[] = [showOptions, start, finish]
