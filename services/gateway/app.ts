@@ -99,7 +99,8 @@ const answerOperation = async (context: Context, operation: Served, exchange: Ex
   }
   const answer = await work().catch((thrown: unknown) => thrownAnswer(thrown, exchange.requestId))
   settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'unchecked')
-  recordActivity(context, operation.name, identified, answer)
+  // The operator's own requests are no activity of the account that the operator views.
+  if (operation.access !== 'operator') recordActivity(context, operation.name, identified, answer)
   return answer
 }
 
@@ -133,8 +134,8 @@ const handlePath = (context: Context, operations: readonly Served[]): Handler =>
   return (request, reply) => (hasEmptyId(request) ? notFound : (served.get(request.method) ?? unserved))(request, reply)
 }
 
-const routeConsole = (app: FastifyInstance, context: Context) => {
-  for (const [path, operations] of Map.groupBy(sessionOperations, (each) => each.path)) {
+const routeConsole = (app: FastifyInstance, context: Context, forOperators: readonly Served[]) => {
+  for (const [path, operations] of Map.groupBy([...sessionOperations, ...forOperators], (each) => each.path)) {
     const url = `/console/api${path}`
     app.route({ method: app.supportedMethods, url, handler: handlePath(context, operations) })
   }
@@ -142,7 +143,7 @@ const routeConsole = (app: FastifyInstance, context: Context) => {
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'console', context.showConsole) })
 }
 
-const routeAll = (app: FastifyInstance, context: Context) => {
+const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly Served[]) => {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const byPath = Map.groupBy(routes, ({ path }) => path)
   const script = handleWith(context, 'none', (exchange) => showScript(context, exchange))
@@ -152,7 +153,7 @@ const routeAll = (app: FastifyInstance, context: Context) => {
     }
     app.route({ method: 'GET', url: prefix + scriptPath, handler: script })
   }
-  routeConsole(app, context)
+  routeConsole(app, context, forOperators)
   for (const url of redirectPaths)
     app.route({ method: 'GET', url, handler: handleWith(context, 'none', redirectToReference) })
   routeProbes(app, context.isStopping)
@@ -172,8 +173,8 @@ const handleProtocolErrors = (app: FastifyInstance, context: Context) => {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
-/** Creates the HTTP interface, not listening yet. Closing it waits for running requests. */
-export const createApp = (context: Context): FastifyInstance => {
+/** Creates the HTTP interface with the console's operations for operators, not listening yet. Closing it waits for running requests. */
+export const createApp = (context: Context, forOperators: readonly Served[] = []): FastifyInstance => {
   const clientErrors = createClientErrors()
   const app = Fastify({
     logger: false,
@@ -201,6 +202,6 @@ export const createApp = (context: Context): FastifyInstance => {
   handleProtocolErrors(app, context)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  routeAll(app, context)
+  routeAll(app, context, forOperators)
   return app
 }

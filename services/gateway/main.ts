@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
-import { openAdmin } from './admin/admin-app.ts'
+import { adminOf, openAdmin } from './admin/admin-app.ts'
+import { operatorOperations } from './admin/operator-operations.ts'
 import { createApp } from './app.ts'
 import { trackConnections } from './http/connections.ts'
 import { readConfig } from './context/config.ts'
@@ -24,7 +25,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   let listeningUrl = ''
   await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl, operations: routes })
-  const app = createApp(gateway)
+  const app = createApp(gateway, operatorOperations(adminOf(gateway, config)))
   const closeConnections = trackConnections(app.server)
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })
   listeningUrl = urlOf(app.server)

@@ -1,12 +1,13 @@
-import { createSignInLink, type Role } from '#shared/db/sign-in-links.ts'
+import { createOperatorLink, createSignInLink, type OperatorRole, type Role } from '#shared/db/sign-in-links.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { testPepper } from './running-gateway.ts'
 
 /** The console's session as its page receives it. */
 export type SessionBody = {
   readonly csrf_token: string
+  /** Null: an operator who views none. */
   readonly account: Readonly<Record<'id' | 'name' | 'plan', string>>
-  readonly role: Role
+  readonly role: Role | OperatorRole
   readonly created_at: string
   readonly expires_at: string
   readonly idle_expires_at: string
@@ -32,13 +33,21 @@ export const codeOf = async (answer: Response): Promise<unknown[]> => [
   ((await answer.json()) as { error: { code: string } }).error.code,
 ]
 
+type Installation = { readonly database: Database; readonly baseUrl: string }
+
 /** A person who has signed in. `call` sends the cookie and the CSRF token, as the console's page does. */
-export const signIn = async (
-  { database, baseUrl }: { database: Database; baseUrl: string },
-  accountId: string,
-  role: Role,
-) => {
+export const signIn = async ({ database, baseUrl }: Installation, accountId: string, role: Role) => {
   const { token } = await createSignInLink(database, { accountId, role, pepper: testPepper })
+  return await useLink(baseUrl, token)
+}
+
+/** As `signIn`, for an operator. */
+export const signInOperator = async ({ database, baseUrl }: Installation, role: OperatorRole = 'operator') => {
+  const { token } = await createOperatorLink(database, { role, pepper: testPepper, actor: 'command line' })
+  return await useLink(baseUrl, token)
+}
+
+const useLink = async (baseUrl: string, token: string) => {
   const answer = await postToken(baseUrl, token)
   const session = (await answer.json()) as SessionBody
   const setCookie = answer.headers.get('set-cookie') ?? ''

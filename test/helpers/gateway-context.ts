@@ -178,7 +178,12 @@ const fakeConsole = (): Pick<Context, 'accountKeys' | 'sessions' | 'showConsole'
       if (id !== testApiKey.id) throw new AppError('NOT_FOUND')
     },
   },
-  sessions: createSessions({ sessionSeconds: 43_200, sessionIdleSeconds: 3600, sessionRequestsPerMinute: 600 }),
+  sessions: createSessions({
+    sessionSeconds: 43_200,
+    consoleOperators: true,
+    sessionIdleSeconds: 3600,
+    sessionRequestsPerMinute: 600,
+  }),
   showConsole: createConsole('/nonexistent'),
 })
 

@@ -20,7 +20,7 @@ const objectOf = ({ params }: Exchange, { headers = {} }: Answer): string | null
 export const recordActivity = (deps: Dependencies, operation: string, exchange: Exchange, answer: Answer): void => {
   const { session, headers } = exchange
   const accountId = answer.caller?.accountId ?? session?.accountId
-  if (accountId === undefined) return
+  if (accountId === undefined || accountId === null) return
   const key = session ? undefined : keyOf(headers)
   deps.activity.record({
     at: deps.now(),

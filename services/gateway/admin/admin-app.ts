@@ -8,25 +8,13 @@ import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
 import type { Config } from '#gateway/context/config.ts'
 import type { Gateway } from '#gateway/context/context.ts'
-import { accountRoutes } from './account-routes.ts'
-import type { AcceptDependencies, Admin, AdminRoute } from './admin-route.ts'
+import type { AcceptDependencies, Admin } from './admin-route.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { adminActors, createTokenCheck, type FindActor } from './admin-tokens.ts'
-import { keyRoutes } from './key-routes.ts'
-import { queueRoutes } from './queue-routes.ts'
-import { serviceRoutes } from './service-routes.ts'
-import { signInRoutes } from './sign-in-routes.ts'
 
 /** Path prefix of every operation of the admin API. */
 const prefix = '/admin/v1'
 const requestMs = 30_000
-
-const routes: readonly AdminRoute[] = [
-  ...accountRoutes,
-  ...keyRoutes,
-  ...signInRoutes,
-  ...queueRoutes,
-  ...serviceRoutes,
-]
 
 type Dependencies = Admin & {
   readonly findActor: FindActor
@@ -79,7 +67,7 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  for (const { method, path, run } of routes) {
+  for (const { method, path, run } of adminRoutes) {
     app.route({
       method,
       url: prefix + path,
@@ -102,14 +90,20 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
 /** The admin API, not listening yet. Disposing it closes its connections. */
 export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
+/** What the operations of the admin API use of the gateway. */
+export const adminOf = (
+  gateway: Pick<Gateway, 'database' | 'publicUrl' | 'health'> & AcceptDependencies,
+  { keyPepper }: Pick<Config, 'keyPepper'>,
+): Admin => ({ ...gateway, accepting: gateway, keyPepper })
+
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  gateway: Pick<Gateway, 'database' | 'events' | 'clients' | 'publicUrl'> & AcceptDependencies,
+  gateway: Pick<Gateway, 'database' | 'events' | 'clients' | 'publicUrl' | 'health'> & AcceptDependencies,
   config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper'>,
 ): OpenAdmin | undefined => {
   const actors = adminActors(config.adminToken, config.adminTokens)
   if (actors.size === 0) return undefined
   const findActor = createTokenCheck(actors, () => performance.now())
-  const app = createAdminApp({ ...gateway, accepting: gateway, keyPepper: config.keyPepper, findActor })
+  const app = createAdminApp({ ...gateway, ...adminOf(gateway, config), findActor })
   return { app, [Symbol.asyncDispose]: () => app.close() }
 }

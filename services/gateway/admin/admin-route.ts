@@ -1,6 +1,6 @@
 import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
-import type { Context } from '#gateway/context/context.ts'
+import type { Context, Gateway } from '#gateway/context/context.ts'
 
 /** Dependencies of accepting captures on behalf of an account. */
 export type AcceptDependencies = Pick<
@@ -23,6 +23,8 @@ export type Admin = {
   readonly keyPepper: string
   readonly publicUrl: () => string
   readonly accepting: AcceptDependencies
+  /** Health of this gateway, with the state of each store. */
+  readonly health: Gateway['health']
 }
 
 /** A request with a valid admin token. */
@@ -41,6 +43,8 @@ export type AdminRequest = {
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly path: string
+  /** Its response has a key or link that identifies somebody; not served in the console. */
+  readonly givesCredential?: true
   /** Returns the `data` of the response; undefined for a response without a body. */
   readonly run: (admin: Admin, request: AdminRequest) => Promise<unknown>
 }

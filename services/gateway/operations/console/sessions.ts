@@ -1,4 +1,12 @@
-import { endSession, findSession, listSessions, type Session, startSession } from '#gateway/db/sessions.ts'
+import {
+  type ActiveSession,
+  endSession,
+  findSession,
+  isOperator,
+  listSessions,
+  type Session,
+  startSession,
+} from '#gateway/db/sessions.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { object, text } from '#shared/schema/fields.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
@@ -12,20 +20,24 @@ const signInInput = createBodyReader(object({ token: text(undefined, { maxLength
 
 const noStore = { 'cache-control': 'no-store' }
 
-/** A session and its CSRF token, for the page of the console. */
+/** A session and its CSRF token, for the page of the console; `account` is null for an operator who views none. */
 const sessionBody = (session: Session, csrfToken: string) => ({
   csrf_token: csrfToken,
-  account: { id: session.accountId, name: session.accountName, plan: session.plan },
+  account: session.accountId === null ? null : { id: session.accountId, name: session.accountName, plan: session.plan },
   role: session.role,
   created_at: session.createdAt,
   expires_at: session.expiresAt,
   idle_expires_at: session.idleExpiresAt,
 })
 
-const requireSession = ({ session }: Exchange): Session => {
+/** The session of a request. Throws `UNAUTHORIZED` without one. */
+export const requireSession = ({ session }: Exchange): ActiveSession => {
   if (!session) throw new AppError('UNAUTHORIZED', { publicMessage: 'Not signed in.' })
   return session
 }
+
+/** The account whose sessions one may list and end; null: those of operators. */
+const homeOf = (session: Session): string | null => (isOperator(session) ? null : session.accountId)
 
 const signIn: Served = {
   name: 'console_sign_in',
@@ -70,7 +82,8 @@ const signOut: Served = {
   access: 'session',
   forViewers: true,
   run: async ({ database, publicUrl }, exchange) => {
-    await endSession(database, requireSession(exchange))
+    const session = requireSession(exchange)
+    await endSession(database, { id: session.id, accountId: homeOf(session) })
     return { status: 204, headers: { 'set-cookie': sessionCookie(publicUrl()) } }
   },
 }
@@ -81,9 +94,9 @@ const list: Served = {
   path: '/sessions',
   access: 'session',
   run: async ({ database }, exchange) => {
-    const { id: ownId, accountId } = requireSession(exchange)
-    const found = await listSessions(database, accountId)
-    return { status: 200, body: { data: found.map((each) => ({ ...each, is_current: each.id === ownId })) } }
+    const session = requireSession(exchange)
+    const found = await listSessions(database, homeOf(session))
+    return { status: 200, body: { data: found.map((each) => ({ ...each, is_current: each.id === session.id })) } }
   },
 }
 
@@ -93,11 +106,11 @@ const endOne: Served = {
   path: '/sessions/:id',
   access: 'session',
   run: async ({ database }, exchange) => {
-    const { accountId } = requireSession(exchange)
+    const accountId = homeOf(requireSession(exchange))
     orNotFound(await endSession(database, { accountId, id: pathId(exchange) }))
     return { status: 204 }
   },
 }
 
-/** Sign in, show the session and sign out; list an account's sessions and end one of them. Paths are below `/console/api`. */
+/** Sign in, show the session and sign out; list the sessions of its account, or of operators, and end one of them. Paths are below `/console/api`. */
 export const sessionOperations: readonly Served[] = [signIn, showSession, signOut, list, endOne]

@@ -4,7 +4,11 @@ import type { Database } from '#shared/db/connection.ts'
 import { openAdmin } from '#gateway/admin/admin-app.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
 
-const gateway = { ...createTestContext(), database: {} as Database }
+const gateway = {
+  ...createTestContext(),
+  database: {} as Database,
+  health: () => ({ live: true, ready: true, detail: {} }),
+}
 const open = (adminToken: string, adminTokens: readonly AdminToken[] = []) =>
   openAdmin(gateway, { adminToken, adminTokens, keyPepper: 'pepper' })
 
