@@ -8,6 +8,7 @@ import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const root = resolve(import.meta.dirname, '../..')
+const operatorPages = ['Health', 'Pools', 'Accounts', 'Audit']
 const pages = ['Overview', 'Playground', 'Captures', 'Batches', 'Webhooks', 'Keys', 'Activity', 'Settings']
 const markup = '<img src=x onerror=alert(1)><b>bold</b>'
 const captureMs = 60_000
@@ -22,10 +23,14 @@ t.teardown(async () => {
 })
 
 /** A new sign-in link, which works once. */
-const signInLink = async (role = 'owner'): Promise<string> => {
-  const command = ['console', '--data', system.dataDir, '--role', role, '--json']
+const signInLink = async (role = 'owner', ...flags: readonly string[]): Promise<string> => {
+  const command = ['console', '--data', system.dataDir, '--role', role, '--json', ...flags]
   const { stdout } = await promisify(execFile)(resolve(root, 'bin/shutterfleet'), command)
   return (JSON.parse(stdout) as { url: string }).url
+}
+
+const keep = async (page: Page, name: string) => {
+  if (process.env['KEEP']) await page.screenshot({ path: `${process.env['KEEP']}/${name}.png`, fullPage: true })
 }
 
 /** Violations of the content security policy, errors of scripts, dialogs, and requests to elsewhere. */
@@ -46,8 +51,8 @@ const openContext = async (options: { readonly width?: number; readonly colorSch
   return page
 }
 
-const signIn = async (page: Page, role?: string) => {
-  await page.goto(await signInLink(role))
+const signIn = async (page: Page, role?: string, ...flags: readonly string[]) => {
+  await page.goto(await signInLink(role, ...flags))
   await page.getByRole('navigation').waitFor()
 }
 
@@ -98,6 +103,24 @@ for (const [width, colorScheme] of [
       t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
       t.same(await violationsOn(page), [], name)
       t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)
+    }
+  })
+
+for (const [width, colorScheme] of [
+  [360, 'light'],
+  [1280, 'dark'],
+  [1920, 'light'],
+] as const)
+  t.test(`operators: their pages have one h1, fit ${width} px, and axe finds nothing in ${colorScheme}`, async (t) => {
+    const page = await openContext({ width, colorScheme })
+    await signIn(page, 'owner', '--operator')
+    t.equal(page.url(), `${baseUrl}/console/health`)
+    for (const name of [...operatorPages, ...pages]) {
+      await openPage(page, name)
+      t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
+      t.same(await violationsOn(page), [], name)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)
+      await keep(page, `${name}-${width}-${colorScheme}`)
     }
   })
 
