@@ -32,6 +32,10 @@ export const operatorViews: readonly (readonly [path: string, view: ComponentTyp
   ['/health', lazyView(health, async () => (await import('#console/views/operators/health.tsx')).Health)],
   ['/pools', lazyView(pools, async () => (await import('#console/views/operators/pools.tsx')).Pools)],
   ['/accounts', lazyView(accounts, async () => (await import('#console/views/operators/accounts.tsx')).Accounts)],
+  [
+    '/accounts/:id',
+    lazyView(texts.operator.accounts.name, async () => (await import('#console/views/operators/account.tsx')).Account),
+  ],
   ['/audit', lazyView(audit, async () => (await import('#console/views/operators/audit.tsx')).Audit)],
 ]
 

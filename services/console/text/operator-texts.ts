@@ -73,8 +73,9 @@ export const operatorTexts = {
     erase: 'Erase',
     eraseTitle: (name: string) => `Erase ${name}?`,
     eraseText:
-      'The account is disabled at once and then deleted with its keys, captures and pictures. This cannot be undone. Type its name to confirm.',
+      'The account is disabled at once and then deleted with its keys, captures and pictures. This cannot be undone.',
     eraseName: 'Name of the account',
+    eraseOther: (name: string) => `Type ${name}`,
     keys: 'Keys',
     noKeys: 'It has no keys.',
     changes: 'Changes',

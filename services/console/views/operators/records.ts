@@ -14,6 +14,26 @@ export type OperatedAccount = {
   readonly queue: { readonly pending: number; readonly processing: number }
 }
 
+/** A plan in force. */
+export type PlanInForce = {
+  readonly slug: string
+  readonly name: string
+  readonly screenshots_per_month: number | null
+  readonly rate_limit_per_minute: number | null
+  readonly retention_seconds: number
+  readonly max_pending: number
+  readonly weight: number
+}
+
+/** A key of an account, without the key. */
+export type OperatedKey = {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly created_at: string
+  readonly revoked_at: string | null
+}
+
 /** A recorded change. */
 export type AuditEntry = {
   readonly id: string
