@@ -11,7 +11,8 @@ const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Pages whose title contains the text, and the capture that it names. */
 const destinationsOf = (text: string, forOperator: boolean) => {
   const trimmed = text.trim()
-  if (id.test(trimmed)) return [{ path: `/captures/${trimmed}`, title: texts.shell.openCapture(trimmed) }]
+  if (id.test(trimmed))
+    return [{ path: `/${forOperator ? 'trace' : 'captures'}/${trimmed}`, title: texts.shell.openCapture(trimmed) }]
   return [...pages, ...(forOperator ? operatorPages : [])].filter(({ title }) =>
     title.toLowerCase().includes(trimmed.toLowerCase()),
   )

@@ -31,6 +31,10 @@ const { health, pools, accounts, audit } = texts.operator.pages
 export const operatorViews: readonly (readonly [path: string, view: ComponentType])[] = [
   ['/health', lazyView(health, async () => (await import('#console/views/operators/health.tsx')).Health)],
   ['/pools', lazyView(pools, async () => (await import('#console/views/operators/pools.tsx')).Pools)],
+  [
+    '/trace/:id',
+    lazyView(texts.operator.trace.title, async () => (await import('#console/views/operators/trace.tsx')).Trace),
+  ],
   ['/accounts', lazyView(accounts, async () => (await import('#console/views/operators/accounts.tsx')).Accounts)],
   [
     '/accounts/:id',

@@ -6,7 +6,7 @@ import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
 import { readJson } from '#gateway/http/input.ts'
 import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
-import type { Config } from '#gateway/context/config.ts'
+import type { Config, SettingInForce } from '#gateway/context/config.ts'
 import type { Gateway } from '#gateway/context/context.ts'
 import type { AcceptDependencies, Admin } from './admin-route.ts'
 import { adminRoutes } from './admin-routes.ts'
@@ -91,19 +91,23 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
 export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
 /** What the operations of the admin API use of the gateway. */
+type Administered = Pick<Gateway, 'database' | 'publicUrl' | 'health' | 'fleet'> & AcceptDependencies
+
+/** The dependencies of the operations of the admin API. */
 export const adminOf = (
-  gateway: Pick<Gateway, 'database' | 'publicUrl' | 'health'> & AcceptDependencies,
+  gateway: Administered,
   { keyPepper }: Pick<Config, 'keyPepper'>,
-): Admin => ({ ...gateway, accepting: gateway, keyPepper })
+  settings: readonly SettingInForce[],
+): Admin => ({ ...gateway, accepting: gateway, keyPepper, settings })
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  gateway: Pick<Gateway, 'database' | 'events' | 'clients' | 'publicUrl' | 'health'> & AcceptDependencies,
-  config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper'>,
+  admin: Admin & Pick<Gateway, 'events' | 'clients'>,
+  config: Pick<Config, 'adminToken' | 'adminTokens'>,
 ): OpenAdmin | undefined => {
   const actors = adminActors(config.adminToken, config.adminTokens)
   if (actors.size === 0) return undefined
   const findActor = createTokenCheck(actors, () => performance.now())
-  const app = createAdminApp({ ...gateway, ...adminOf(gateway, config), findActor })
+  const app = createAdminApp({ ...admin, findActor })
   return { app, [Symbol.asyncDispose]: () => app.close() }
 }

@@ -1,5 +1,6 @@
 import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
+import type { SettingInForce } from '#gateway/context/config.ts'
 import type { Context, Gateway } from '#gateway/context/context.ts'
 
 /** Dependencies of accepting captures on behalf of an account. */
@@ -25,6 +26,9 @@ export type Admin = {
   readonly accepting: AcceptDependencies
   /** Health of this gateway, with the state of each store. */
   readonly health: Gateway['health']
+  /** What workers and ledger report. */
+  readonly fleet: Gateway['fleet']
+  readonly settings: readonly SettingInForce[]
 }
 
 /** A request with a valid admin token. */
