@@ -117,6 +117,7 @@ for (const [width, colorScheme] of [
     t.equal(page.url(), `${baseUrl}/console/health`)
     for (const name of [...operatorPages, ...pages]) {
       await openPage(page, name)
+      await page.waitForFunction('document.querySelectorAll(".loading").length === 0')
       t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
       t.same(await violationsOn(page), [], name)
       t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)

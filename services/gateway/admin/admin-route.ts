@@ -26,7 +26,7 @@ export type Admin = {
   readonly accepting: AcceptDependencies
   /** Health of this gateway, with the state of each store. */
   readonly health: Gateway['health']
-  /** What workers and ledger report. */
+  /** What the other services report over NATS. */
   readonly fleet: Gateway['fleet']
   readonly settings: readonly SettingInForce[]
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describePools } from '#gateway/db/describe-pools.ts'
 import { listPausedHosts, listTasks, readDatabaseVersion, traceCapture } from '#gateway/db/installation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
-import type { DecidedPool, Fleet } from '#gateway/queue/fleet-watch.ts'
+import type { DecidedPool, ServiceReports } from '#gateway/queue/fleet-watch.ts'
 import type { Admin, AdminRoute } from './admin-route.ts'
 
 const packageFile = join(import.meta.dirname, '../../../package.json')
@@ -20,7 +20,7 @@ const stateOf = (lastMs: number | undefined, what: string): string => {
 }
 
 /** The services that can be observed over NATS; `state` is `ok`, or why not. */
-const servicesOf = ({ ledgerSilentMs, pools }: Fleet) => [
+const servicesOf = ({ ledgerSilentMs, pools }: ServiceReports) => [
   { name: 'ledger', state: stateOf(ledgerSilentMs, 'backlog report') },
   {
     name: 'controller',
@@ -30,9 +30,8 @@ const servicesOf = ({ ledgerSilentMs, pools }: Fleet) => [
 
 const showHealth = async ({ health, fleet, database }: Admin) => {
   const { clients, ...stores } = health().detail
-  const [version, observed, tasks, postgresql] = await Promise.all([
+  const [version, tasks, postgresql] = await Promise.all([
     readVersion(),
-    fleet.read(),
     listTasks(database),
     readDatabaseVersion(database),
   ])
@@ -42,7 +41,7 @@ const showHealth = async ({ health, fleet, database }: Admin) => {
     node: process.versions.node,
     started_at: new Date(performance.timeOrigin).toISOString(),
     stores: Object.entries(stores).map(([name, state]) => ({ name, state, version: versions[name] ?? null })),
-    services: servicesOf(observed),
+    services: servicesOf(fleet.services()),
     tasks,
     advice: clients ?? null,
   }
@@ -56,7 +55,8 @@ const toDecided = ({ browserpool, silentMs: lastMs, changes }: DecidedPool) => (
 })
 
 const showPools = async ({ database, fleet }: Admin) => {
-  const [pools, { workers, pools: decided }] = await Promise.all([describePools(database), fleet.read()])
+  const [pools, workers] = await Promise.all([describePools(database), fleet.workers()])
+  const { pools: decided } = fleet.services()
   return pools.map((pool) => ({
     ...pool,
     browser_pools: decided.filter((each) => each.pool === pool.pool).map(toDecided),

@@ -110,7 +110,7 @@ export type Gateway = Context &
     readonly pepper: Awaited<ReturnType<typeof watchPepper>>
     readonly metrics: Metrics
     readonly health: () => Health
-    readonly fleet: Pick<FleetWatch, 'read'>
+    readonly fleet: Pick<FleetWatch, 'services' | 'workers'>
   }
 
 /** Interval at which maintenance mode is read. */

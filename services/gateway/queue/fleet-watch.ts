@@ -10,11 +10,11 @@ import {
 } from '#shared/queue/messages.ts'
 import { backlogSubject, decisionSubject, heartbeatFilter } from '#shared/queue/subjects.ts'
 
-/** From the subscription until every worker and the ledger have reported. */
+/** From the subscription until every worker has reported. */
 const settleMs = heartbeatMs + 500
 /** A worker without a heartbeat for this long is no longer shown. */
 const forgetMs = 5 * heartbeatMs
-/** The subscriptions end this long after the last read. */
+/** The subscription ends this long after the last read. */
 const idleMs = 30_000
 /** Most workers that are remembered. */
 const workersMax = 4096
@@ -35,15 +35,11 @@ export type DecidedPool = {
   readonly changes: readonly DecisionChange[]
 }
 
-type Decided = { readonly pool: Pool; changes: DecisionChange[]; text: string; atMs: number }
+type Decided = Pick<DecidedPool, 'pool' | 'changes'> & { readonly text: string; readonly atMs: number }
 type Seen = { readonly heartbeat: HeartbeatMessage; readonly atMs: number }
 
-/** What the fleet has reported. `ledgerSilentMs` is undefined before the first report. */
-export type Fleet = {
-  readonly workers: readonly HeartbeatMessage[]
-  readonly pools: readonly DecidedPool[]
-  readonly ledgerSilentMs: number | undefined
-}
+/** What the services have reported. `ledgerSilentMs` is undefined before the first report. */
+export type ServiceReports = { readonly pools: readonly DecidedPool[]; readonly ledgerSilentMs: number | undefined }
 
 /** What a message contains; undefined if it breaks its schema. */
 const readable = <T>(decode: () => T): T | undefined => {
@@ -55,35 +51,31 @@ const readable = <T>(decode: () => T): T | undefined => {
 }
 
 /**
- * Remembers how the controller's decisions changed since this gateway started, and subscribes to the reports of workers and ledger
- * while somebody reads them: a large fleet sends hundreds in a second.
+ * Remembers how the controller's decisions changed since this gateway started, and when the ledger last reported. Subscribes to
+ * heartbeats only while somebody reads them: a large fleet sends hundreds in a second.
  */
 export class FleetWatch implements Disposable {
   readonly #queue: Pick<Queue, 'subscribe'>
   readonly #nowMs: () => number
   readonly #workers = new Map<string, Seen>()
   readonly #pools = new Map<string, Decided>()
-  readonly #decisions = new DisposableStack()
+  readonly #reports = new DisposableStack()
   #ledgerAtMs: number | undefined
-  #open: { readonly subscriptions: DisposableStack; readonly settled: Promise<unknown> } | undefined
+  #open: { readonly heartbeats: DisposableStack; readonly settled: Promise<unknown> } | undefined
   #idle: NodeJS.Timeout | undefined
 
   constructor(queue: Pick<Queue, 'subscribe'>, nowMs: () => number) {
     this.#queue = queue
     this.#nowMs = nowMs
-    for (const pool of pools)
-      this.#decisions.use(queue.subscribe(decisionSubject(pool), ({ data }) => this.#decided(pool, data)))
+    for (const pool of pools) {
+      this.#reports.use(queue.subscribe(decisionSubject(pool), ({ data }) => this.#decided(pool, data)))
+      this.#reports.use(queue.subscribe(backlogSubject(pool), () => (this.#ledgerAtMs = nowMs())))
+    }
   }
 
-  /** The newest reports; the first read waits two and a half seconds for them. */
-  async read(): Promise<Fleet> {
-    clearTimeout(this.#idle)
-    this.#idle = setTimeout(() => this.#close(), idleMs).unref()
-    this.#open ??= { subscriptions: this.#subscribe(), settled: delay(settleMs) }
-    await this.#open.settled
+  /** The newest decisions on the pools, and when the ledger last reported. */
+  services(): ServiceReports {
     const now = this.#nowMs()
-    for (const [pod, { atMs }] of this.#workers) if (now - atMs > forgetMs) this.#workers.delete(pod)
-    const workers = [...this.#workers.values()].map(({ heartbeat }) => heartbeat)
     for (const [name, { atMs }] of this.#pools) if (now - atMs > poolForgetMs) this.#pools.delete(name)
     const decided = [...this.#pools].map(([browserpool, { pool, changes, atMs }]) => ({
       browserpool,
@@ -91,24 +83,31 @@ export class FleetWatch implements Disposable {
       silentMs: now - atMs,
       changes: [...changes],
     }))
-    const ledgerSilentMs = this.#ledgerAtMs === undefined ? undefined : now - this.#ledgerAtMs
-    return { workers, pools: decided, ledgerSilentMs }
+    return { pools: decided, ledgerSilentMs: this.#ledgerAtMs === undefined ? undefined : now - this.#ledgerAtMs }
+  }
+
+  /** The newest heartbeat of each worker; the first call waits two and a half seconds for them. */
+  async workers(): Promise<readonly HeartbeatMessage[]> {
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => this.#close(), idleMs).unref()
+    this.#open ??= { heartbeats: this.#subscribe(), settled: delay(settleMs) }
+    await this.#open.settled
+    const now = this.#nowMs()
+    for (const [pod, { atMs }] of this.#workers) if (now - atMs > forgetMs) this.#workers.delete(pod)
+    return [...this.#workers.values()].map(({ heartbeat }) => heartbeat)
   }
 
   #subscribe(): DisposableStack {
-    const subscriptions = new DisposableStack()
-    for (const pool of pools) {
-      subscriptions.use(this.#queue.subscribe(heartbeatFilter(pool), ({ data }) => this.#take(pool, data)))
-      subscriptions.use(this.#queue.subscribe(backlogSubject(pool), () => (this.#ledgerAtMs = this.#nowMs())))
-    }
-    return subscriptions
+    const heartbeats = new DisposableStack()
+    for (const pool of pools)
+      heartbeats.use(this.#queue.subscribe(heartbeatFilter(pool), ({ data }) => this.#take(pool, data)))
+    return heartbeats
   }
 
   #take(pool: Pool, data: Uint8Array) {
     const heartbeat = readable(() => heartbeatCodec.decode(data))
-    if (!heartbeat) return
-    const isKnown = this.#workers.has(heartbeat.pod)
-    if (heartbeat.pool !== pool || (!isKnown && this.#workers.size >= workersMax)) return
+    if (heartbeat?.pool !== pool) return
+    if (!this.#workers.has(heartbeat.pod) && this.#workers.size >= workersMax) return
     this.#workers.set(heartbeat.pod, { heartbeat, atMs: this.#nowMs() })
   }
 
@@ -119,23 +118,21 @@ export class FleetWatch implements Disposable {
     const text = JSON.stringify(decision)
     const known = this.#pools.get(browserpool)
     if (!known && this.#pools.size >= poolsMax) return
-    const entry = known ?? { pool, changes: [], text: '', atMs: 0 }
-    if (entry.text !== text)
-      entry.changes = [...entry.changes.slice(1 - changesMax), { at: new Date().toISOString(), ...decision }]
-    Object.assign(entry, { text, atMs: this.#nowMs() })
-    this.#pools.set(browserpool, entry)
+    const change = { at: new Date().toISOString(), ...decision }
+    const isSame = known?.text === text
+    const changes = isSame ? known.changes : [...(known?.changes ?? []).slice(1 - changesMax), change]
+    this.#pools.set(browserpool, { pool, changes, text, atMs: this.#nowMs() })
   }
 
   [Symbol.dispose](): void {
-    this.#decisions.dispose()
+    this.#reports.dispose()
     this.#close()
   }
 
   #close() {
     clearTimeout(this.#idle)
-    this.#open?.subscriptions.dispose()
+    this.#open?.heartbeats.dispose()
     this.#open = undefined
     this.#workers.clear()
-    this.#ledgerAtMs = undefined
   }
 }

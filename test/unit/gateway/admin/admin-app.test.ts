@@ -8,7 +8,7 @@ const gateway = {
   ...createTestContext(),
   database: {} as Database,
   health: () => ({ live: true, ready: true, detail: {} }),
-  fleet: { read: async () => ({ workers: [], pools: [], ledgerSilentMs: undefined }) },
+  fleet: { services: () => ({ pools: [], ledgerSilentMs: undefined }), workers: async () => [] },
 }
 const admin = { ...gateway, ...adminOf(gateway, { keyPepper: 'pepper' }, []) }
 const open = (adminToken: string, adminTokens: readonly AdminToken[] = []) =>
