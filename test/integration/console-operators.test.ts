@@ -6,6 +6,8 @@ import { replacePlans } from '#shared/db/plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { adminRoutes } from '#gateway/admin/admin-routes.ts'
 import { codeOf, postToken, sendJson, signIn, signInOperator } from '#test/helpers/console-client.ts'
+import { decisionCodec, heartbeatCodec } from '#shared/queue/messages.ts'
+import { backlogSubject, decisionSubject, heartbeatSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
@@ -197,10 +199,17 @@ t.test('operators: see and end the sessions of operators, and members never do',
 
 // Contract: Operators
 t.test('operators: are refused where the console is for members alone, sessions from before included', async (t) => {
-  const closed = await startGateway(t, { CONSOLE_OPERATORS: 'false' }, gateway.postgres)
+  const closed = await startGateway(
+    t,
+    { CONSOLE_OPERATORS: 'false', ADMIN_PORT: '0', ADMIN_TOKEN: adminToken },
+    gateway.postgres,
+  )
   await replacePlans(closed.database, defaultPlans)
   const { token } = await createOperatorLink(closed.database, { role: 'operator', pepper: testPepper, actor: 'admin' })
   t.same(await codeOf(await postToken(closed.baseUrl, token)), [401, 'UNAUTHORIZED'])
+  const bearer = { authorization: `Bearer ${adminToken}` }
+  const asked = await sendJson(`${closed.adminUrl}/admin/v1/sign-in-links`, 'POST', { body: {}, headers: bearer })
+  t.same(await codeOf(asked), [403, 'FORBIDDEN'])
   await closed.database.query(
     `insert into console_session (id, token_hash, role, created_at, last_seen_at, expires_at, idle_expires_at, address, user_agent)
      select session_id, token_hash, role, now(), now(), now() + interval '1 hour', now() + interval '1 hour', '', '' from sign_in_link`,
@@ -228,4 +237,84 @@ t.test('operators: change accounts as the administration does, and the audit log
   ])
   t.same(await dataOf(await call('GET', `${operatorPath}/accounts?search=%25`)), [], 'a pattern is text')
   t.match(await dataOf(await call('GET', `${operatorPath}/health`)), { version: String, node: String })
+})
+
+// Contract: Installation at work
+t.test('operators: see pools with lanes, workers and decisions, and which services report', async (t) => {
+  const { authorization } = await newAccount()
+  await sendJson(`${baseUrl}/v1/screenshots`, 'POST', { body: { url }, headers: authorization })
+  const { call } = await signInOperator(gateway)
+  type Health = {
+    readonly services: readonly object[]
+    readonly stores: readonly object[]
+    readonly tasks: readonly object[]
+  }
+  const before = await dataOf<Health>(await call('GET', `${operatorPath}/health`))
+  t.match(before.services, [
+    { name: 'ledger', state: /^no backlog report/ },
+    { name: 'controller', state: /^no decision/ },
+  ])
+  const { queue } = gateway
+  const decision = { desired: 2, min: 1, max: 4, ready: 1, decision: 'scale-up', reason: 'load' }
+  const names = { pool: 'standard', browserpool: 'big' } as const
+  queue.publish(decisionSubject('standard'), decisionCodec.encode({ ...names, ...decision }))
+  queue.publish(backlogSubject('standard'), Buffer.from('{}'))
+  type Pool = { readonly pool: string; readonly workers: readonly object[]; readonly browser_pools: readonly object[] }
+  const reading = async () => dataOf<readonly Pool[]>(await call('GET', `${operatorPath}/pools`))
+  const worker = { pod: 'a', pool: 'standard', pid: 1, slots: 2, busy: 1, state: 'ready', captures: [missing] } as const
+  const beat = setInterval(() => queue.publish(heartbeatSubject(worker), heartbeatCodec.encode(worker)), 100)
+  const [standard] = await reading()
+  clearInterval(beat)
+  t.match(standard, {
+    pool: 'standard',
+    lanes: [{ lane: 'interactive' }, { lane: 'normal', processing: 0 }, { lane: 'bulk' }],
+    workers: [{ pod: 'a', state: 'ready', busy: 1, captures: [missing] }],
+    browser_pools: [{ name: 'big', state: 'ok', changes: [decision] }],
+  })
+  const { services, stores, tasks } = await dataOf<Health>(await call('GET', `${operatorPath}/health`))
+  t.match(services, [
+    { name: 'ledger', state: 'ok' },
+    { name: 'controller', state: 'ok' },
+  ])
+  t.match(stores, [{ name: 'postgresql', state: 'ok', version: /^\d+/ }, { name: 'nats' }, { name: 'object_store' }])
+  t.ok(tasks.length >= 6)
+})
+
+// Contract: Installation at work
+t.test('operators: see what happened to a capture of any account, and not what it shows', async (t) => {
+  const { id, authorization } = await newAccount('Traced')
+  const secret = 'https://example.com/a-secret-path'
+  const created = sendJson(`${baseUrl}/v1/screenshots`, 'POST', { body: { url: secret }, headers: authorization })
+  const { id: capture } = await dataOf<{ id: string }>(await created)
+  const { call } = await signInOperator(gateway)
+  const traced = await dataOf(await call('GET', `${operatorPath}/captures/${capture}`))
+  t.match(traced, {
+    id: capture,
+    account_id: id,
+    account_name: 'Traced',
+    status: 'pending',
+    pool: 'standard',
+    lane: 'normal',
+  })
+  t.notMatch(JSON.stringify(traced), /secret|options|url/)
+  for (const unknown of [missing, 'x'])
+    t.same(await codeOf(await call('GET', `${operatorPath}/captures/${unknown}`)), [404, 'NOT_FOUND'])
+})
+
+// Contract: Installation at work
+t.test('operators: see receivers that do not answer, and settings without secrets', async (t) => {
+  const { id } = await newAccount('Silent')
+  const { call } = await signInOperator(gateway)
+  await database.query(
+    `insert into webhook_queue (account_id, host, unanswered, paused_until)
+     values ($1, 'down.example', 5, now() + interval '1 hour'), ($1, 'up.example', 0, null)`,
+    [id],
+  )
+  t.match(await dataOf(await call('GET', `${operatorPath}/webhook-hosts`)), [
+    { host: 'down.example', account_name: 'Silent', unanswered: 5 },
+  ])
+  const settings = JSON.stringify(await dataOf(await call('GET', `${operatorPath}/settings`)))
+  t.match(settings, '{"name":"SHUTTERFLEET_ADMIN_PORT","value":"0","is_default":false}')
+  for (const secret of [adminToken, testPepper, database.url, 'DATABASE_URL', 'KEY_PEPPER', 'NATS_URL'])
+    t.notOk(settings.includes(secret), secret)
 })

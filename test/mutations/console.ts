@@ -8,8 +8,9 @@ const signIn: readonly Mutation[] = [
   {
     point: 'Sign-in link',
     at: `${gateway}/db/sql/start-session.sql`,
-    replaceText: 'delete from sign_in_link where token_hash = $1 and expires_at > now() returning account_id, role',
-    by: 'select account_id, role from sign_in_link where token_hash = $1 and expires_at > now()',
+    replaceText:
+      'delete from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)\n  returning account_id, role, session_id',
+    by: 'select account_id, role, session_id from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)',
   },
   {
     point: 'Sign-in link',
@@ -66,8 +67,8 @@ const requests: readonly Mutation[] = [
   {
     point: 'Own sessions',
     at: `${gateway}/db/sessions.ts > endSession`,
-    replaceText: 'where id = $1 and account_id = $2',
-    by: 'where id = $1 and $2::uuid is not null',
+    replaceText: 'where id = $1 and account_id is not distinct from $2',
+    by: 'where id = $1 and ($2::uuid is null or true)',
   },
   {
     point: 'Session requests',
@@ -89,7 +90,55 @@ const requests: readonly Mutation[] = [
     replace: "$accepts || ($method !== 'GET' && $method !== 'HEAD')",
     by: "$method !== 'GET' && $method !== 'HEAD'",
   },
-  { point: 'Roles', at: `${sessions} > admitSession`, replace: "$session.role === 'viewer'", by: 'false' },
+  { point: 'Roles', at: `${sessions} > readOnlyReason`, replace: '!readers.includes($session.role)', by: 'true' },
+]
+
+const identifySession = `${gateway}/operations/identify-session.ts`
+
+const operators: readonly Mutation[] = [
+  { point: 'Operators', at: `${identifySession} > assertSessionMay`, replace: '!isOperator($session)', by: 'false' },
+  { point: 'Operators', at: `${identifySession} > assertSessionMay`, replace: "$access !== 'operator'", by: 'true' },
+  {
+    point: 'Operators',
+    at: `${gateway}/admin/operator-operations.ts > operatorOperations`,
+    replace: '!$givesCredential',
+    by: 'true',
+  },
+  {
+    point: 'Operators',
+    at: `${gateway}/http/identification/identify.ts > accountOf`,
+    replace: '$accountId !== null',
+    by: 'true',
+  },
+  {
+    point: 'Operators',
+    at: `${gateway}/db/sql/find-session.sql`,
+    replaceText: ' and (s.account_id is not null or $3)',
+    by: ' and ($3 or true)',
+  },
+  {
+    point: 'Looking into an account',
+    at: `${sessions} > readOnlyReason`,
+    replace: 'isOperator($session) && $isOfAccount',
+    by: 'false',
+  },
+  {
+    point: 'Looking into an account',
+    at: `${gateway}/db/sql/view-account.sql`,
+    replaceText: ' and a.disabled_at is null',
+    by: '',
+  },
+  {
+    point: 'Looking into an account',
+    at: `${gateway}/operations/console/view-account.ts > recordFor`,
+    drop: 'recordActivity($$rest)',
+  },
+  {
+    point: 'Installation at work',
+    at: `${gateway}/context/config.ts > settingsInForce`,
+    replace: '!$secret',
+    by: 'true',
+  },
 ]
 
 const activity: readonly Mutation[] = [
@@ -145,5 +194,5 @@ const keysAndFiles: readonly Mutation[] = [
   },
 ]
 
-/** Faults against sign-in, sessions, roles, keys and files of the console. */
-export const consoleFaults: readonly Mutation[] = [...signIn, ...requests, ...activity, ...keysAndFiles]
+/** Faults against sign-in, sessions, roles, operators, keys and files of the console. */
+export const consoleFaults: readonly Mutation[] = [...signIn, ...requests, ...operators, ...activity, ...keysAndFiles]

@@ -96,9 +96,9 @@ type Administered = Pick<Gateway, 'database' | 'publicUrl' | 'health' | 'fleet'>
 /** The dependencies of the operations of the admin API. */
 export const adminOf = (
   gateway: Administered,
-  { keyPepper }: Pick<Config, 'keyPepper'>,
+  { keyPepper, consoleOperators }: Pick<Config, 'keyPepper' | 'consoleOperators'>,
   settings: readonly SettingInForce[],
-): Admin => ({ ...gateway, accepting: gateway, keyPepper, settings })
+): Admin => ({ ...gateway, accepting: gateway, keyPepper, consoleOperators, settings })
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (

@@ -22,6 +22,8 @@ export type AcceptDependencies = Pick<
 export type Admin = {
   readonly database: Database
   readonly keyPepper: string
+  /** Whether operators may sign in to the console. */
+  readonly consoleOperators: boolean
   readonly publicUrl: () => string
   readonly accepting: AcceptDependencies
   /** Health of this gateway, with the state of each store. */

@@ -10,7 +10,7 @@ const gateway = {
   health: () => ({ live: true, ready: true, detail: {} }),
   fleet: { services: () => ({ pools: [], ledgerSilentMs: undefined }), workers: async () => [] },
 }
-const admin = { ...gateway, ...adminOf(gateway, { keyPepper: 'pepper' }, []) }
+const admin = { ...gateway, ...adminOf(gateway, { keyPepper: 'pepper', consoleOperators: true }, []) }
 const open = (adminToken: string, adminTokens: readonly AdminToken[] = []) =>
   openAdmin(admin, { adminToken, adminTokens })
 
