@@ -6,7 +6,7 @@ import { replacePlans } from '#shared/db/plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { adminRoutes } from '#gateway/admin/admin-routes.ts'
 import { codeOf, postToken, sendJson, signIn, signInOperator } from '#test/helpers/console-client.ts'
-import { decisionCodec, heartbeatCodec } from '#shared/queue/messages.ts'
+import { decisionCodec, heartbeatCodec, type HeartbeatMessage } from '#shared/queue/messages.ts'
 import { backlogSubject, decisionSubject, heartbeatSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
@@ -261,10 +261,19 @@ t.test('operators: see pools with lanes, workers and decisions, and which servic
   queue.publish(backlogSubject('standard'), Buffer.from('{}'))
   type Pool = { readonly pool: string; readonly workers: readonly object[]; readonly browser_pools: readonly object[] }
   const reading = async () => dataOf<readonly Pool[]>(await call('GET', `${operatorPath}/pools`))
-  const worker = { pod: 'a', pool: 'standard', pid: 1, slots: 2, busy: 1, state: 'ready', captures: [missing] } as const
+  const worker: HeartbeatMessage = {
+    pod: 'a',
+    pool: 'standard',
+    pid: 1,
+    slots: 2,
+    busy: 1,
+    state: 'ready',
+    captures: [missing],
+  }
   const beat = setInterval(() => queue.publish(heartbeatSubject(worker), heartbeatCodec.encode(worker)), 100)
-  const [standard] = await reading()
+  await eventually(async () => (await reading()).some(({ workers }) => workers.length > 0))
   clearInterval(beat)
+  const [standard] = await reading()
   t.match(standard, {
     pool: 'standard',
     lanes: [{ lane: 'interactive' }, { lane: 'normal', processing: 0 }, { lane: 'bulk' }],

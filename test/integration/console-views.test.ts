@@ -118,12 +118,58 @@ for (const [width, colorScheme] of [
     for (const name of [...operatorPages, ...pages]) {
       await openPage(page, name)
       await page.waitForFunction('document.querySelectorAll(".loading").length === 0')
+      t.equal(await page.getByRole('alert').count(), 0, `${name} has no error`)
       t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
       t.same(await violationsOn(page), [], name)
       t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)
       await keep(page, `${name}-${width}-${colorScheme}`)
     }
   })
+
+t.test('operators: look into an account under a banner, change nothing of it, and leave it', async (t) => {
+  const page = await openContext()
+  await signIn(page, 'owner', '--operator')
+  await openPage(page, 'Accounts')
+  await page.getByRole('link', { name: 'local' }).click()
+  await page.getByRole('button', { name: 'Erase' }).click()
+  await page.getByRole('dialog').waitFor()
+  t.same(await violationsOn(page), [])
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click()
+  t.ok(await page.getByRole('dialog').isVisible(), 'without its name nothing is erased')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Change plan' }).click()
+  await page.getByRole('combobox', { name: 'Plan' }).selectOption('Unlimited')
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByRole('cell', { name: 'account.set_plan' }).first().waitFor()
+  t.same(await violationsOn(page), [])
+  await keep(page, 'Account')
+
+  await page.getByRole('button', { name: 'Look into' }).click()
+  const banner = page.getByRole('complementary', { name: 'You are looking into account local.' })
+  for (const name of ['Overview', 'Keys', 'Settings', 'Health']) {
+    await openPage(page, name)
+    t.ok(await banner.isVisible(), name)
+    t.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
+    t.same(await violationsOn(page), [], name)
+  }
+  await keep(page, 'Banner')
+  await banner.getByRole('button', { name: 'Leave account' }).click()
+  await page.getByRole('cell', { name: 'account.leave' }).first().waitFor()
+  await openPage(page, 'Keys')
+  await page.getByText('No account is open').waitFor()
+})
+
+t.test('operators: a read-only one sees the same pages without what changes something', async (t) => {
+  const page = await openContext()
+  await signIn(page, 'viewer', '--operator')
+  await page.getByText('Operator, read-only').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Turn on maintenance' }).count(), 0)
+  await openPage(page, 'Accounts')
+  await page.getByRole('link', { name: 'local' }).click()
+  await page.getByRole('button', { name: 'Look into' }).waitFor()
+  for (const name of ['Erase', 'Disable', 'Change plan'])
+    t.equal(await page.getByRole('button', { name }).count(), 0, name)
+})
 
 t.test('keys: a created key is shown once, and its name is text', async (t) => {
   const page = await openContext()
