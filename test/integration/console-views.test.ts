@@ -29,10 +29,6 @@ const signInLink = async (role = 'owner', ...flags: readonly string[]): Promise<
   return (JSON.parse(stdout) as { url: string }).url
 }
 
-const keep = async (page: Page, name: string) => {
-  if (process.env['KEEP']) await page.screenshot({ path: `${process.env['KEEP']}/${name}.png`, fullPage: true })
-}
-
 /** Violations of the content security policy, errors of scripts, dialogs, and requests to elsewhere. */
 const complaints: string[] = []
 
@@ -122,7 +118,6 @@ for (const [width, colorScheme] of [
       t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
       t.same(await violationsOn(page), [], name)
       t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)
-      await keep(page, `${name}-${width}-${colorScheme}`)
     }
   })
 
@@ -142,7 +137,6 @@ t.test('operators: look into an account under a banner, change nothing of it, an
   await page.getByRole('button', { name: 'Change', exact: true }).click()
   await page.getByRole('cell', { name: 'account.set_plan' }).first().waitFor()
   t.same(await violationsOn(page), [])
-  await keep(page, 'Account')
 
   await page.getByRole('button', { name: 'Look into' }).click()
   const banner = page.getByRole('complementary', { name: 'You are looking into account local.' })
@@ -152,7 +146,6 @@ t.test('operators: look into an account under a banner, change nothing of it, an
     t.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
     t.same(await violationsOn(page), [], name)
   }
-  await keep(page, 'Banner')
   await banner.getByRole('button', { name: 'Leave account' }).click()
   await page.getByRole('cell', { name: 'account.leave' }).first().waitFor()
   await openPage(page, 'Keys')

@@ -35,8 +35,10 @@ export const AuditTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
             <span class="below ellipsis muted" title={detailOf(entry)}>
               {detailOf(entry)}
             </span>
-            <code class="below ellipsis narrow">{entry.actor}</code>
-            <code class="below ellipsis narrow">{entry.target}</code>
+            <div class="narrow">
+              <code class="below ellipsis">{entry.actor}</code>
+              <code class="below ellipsis">{entry.target}</code>
+            </div>
           </td>
           <td class="wide">
             <code>{entry.actor}</code>
