@@ -46,13 +46,14 @@ export const findInterface = async (env: Env, args: ParsedArgs): Promise<{ baseU
 }
 
 /**
- * Address of the gateway for people, and the account whose console to open: of the flag and the environment, else of the running
- * installation.
+ * Address of the gateway for people, and the account whose console to open, which operators need not name: of the flag and the
+ * environment, else of the running installation.
  */
 export const findConsole = async (env: Env, args: ParsedArgs): Promise<{ baseUrl: string; accountId: string }> => {
   const { publicUrl } = readEnv({ publicUrl: gatewaySettings.publicUrl }, env)
   const accountId = flagText(args, 'account')
-  if (publicUrl !== undefined && accountId !== undefined) return { baseUrl: publicUrl, accountId }
+  const isComplete = accountId !== undefined || args.flags['operator'] === true
+  if (publicUrl !== undefined && isComplete) return { baseUrl: publicUrl, accountId: accountId ?? '' }
   const local = await runningInstallation(findDataFolder(env, args), ', or set SHUTTERFLEET_PUBLIC_URL and --account')
   return { baseUrl: publicUrl ?? local.public_url, accountId: accountId ?? local.account_id }
 }

@@ -1,5 +1,5 @@
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
-import { connectQueue } from '#shared/queue/connection.ts'
+import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -7,6 +7,7 @@ import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { ControllerConfig } from './config.ts'
 import { systemClock } from './kube/clock.ts'
 import { createEvents } from './telemetry/events.ts'
+import { createDecisionReports } from './telemetry/report-decisions.ts'
 import { summarizeHealth, type LoopStatus } from './loop/health.ts'
 import { localJobs, type LocalPool, type LocalPoolDeps, localWorkers } from './local-pools.ts'
 import { PoolLoops } from './reconcile/pool-loops.ts'
@@ -40,8 +41,9 @@ const localPools = (deps: LocalPoolDeps, config: ControllerConfig, entries: Entr
 export const openContext = async (config: ControllerConfig, entries: Entries) => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
-  const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics)
-  const queue = opened.use(
+  const report = createDecisionReports(() => queue, systemClock.nowMs)
+  const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics, report)
+  const queue: Queue = opened.use(
     await connectQueue({
       url: config.natsUrl,
       name: 'controller',

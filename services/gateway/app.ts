@@ -103,7 +103,8 @@ const answerOperation = async (context: Context, operation: Served, exchange: Ex
   const fail = (thrown: unknown) => thrownAnswer(namingMissing(thrown, operation, exchange), exchange.requestId)
   const answer = await work().catch(fail)
   settleKey(answer.code === 'INVALID_API_KEY' ? 'wrong' : answer.caller ? 'good' : 'unchecked')
-  recordActivity(context, operation.name, identified, answer)
+  // The operator's own requests are no activity of the account that the operator views.
+  if (operation.access !== 'operator') recordActivity(context, operation.name, identified, answer)
   return answer
 }
 
@@ -139,8 +140,9 @@ const handlePath = (context: Context, operations: readonly Served[]): Handler =>
   return (request, reply) => (hasEmptyId(request) ? notFound : (served.get(request.method) ?? unserved))(request, reply)
 }
 
-const routeConsole = (app: FastifyInstance, context: Context) => {
-  for (const [path, operations] of Map.groupBy([...sessionOperations, ...oidcOperations], (each) => each.path)) {
+const routeConsole = (app: FastifyInstance, context: Context, forOperators: readonly Served[]) => {
+  const served = [...sessionOperations, ...oidcOperations, ...forOperators]
+  for (const [path, operations] of Map.groupBy(served, (each) => each.path)) {
     const url = `/console${path}`
     app.route({ method: app.supportedMethods, url, handler: handlePath(context, operations) })
   }
@@ -148,7 +150,7 @@ const routeConsole = (app: FastifyInstance, context: Context) => {
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'console', context.showConsole) })
 }
 
-const routeAll = (app: FastifyInstance, context: Context) => {
+const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly Served[]) => {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const byPath = Map.groupBy(routes, ({ path }) => path)
   const icon = handleWith(context, 'none', (exchange) => showIcon(context, exchange))
@@ -161,7 +163,7 @@ const routeAll = (app: FastifyInstance, context: Context) => {
     app.route({ method: ['GET', 'HEAD'], url: prefix + scriptPath, handler: script })
     app.route({ method: ['GET', 'HEAD'], url: prefix + errorsPath, handler: errors })
   }
-  routeConsole(app, context)
+  routeConsole(app, context, forOperators)
   for (const url of redirectPaths)
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'none', redirectToReference) })
   app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })
@@ -182,8 +184,8 @@ const handleProtocolErrors = (app: FastifyInstance, context: Context) => {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
-/** Creates the HTTP interface, not listening yet. Closing it waits for running requests. */
-export const createApp = (context: Context): FastifyInstance => {
+/** Creates the HTTP interface with the console's operations for operators, not listening yet. Closing it waits for running requests. */
+export const createApp = (context: Context, forOperators: readonly Served[] = []): FastifyInstance => {
   const clientErrors = createClientErrors(context.publicUrl)
   const app = Fastify({
     logger: false,
@@ -211,6 +213,6 @@ export const createApp = (context: Context): FastifyInstance => {
   handleProtocolErrors(app, context)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  routeAll(app, context)
+  routeAll(app, context, forOperators)
   return app
 }

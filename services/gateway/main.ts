@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
-import { openAdmin } from './admin/admin-app.ts'
+import { adminOf, openAdmin } from './admin/admin-app.ts'
+import { operatorOperations } from './admin/operator-operations.ts'
 import { createApp } from './app.ts'
 import { trackConnections } from './http/connections.ts'
-import { readConfig } from './context/config.ts'
+import { readConfig, settingsInForce } from './context/config.ts'
 import { openContext } from './context/context.ts'
 import { createObjectsServer } from './http/objects-endpoint.ts'
 import { routes } from './routes.ts'
@@ -24,7 +25,8 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   let listeningUrl = ''
   await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl, operations: routes })
-  const app = createApp(gateway)
+  const administration = adminOf(gateway, config, settingsInForce(env))
+  const app = createApp(gateway, operatorOperations(administration))
   const closeConnections = trackConnections(app.server)
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })
   listeningUrl = urlOf(app.server)
@@ -33,7 +35,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   objects?.listen(config.objectsPort, config.objectsHost)
   if (objects) await once(objects, 'listening')
 
-  await using admin = openAdmin(gateway, config)
+  await using admin = openAdmin({ ...gateway, ...administration }, config)
   await admin?.app.listen({ host: config.adminHost, port: config.adminPort })
   await using probe = await startProbeServer(config, gateway)
   const addresses = {

@@ -1,12 +1,13 @@
-import { createSignInLink, type Role } from '#shared/db/sign-in-links.ts'
+import { createOperatorLink, createSignInLink, type OperatorRole, type Role } from '#shared/db/sign-in-links.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { testPepper } from './running-gateway.ts'
 
 /** The console's session as its page receives it. */
 export type SessionBody = {
   readonly csrf_token: string
+  /** Null: an operator who views none. */
   readonly account: Readonly<Record<'id' | 'name' | 'plan', string>>
-  readonly role: Role
+  readonly role: Role | OperatorRole
   readonly email: string | null
   readonly created_at: string
   readonly expires_at: string
@@ -44,12 +45,16 @@ export const signInBy = async ({ baseUrl }: { baseUrl: string }, token: string) 
   return { token, session, setCookie, cookie, call }
 }
 
+type Installation = { readonly database: Database; readonly baseUrl: string }
+
 /** Signs a person in to an account by a new link. */
-export const signIn = async (
-  { database, baseUrl }: { database: Database; baseUrl: string },
-  accountId: string,
-  role: Role,
-) => {
+export const signIn = async ({ database, baseUrl }: Installation, accountId: string, role: Role) => {
   const { token } = await createSignInLink(database, { accountId, role, pepper: testPepper })
+  return await signInBy({ baseUrl }, token)
+}
+
+/** Signs an operator in by a new link. */
+export const signInOperator = async ({ database, baseUrl }: Installation, role: OperatorRole = 'operator') => {
+  const { token } = await createOperatorLink(database, { role, pepper: testPepper, actor: 'command line' })
   return await signInBy({ baseUrl }, token)
 }

@@ -217,7 +217,12 @@ const fakeConsole = (): Pick<Context, 'accountKeys' | 'members' | 'sessions' | '
     create: async (_accountId, { name }) => ({ ...testApiKey, name, key: testKey }),
     revoke: async (_accountId, id) => assertTestKey(id),
   },
-  sessions: createSessions({ sessionSeconds: 43_200, sessionIdleSeconds: 3600, sessionRequestsPerMinute: 600 }),
+  sessions: createSessions({
+    sessionSeconds: 43_200,
+    consoleOperators: true,
+    sessionIdleSeconds: 3600,
+    sessionRequestsPerMinute: 600,
+  }),
   showConsole: createConsole('/nonexistent'),
 })
 

@@ -10,6 +10,7 @@ import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const root = resolve(import.meta.dirname, '../..')
+const operatorPages = ['Health', 'Pools', 'Accounts', 'Audit']
 const pages = ['Overview', 'Playground', 'Captures', 'Batches', 'Webhooks', 'Keys', 'Activity', 'Settings']
 const markup = '<img src=x onerror=alert(1)><b>bold</b>'
 const captureMs = 60_000
@@ -26,8 +27,8 @@ t.teardown(async () => {
 })
 
 /** A new sign-in link, which works once. */
-const signInLink = async (role = 'owner'): Promise<string> => {
-  const command = ['console', '--data', system.dataDir, '--role', role, '--json']
+const signInLink = async (role = 'owner', ...flags: readonly string[]): Promise<string> => {
+  const command = ['console', '--data', system.dataDir, '--role', role, '--json', ...flags]
   const { stdout } = await promisify(execFile)(resolve(root, 'bin/shutterfleet'), command)
   return (JSON.parse(stdout) as { url: string }).url
 }
@@ -50,8 +51,8 @@ const openContext = async (options: { readonly width?: number; readonly colorSch
   return page
 }
 
-const signIn = async (page: Page, role?: string) => {
-  await page.goto(await signInLink(role))
+const signIn = async (page: Page, role?: string, ...flags: readonly string[]) => {
+  await page.goto(await signInLink(role, ...flags))
   await page.getByRole('navigation').waitFor()
 }
 
@@ -109,6 +110,68 @@ for (const [width, colorScheme] of [
       t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)
     }
   })
+
+for (const [width, colorScheme] of [
+  [360, 'light'],
+  [1280, 'dark'],
+  [1920, 'light'],
+] as const)
+  t.test(`operators: their pages have one h1, fit ${width} px, and axe finds nothing in ${colorScheme}`, async (t) => {
+    const page = await openContext({ width, colorScheme })
+    await signIn(page, 'owner', '--operator')
+    t.equal(page.url(), `${baseUrl}/console/health`)
+    for (const name of [...operatorPages, 'Overview', 'Settings']) {
+      await openPage(page, name)
+      await page.waitForFunction('document.querySelectorAll(".loading").length === 0')
+      t.equal(await page.getByRole('alert').count(), 0, `${name} has no error`)
+      t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
+      t.same(await violationsOn(page), [], name)
+      t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, `${name} is not wider`)
+    }
+  })
+
+t.test('operators: look into an account under a banner, change nothing of it, and leave it', async (t) => {
+  const page = await openContext()
+  await signIn(page, 'owner', '--operator')
+  await openPage(page, 'Accounts')
+  await page.getByRole('link', { name: 'local' }).click()
+  await page.getByRole('button', { name: 'Erase' }).click()
+  await page.getByRole('dialog').waitFor()
+  t.same(await violationsOn(page), [])
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).click()
+  t.ok(await page.getByRole('dialog').isVisible(), 'without its name nothing is erased')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Change plan' }).click()
+  await page.getByRole('combobox', { name: 'Plan' }).selectOption('Unlimited')
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByRole('cell', { name: 'account.set_plan' }).first().waitFor()
+  t.same(await violationsOn(page), [])
+
+  await page.getByRole('button', { name: 'Look into' }).click()
+  const banner = page.getByRole('complementary', { name: 'You are looking into account local.' })
+  for (const name of ['Overview', 'Keys', 'Settings', 'Health']) {
+    await openPage(page, name)
+    t.ok(await banner.isVisible(), name)
+    t.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
+    t.same(await violationsOn(page), [], name)
+  }
+  await banner.getByRole('button', { name: 'Leave account' }).click()
+  await page.getByRole('cell', { name: 'account.leave' }).first().waitFor()
+  await openPage(page, 'Keys')
+  await page.getByText('No account is open').waitFor()
+})
+
+t.test('operators: a read-only one sees the same pages without what changes something', async (t) => {
+  const page = await openContext()
+  await signIn(page, 'viewer', '--operator')
+  await page.getByText('Operator, read-only').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Turn on maintenance' }).count(), 0)
+  await openPage(page, 'Accounts')
+  await page.getByRole('link', { name: 'local' }).click()
+  await page.getByRole('button', { name: 'Look into' }).waitFor()
+  for (const name of ['Erase', 'Disable', 'Change plan'])
+    t.equal(await page.getByRole('button', { name }).count(), 0, name)
+})
 
 t.test('keys: a created key is shown once, and its name is text', async (t) => {
   const page = await openContext()

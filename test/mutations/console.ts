@@ -11,8 +11,8 @@ const signIn: readonly Mutation[] = [
     point: 'Sign-in link',
     at: `${gateway}/db/sql/start-session.sql`,
     replaceText:
-      'delete from sign_in_link where token_hash = $1 and expires_at > now() returning account_id, role, member_id',
-    by: 'select account_id, role, member_id from sign_in_link where token_hash = $1 and expires_at > now()',
+      'delete from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)\n  returning account_id, role, member_id, session_id',
+    by: 'select account_id, role, member_id, session_id from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)',
   },
   {
     point: 'Sign-in link',
@@ -151,8 +151,8 @@ const requests: readonly Mutation[] = [
   {
     point: 'Own sessions',
     at: `${gateway}/db/sessions.ts > endSession`,
-    replaceText: 'where id = $1 and account_id = $2',
-    by: 'where id = $1 and $2::uuid is not null',
+    replaceText: 'where id = $1 and account_id is not distinct from $2',
+    by: 'where id = $1 and ($2::uuid is null or true)',
   },
   {
     point: 'Session requests',
@@ -174,7 +174,55 @@ const requests: readonly Mutation[] = [
     replace: "$accepts || ($method !== 'GET' && $method !== 'HEAD')",
     by: "$method !== 'GET' && $method !== 'HEAD'",
   },
-  { point: 'Roles', at: `${sessions} > admitSession`, replace: "$session.role === 'viewer'", by: 'false' },
+  { point: 'Roles', at: `${sessions} > readOnlyReason`, replace: '!readers.includes($session.role)', by: 'true' },
+]
+
+const identifySession = `${gateway}/operations/identify-session.ts`
+
+const operators: readonly Mutation[] = [
+  { point: 'Operators', at: `${identifySession} > assertSessionMay`, replace: '!isOperator($session)', by: 'false' },
+  { point: 'Operators', at: `${identifySession} > assertSessionMay`, replace: "$access !== 'operator'", by: 'true' },
+  {
+    point: 'Operators',
+    at: `${gateway}/admin/operator-operations.ts > operatorOperations`,
+    replace: '!$givesCredential',
+    by: 'true',
+  },
+  {
+    point: 'Operators',
+    at: `${gateway}/http/identification/identify.ts > accountOf`,
+    replace: '$accountId !== null',
+    by: 'true',
+  },
+  {
+    point: 'Operators',
+    at: `${gateway}/db/sql/find-session.sql`,
+    replaceText: ' and (s.account_id is not null or $3)',
+    by: ' and ($3 or true)',
+  },
+  {
+    point: 'Looking into an account',
+    at: `${sessions} > readOnlyReason`,
+    replace: 'isOperator($session) && $isOfAccount',
+    by: 'false',
+  },
+  {
+    point: 'Looking into an account',
+    at: `${gateway}/db/sql/view-account.sql`,
+    replaceText: ' and a.disabled_at is null',
+    by: '',
+  },
+  {
+    point: 'Looking into an account',
+    at: `${gateway}/operations/console/view-account.ts > recordFor`,
+    drop: 'recordActivity($$rest)',
+  },
+  {
+    point: 'Installation at work',
+    at: `${gateway}/context/config.ts > settingsInForce`,
+    replace: '!$secret',
+    by: 'true',
+  },
 ]
 
 const activity: readonly Mutation[] = [
@@ -236,12 +284,13 @@ const keysAndFiles: readonly Mutation[] = [
   },
 ]
 
-/** Faults against sign-in, sessions, roles, keys and files of the console. */
+/** Faults against sign-in, sessions, roles, operators, keys and files of the console. */
 export const consoleFaults: readonly Mutation[] = [
   ...signIn,
   ...provider,
   ...members,
   ...requests,
+  ...operators,
   ...activity,
   ...keysAndFiles,
 ]

@@ -1,15 +1,18 @@
 import type { Screenshot } from '#client/responses.js'
 
+/** What a person may do: the last two belong to no account. */
+export type Role = 'owner' | 'member' | 'viewer' | 'operator' | 'operator_read_only'
+
 /** A page of captures. */
 export type CapturePage = {
   readonly data: readonly Screenshot[]
   readonly meta: { readonly total: number; readonly total_estimated?: true; readonly next_cursor: string | null }
 }
 
-/** A session of the account, in the list of sessions. */
+/** A session of the account, or of operators, in the list of sessions. */
 export type ListedSession = {
   readonly id: string
-  readonly role: 'owner' | 'member' | 'viewer'
+  readonly role: Role
   readonly email: string | null
   readonly created_at: string
   readonly last_seen_at: string

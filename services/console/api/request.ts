@@ -39,7 +39,7 @@ export const offlineError = (): ApiError =>
 
 /** A request of the console to its own origin. */
 export type ApiRequest = {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body?: object
   readonly csrfToken?: string | undefined
   readonly signal?: AbortSignal | undefined

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { sendRequest } from '#console/api/request.ts'
-import { useApi, useSession } from '#console/api/session.tsx'
+import { useApi, useMayChange } from '#console/api/session.tsx'
 import { formatDuration } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 import { LoadMore } from './load-more.tsx'
@@ -29,7 +29,7 @@ const Attempt = ({ attempt: { number, at, status, ms, error } }: { attempt: Deli
 const DeliveryItem = ({ delivery, path }: { delivery: Delivery; path: string }) => {
   const api = useApi()
   const client = useQueryClient()
-  const { role } = useSession()
+  const mayChange = useMayChange()
   const [error, setError] = useState<Error>()
   const redeliver = async () => {
     setError(undefined)
@@ -46,7 +46,7 @@ const DeliveryItem = ({ delivery, path }: { delivery: Delivery; path: string }) 
         <StatusBadge tone={tones[delivery.status]} label={texts.webhooks.deliveryStatuses[delivery.status]} />
         <strong>{delivery.event}</strong>
         <Time at={delivery.created_at} />
-        {delivery.status !== 'pending' && role !== 'viewer' && (
+        {delivery.status !== 'pending' && mayChange && (
           <button type="button" class="button small push" onClick={redeliver}>
             {texts.webhooks.redeliver}
           </button>

@@ -1,23 +1,27 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
+import { isOperator, useSession } from '#console/api/session.tsx'
 import { Dialog } from '#console/components/dialog.tsx'
 import { Field } from '#console/components/field.tsx'
 import { texts } from '#console/text/texts.ts'
-import { pages } from './views.tsx'
+import { operatorPages, pages } from './views.tsx'
 
 const id = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Pages whose title contains the text, and the capture that it names. */
-const destinationsOf = (text: string) => {
+const destinationsOf = (text: string, forOperator: boolean) => {
   const trimmed = text.trim()
-  if (id.test(trimmed)) return [{ path: `/captures/${trimmed}`, title: texts.shell.openCapture(trimmed) }]
-  return pages.filter(({ title }) => title.toLowerCase().includes(trimmed.toLowerCase()))
+  if (id.test(trimmed))
+    return [{ path: `/${forOperator ? 'trace' : 'captures'}/${trimmed}`, title: texts.shell.openCapture(trimmed) }]
+  return [...pages, ...(forOperator ? operatorPages : [])].filter(({ title }) =>
+    title.toLowerCase().includes(trimmed.toLowerCase()),
+  )
 }
 
 const Palette = ({ onClose }: { onClose: () => void }) => {
   const [, navigate] = useLocation()
   const [text, setText] = useState('')
-  const found = destinationsOf(text)
+  const found = destinationsOf(text, isOperator(useSession()))
   const open = (path: string) => {
     onClose()
     navigate(path)

@@ -1,16 +1,33 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
-import { useSession } from '#console/api/session.tsx'
+import { isOperator, useSession } from '#console/api/session.tsx'
 import { Page } from '#console/components/page.tsx'
 import { texts } from '#console/text/texts.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { CommandPalette } from './command-palette.tsx'
-import { pages, views } from './views.tsx'
+import { NoAccount, ViewedAccount } from './viewed-account.tsx'
+import { operatorPages, operatorViews, pages, views } from './views.tsx'
 
 const isWithin = (path: string, page: string) => path === page || (page !== '/' && path.startsWith(`${page}/`))
 
+const Links = ({ of, label }: { of: readonly { readonly path: string; readonly title: string }[]; label?: string }) => {
+  const [path] = useLocation()
+  return (
+    <ul {...(label !== undefined && { 'aria-label': label })}>
+      {of.map((page) => (
+        <li key={page.path}>
+          <Link href={page.path} {...(isWithin(path, page.path) && { 'aria-current': 'page' })}>
+            {page.title}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 const Navigation = () => {
   const [path] = useLocation()
+  const session = useSession()
   const list = useRef<HTMLElement>(null)
   useEffect(() => {
     // On narrow screens the links scroll.
@@ -18,15 +35,8 @@ const Navigation = () => {
   }, [path])
   return (
     <nav class="nav" aria-label={texts.shell.navigation} ref={list}>
-      <ul>
-        {pages.map((page) => (
-          <li key={page.path}>
-            <Link href={page.path} {...(isWithin(path, page.path) && { 'aria-current': 'page' })}>
-              {page.title}
-            </Link>
-          </li>
-        ))}
-      </ul>
+      <Links of={pages} />
+      {isOperator(session) && <Links of={operatorPages} label={texts.operator.group} />}
     </nav>
   )
 }
@@ -51,9 +61,37 @@ const useFocusedContent = () => {
   return content
 }
 
+/** The view of the current path. Pages of an account need one, but for the settings, which have the sessions. */
+const Views = () => {
+  const session = useSession()
+  const [path] = useLocation()
+  const isOperated = isOperator(session)
+  const title = pages.find((page) => isWithin(path, page.path))?.title ?? texts.product
+  return (
+    <Switch>
+      {views.map(([each, View]) => (
+        <Route key={each} path={each}>
+          {session.account || each === '/settings' ? <View /> : <NoAccount title={title} />}
+        </Route>
+      ))}
+      {isOperated &&
+        operatorViews.map(([each, View]) => (
+          <Route key={each} path={each}>
+            <View />
+          </Route>
+        ))}
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  )
+}
+
 /** Navigation, account menu, and the view of the current path. */
 export const Shell = () => {
-  const { account, role } = useSession()
+  const session = useSession()
+  const { account, role } = session
+  const detail = [...(account ? [account.plan] : []), texts.shell.roles[role]].join(' · ')
   const content = useFocusedContent()
   return (
     <div class="shell">
@@ -71,20 +109,12 @@ export const Shell = () => {
           <a class="side-link" href="/v1/docs">
             {texts.shell.reference}
           </a>
-          <AccountMenu account={account.name} detail={`${account.plan} · ${texts.shell.roles[role]}`} />
+          <AccountMenu account={account?.name ?? texts.operator.name} detail={detail} />
         </div>
       </header>
       <main id="content" class="content" tabIndex={-1} ref={content}>
-        <Switch>
-          {views.map(([path, View]) => (
-            <Route key={path} path={path}>
-              <View />
-            </Route>
-          ))}
-          <Route>
-            <NotFound />
-          </Route>
-        </Switch>
+        <ViewedAccount />
+        <Views />
       </main>
     </div>
   )

@@ -14,10 +14,36 @@ export const pages = [
   { path: '/settings', title: texts.pages.settings },
 ] as const
 
+/** The pages for operators, after those of an account. */
+export const operatorPages = [
+  { path: '/health', title: texts.operator.pages.health },
+  { path: '/pools', title: texts.operator.pages.pools },
+  { path: '/accounts', title: texts.operator.pages.accounts },
+  { path: '/audit', title: texts.operator.pages.audit },
+] as const
+
 const { overview, playground, captures, batches, webhooks, keys, activity, settings } = texts.pages
 const Overview = lazyView(overview, async () => (await import('#console/views/overview/overview.tsx')).Overview)
 
-/** The view at each path. */
+const { health, pools, accounts, audit } = texts.operator.pages
+
+/** The view at each path for operators. */
+export const operatorViews: readonly (readonly [path: string, view: ComponentType])[] = [
+  ['/health', lazyView(health, async () => (await import('#console/views/operators/health.tsx')).Health)],
+  ['/pools', lazyView(pools, async () => (await import('#console/views/operators/pools.tsx')).Pools)],
+  [
+    '/trace/:id',
+    lazyView(texts.operator.trace.title, async () => (await import('#console/views/operators/trace.tsx')).Trace),
+  ],
+  ['/accounts', lazyView(accounts, async () => (await import('#console/views/operators/accounts.tsx')).Accounts)],
+  [
+    '/accounts/:id',
+    lazyView(texts.operator.accounts.name, async () => (await import('#console/views/operators/account.tsx')).Account),
+  ],
+  ['/audit', lazyView(audit, async () => (await import('#console/views/operators/audit.tsx')).Audit)],
+]
+
+/** The view at each path of an account. */
 export const views: readonly (readonly [path: string, view: ComponentType])[] = [
   ['/', Overview],
   ['/sign-in', Overview],

@@ -1,8 +1,10 @@
 import { formatCount, formatShare } from './format.ts'
+import { operatorTexts } from './operator-texts.ts'
 
 /** Every text of the console, by view. Messages of the API and descriptions of parameters come from the server. */
 export const texts = {
   product: 'Shutterfleet',
+  operator: operatorTexts,
   shell: {
     skip: 'Skip to content',
     navigation: 'Main',
@@ -10,7 +12,13 @@ export const texts = {
     signOut: 'Sign out',
     theme: 'Theme',
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
-    roles: { owner: 'Owner', member: 'Member', viewer: 'Viewer' },
+    roles: {
+      owner: 'Owner',
+      member: 'Member',
+      viewer: 'Viewer',
+      operator: 'Operator',
+      operator_read_only: 'Operator, read-only',
+    },
     notFound: 'Page not found',
     notFoundText: 'The console has no page at this address. Choose one in the navigation.',
     reference: 'API reference',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createEvents } from '#controller/telemetry/events.ts'
+import { createDecisionReports } from '#controller/telemetry/report-decisions.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import type { KubeConnection } from '#shared/kube/connection.ts'
@@ -42,7 +43,11 @@ export const openOperator = (operatorDeps: OperatorDeps) => {
   const opened = new AsyncDisposableStack()
   const events = createOperatorEvents(logger, metrics)
   const deps = { ...operatorDeps, connection: countRequests(operatorDeps, events.requested) }
-  const poolEvents = createEvents(logger, metrics)
+  const poolEvents = createEvents(
+    logger,
+    metrics,
+    createDecisionReports(() => queue, clock.nowMs),
+  )
   const pools = config.poolsNamespace || operatorDeps.connection.namespace
   const api = createKubeApi(deps.connection)
   const podStarts = createPodStarts(clock, { nodeProvisionMs: config.nodeProvisionSeconds * 1000 })

@@ -1,6 +1,7 @@
 import type { WorkerNotice } from '#controller/act/actuator.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
+import type { ReportDecision } from './report-decisions.ts'
 import { createProxiedEvents } from './proxied-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
@@ -59,7 +60,7 @@ const measure = (metric: PoolMetrics, pool: PoolLabels, observation: Observation
 }
 
 /** Dispose removes the pool's metrics, because the pool was deleted or another controller leads. */
-const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabels) => {
+const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabels, report: ReportDecision) => {
   const pool = labels.browserpool
   let lastMessage = ''
   return {
@@ -70,9 +71,13 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       const { kind, reason, desired, ...what } = decision
       measure(metric, labels, observation)
       metric.pool_workers_desired.set(labels, desired)
-      metric.pool_workers_min.set(labels, size === 'by-queue' ? min : size)
-      metric.pool_workers_max.set(labels, size === 'by-queue' ? max : size)
+      const bounds = size === 'by-queue' ? { min, max } : { min: size, max: size }
+      metric.pool_workers_min.set(labels, bounds.min)
+      metric.pool_workers_max.set(labels, bounds.max)
       metric.pool_decisions_total.inc({ ...labels, decision: kind, reason })
+      const { ready } = countWorkers(observation)
+      const known = ready === 'unknown' ? {} : { ready }
+      report({ pool: labels.queue, browserpool: pool, desired, ...bounds, ...known, decision: kind, reason })
       const message = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || message !== lastMessage)
@@ -101,18 +106,18 @@ export type PoolEvents = ReturnType<typeof createPoolEvents>
 
 /**
  * Creates the events of a controller: each function logs and counts one. A decision is logged if it acts, or if its kind or
- * reason differs from the last one's.
+ * reason differs from the last one's; `report` publishes it.
  */
-export const createEvents = (logger: Logger, metrics: Metrics) => {
+export const createEvents = (logger: Logger, metrics: Metrics, report: ReportDecision = () => {}) => {
   const metric = metrics.declare({
     ...poolMetricTable,
     pool_messages_malformed_total: { counter: 'Messages that break their schema' },
   })
   return {
     /** The events of a pool. */
-    forPool: (pool: PoolLabels) => createPoolEvents(logger, metric, pool),
+    forPool: (pool: PoolLabels) => createPoolEvents(logger, metric, pool, report),
     /** Further events of a pool whose captures get a Job each. */
-    jobs: createProxiedEvents(logger, metrics, metric),
+    jobs: createProxiedEvents(logger, metrics, metric, report),
     queue: ({ kind, detail }: QueueNotice) =>
       logger[kind === 'reconnected' ? 'info' : 'warn']({ detail }, `connection to NATS: ${kind}`),
     malformed: (subject: string) => {

@@ -3,6 +3,7 @@ import { type Decision, troubles } from '#controller/decide/pool.ts'
 import { forgetPool, type PoolLabels, poolLabels, type PoolMetrics, stateLabels } from './pool-metrics.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
+import type { ReportDecision } from './report-decisions.ts'
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation, ProxiedPolicy, JobObservation } from '#controller/proxied/proxied.ts'
 
@@ -86,7 +87,7 @@ const count = (jobs: JobMetrics, metric: PoolMetrics, { pool, notice }: { pool: 
  * Creates the events of pools of Jobs, in addition to those of all pools. A decision is logged if it acts or its reason
  * changes. Dispose removes their metrics.
  */
-export const createProxiedEvents = (logger: Logger, metrics: Metrics, metric: PoolMetrics) => {
+export const createProxiedEvents = (logger: Logger, metrics: Metrics, metric: PoolMetrics, report: ReportDecision) => {
   const jobs = metrics.declare(jobMetricTable)
   return (labels: PoolLabels) => {
     const pool = labels.browserpool
@@ -100,6 +101,10 @@ export const createProxiedEvents = (logger: Logger, metrics: Metrics, metric: Po
         measure(metric, labels, tick)
         metric.pool_workers_min.set(labels, spares)
         metric.pool_workers_max.set(labels, max)
+        const { ready } = countJobs(tick.observation)
+        const known = ready === 'unknown' ? {} : { ready }
+        const decision = decisionKind(tick.decision)
+        report({ pool: labels.queue, browserpool: pool, desired, min: spares, max, ...known, decision, reason })
         if (create + giveUp.length > 0 || reason !== lastReason) {
           const details = { reason, ...(trouble && { trouble: trouble.message }) }
           logger.info({ pool, create, giveUp, desired, ...details, ...countJobs(tick.observation) }, `jobs ${reason}`)

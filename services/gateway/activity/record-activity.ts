@@ -28,7 +28,7 @@ const keyHashOf = ({ session, headers }: Exchange, { accepted }: Answer, hashKey
 export const recordActivity = (deps: Dependencies, operation: string, exchange: Exchange, answer: Answer): void => {
   const { session } = exchange
   const accountId = answer.caller?.accountId ?? session?.accountId ?? answer.accepted?.accountId
-  if (accountId === undefined) return
+  if (accountId === undefined || accountId === null) return
   deps.activity.record({
     at: deps.now(),
     id: randomUUID(),

@@ -7,13 +7,16 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
+import { onlyRow } from '#shared/db/connection.ts'
 import { flag, optional } from '#shared/schema/fields.ts'
+import { withUsage } from '#gateway/db/describe-usage.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, readPage, storedLine } from './read-fields.ts'
+import { fieldsReader, pageReader, storedLine } from './read-fields.ts'
 
 const label = (characters: number) => storedLine(1, characters)
 
 const readNew = fieldsReader({ name: label(200), email: label(320), plan: label(40) })
+const readAccountsPage = pageReader({ search: storedLine(1, 320) })
 const readChange = fieldsReader(optional({ plan: label(40), disabled: flag() }))
 
 /** Accounts: create, list, show, change plan, disable and enable, erase. */
@@ -27,12 +30,14 @@ export const accountRoutes: readonly AdminRoute[] = [
   {
     method: 'GET',
     path: '/accounts',
-    run: async ({ database }, { query }) => (await listAccounts(database, readPage(query))).map(accountToJson),
+    run: async ({ database }, { query }) =>
+      withUsage(database, (await listAccounts(database, readAccountsPage(query))).map(accountToJson)),
   },
   {
     method: 'GET',
     path: '/accounts/:id',
-    run: async ({ database }, { id }) => accountToJson(await showAccount(database, id)),
+    run: async ({ database }, { id }) =>
+      onlyRow(await withUsage(database, [accountToJson(await showAccount(database, id))])),
   },
   {
     method: 'PATCH',

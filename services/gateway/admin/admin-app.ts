@@ -6,27 +6,15 @@ import { type Answer, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
 import { readJson } from '#gateway/http/input.ts'
 import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
-import type { Config } from '#gateway/context/config.ts'
+import type { Config, SettingInForce } from '#gateway/context/config.ts'
 import type { Gateway } from '#gateway/context/context.ts'
-import { accountRoutes } from './account-routes.ts'
-import type { AcceptDependencies, Admin, AdminRoute } from './admin-route.ts'
+import type { AcceptDependencies, Admin } from './admin-route.ts'
+import { adminRoutes } from './admin-routes.ts'
 import { adminActors, createTokenCheck, type FindActor } from './admin-tokens.ts'
-import { keyRoutes } from './key-routes.ts'
-import { queueRoutes } from './queue-routes.ts'
-import { serviceRoutes } from './service-routes.ts'
-import { signInRoutes } from './sign-in-routes.ts'
 
 /** Path prefix of every operation of the admin API. */
 const prefix = '/admin/v1'
 const requestMs = 30_000
-
-const routes: readonly AdminRoute[] = [
-  ...accountRoutes,
-  ...keyRoutes,
-  ...signInRoutes,
-  ...queueRoutes,
-  ...serviceRoutes,
-]
 
 type Dependencies = Admin & {
   readonly findActor: FindActor
@@ -81,7 +69,7 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  for (const { method, path, run } of routes) {
+  for (const { method, path, run } of adminRoutes) {
     app.route({
       method,
       url: prefix + path,
@@ -104,14 +92,24 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
 /** The admin API, not listening yet. Disposing it closes its connections. */
 export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
+/** What the operations of the admin API use of the gateway. */
+type Administered = Pick<Gateway, 'database' | 'publicUrl' | 'health' | 'fleet'> & AcceptDependencies
+
+/** The dependencies of the operations of the admin API. */
+export const adminOf = (
+  gateway: Administered,
+  { keyPepper, consoleOperators }: Pick<Config, 'keyPepper' | 'consoleOperators'>,
+  settings: readonly SettingInForce[],
+): Admin => ({ ...gateway, accepting: gateway, keyPepper, consoleOperators, settings })
+
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  gateway: Pick<Gateway, 'database' | 'events' | 'clients' | 'publicUrl'> & AcceptDependencies,
-  config: Pick<Config, 'adminToken' | 'adminTokens' | 'keyPepper'>,
+  admin: Admin & Pick<Gateway, 'events' | 'clients'>,
+  config: Pick<Config, 'adminToken' | 'adminTokens'>,
 ): OpenAdmin | undefined => {
   const actors = adminActors(config.adminToken, config.adminTokens)
   if (actors.size === 0) return undefined
   const findActor = createTokenCheck(actors, () => performance.now())
-  const app = createAdminApp({ ...gateway, accepting: gateway, keyPepper: config.keyPepper, findActor })
+  const app = createAdminApp({ ...admin, findActor })
   return { app, [Symbol.asyncDispose]: () => app.close() }
 }

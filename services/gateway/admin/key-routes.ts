@@ -37,6 +37,7 @@ export const keyRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts/:id/keys',
+    givesCredential: true,
     run: async ({ database, keyPepper: pepper, accepting }, { actor, id: accountId, readJson }) => {
       const { name = '', domains = [], scopes, expires_at } = readNew(await readJson())
       const expiresAt = momentOf(expires_at) ?? undefined

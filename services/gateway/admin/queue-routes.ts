@@ -136,7 +136,7 @@ export const queueRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts/:id/meters/recount',
-    run: async ({ database }, { id }) => ({ corrected: await recountMeters(database, id, 'admin') }),
+    run: async ({ database }, { actor, id }) => ({ corrected: await recountMeters(database, id, actor) }),
   },
   {
     method: 'POST',

@@ -38,12 +38,12 @@ export const readMoment = (name: string, isoTime: string, words: string): Date =
   throw validationError({ [name]: [`must be ${words}`] })
 }
 
-const readQuery = createQueryReader(
-  object({ limit: integer(1, 1000, undefined, { default: 100 }), ...optional({ after: text() }) }),
-)
-
-/** Reads the requested page of a list: at most `limit` entries after the one with the id `after`. Throws `VALIDATION_ERROR`. */
-export const readPage = (query: string): { readonly limit: number; readonly after: string | undefined } => {
-  const { limit, after } = readQuery(query, { allowTargets: [] }).values
-  return { limit, after }
+/**
+ * Creates a reader of the requested page of a list: at most `limit` entries after the one with the id `after`, with optional
+ * filters. The reader throws `VALIDATION_ERROR`.
+ */
+export const pageReader = <const F extends Fields>(filters: F) => {
+  const page = { limit: integer(1, 1000, undefined, { default: 100 }), ...optional({ after: text() }) }
+  const read = createQueryReader(object({ ...page, ...optional(filters) }))
+  return (query: string) => read(query, { allowTargets: [] }).values
 }

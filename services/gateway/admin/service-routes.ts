@@ -4,8 +4,10 @@ import { readMaintenance, setMaintenance } from '#gateway/db/maintenance.ts'
 import { listPlans } from '#shared/db/plans.ts'
 import { flag } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'
-import { fieldsReader, readPage } from './read-fields.ts'
+import { fieldsReader, pageReader, storedLine } from './read-fields.ts'
 
+const name = storedLine(1, 200)
+const readAuditPage = pageReader({ actor: name, action: name, target: name })
 const readSwitch = fieldsReader({ on: flag() })
 
 const showMaintenance = async (database: Database) => {
@@ -37,8 +39,8 @@ export const serviceRoutes: readonly AdminRoute[] = [
     method: 'GET',
     path: '/audit',
     run: ({ database }, { query }) => {
-      const { limit, after: before } = readPage(query)
-      return listChanges(database, { limit, before })
+      const { after: before, ...filter } = readAuditPage(query)
+      return listChanges(database, { ...filter, before })
     },
   },
 ]

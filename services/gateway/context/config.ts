@@ -1,4 +1,4 @@
-import { type Env, readEnv, type SettingValues } from '#shared/config/read-env.ts'
+import { type Env, prefix, readEnv, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { databaseSettings, queueSettings, storageSettings } from '#shared/config/settings/outside.ts'
@@ -16,3 +16,15 @@ export const readConfig = (env: Env): Config => {
   const publicMessage = 'SHUTTERFLEET_OIDC_ISSUER is set, but SHUTTERFLEET_OIDC_CLIENT_ID is not'
   throw new AppError('CONFIGURATION', { publicMessage })
 }
+
+/** A setting of the gateway with its value as text. */
+export type SettingInForce = { readonly name: string; readonly value: string; readonly is_default: boolean }
+
+/** The gateway's settings, without secrets. */
+export const settingsInForce = (env: Env): readonly SettingInForce[] =>
+  Object.values(settings)
+    .filter(({ secret }) => !secret)
+    .map(({ name, fallback = '' }) => {
+      const value = env[prefix + name]
+      return { name: prefix + name, value: value ?? fallback, is_default: value === undefined }
+    })

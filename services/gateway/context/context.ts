@@ -52,6 +52,7 @@ import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempotency.ts'
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
+import { FleetWatch } from '#gateway/queue/fleet-watch.ts'
 import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
 
 /** Sign-in with the installation's provider. `bindsByEmail`: else members are found by the subject that they were added with. */
@@ -131,6 +132,7 @@ export type Gateway = Context &
     readonly pepper: Awaited<ReturnType<typeof watchPepper>>
     readonly metrics: Metrics
     readonly health: () => Health
+    readonly fleet: Pick<FleetWatch, 'services' | 'workers'>
   }
 
 /** Interval at which maintenance mode is read. */
@@ -250,6 +252,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
+  const fleet = stack.use(new FleetWatch(queue, nowMs))
   const { waitersMax } = config
   const activity = stack.use(activityOf(database, events))
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
@@ -277,6 +280,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     bufferedImages,
     database,
     files,
+    fleet,
     pepper,
     publisher,
     waiters,

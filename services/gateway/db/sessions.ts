@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
+import type { Actor } from '#shared/db/audit.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { newToken, type Role } from '#shared/db/sign-in-links.ts'
+import { newToken, type OperatorRole, operatorRoles, type Role } from '#shared/db/sign-in-links.ts'
 
 /** A session of the console that has not ended. Times are ISO 8601 UTC. */
 export type Session = {
   readonly id: string
-  readonly accountId: string
-  readonly accountName: string
+  /** The account that it identifies; of an operator the one that is viewed, null: none. */
+  readonly accountId: string | null
+  readonly accountName: string | null
   /** Slug. */
-  readonly plan: string
-  readonly role: Role
+  readonly plan: string | null
+  readonly role: Role | OperatorRole
   /** Of the member; null if an operator gave the link. */
   readonly email: string | null
   readonly createdAt: string
@@ -26,7 +28,7 @@ export type ActiveSession = Session & { readonly tokenHash: Buffer }
 /** A session in the list of an account. `last_seen_at` is to the minute; `address` and `user_agent` are those of the sign-in. */
 export type ListedSession = {
   readonly id: string
-  readonly role: Role
+  readonly role: Role | OperatorRole
   /** Of the member; null if an operator gave the link. */
   readonly email: string | null
   readonly created_at: string
@@ -46,9 +48,18 @@ const startOfMember = readStatement(import.meta.dirname, 'sql/start-member-sessi
 const ownAccounts = readStatement(import.meta.dirname, 'sql/list-own-accounts.sql')
 const moveTo = readStatement(import.meta.dirname, 'sql/switch-account.sql')
 const find = readStatement(import.meta.dirname, 'sql/find-session.sql')
+const view = readStatement(import.meta.dirname, 'sql/view-account.sql')
+const leave = readStatement(import.meta.dirname, 'sql/leave-account.sql')
 
-/** How long sessions last, in all and without a request. */
-export type SessionBounds = { readonly sessionSeconds: number; readonly sessionIdleSeconds: number }
+/** How long sessions last, in all and without a request, and whether operators may have one. */
+export type SessionBounds = {
+  readonly sessionSeconds: number
+  readonly sessionIdleSeconds: number
+  readonly consoleOperators: boolean
+}
+
+/** Whether the session is an operator's, who belongs to no account. */
+export const isOperator = ({ role }: Pick<Session, 'role'>): boolean => operatorRoles.some((each) => each === role)
 
 /** The client of a sign-in, as received. */
 type SignInClient = { readonly address: string; readonly userAgent: string }
@@ -91,9 +102,10 @@ export const startSession = async (
   input: SessionBounds & SignInClient & { readonly linkToken: string },
 ): Promise<string | undefined> => {
   const token = newToken()
-  const { sessionSeconds, sessionIdleSeconds, address, userAgent } = input
+  const { sessionSeconds, sessionIdleSeconds, consoleOperators, address, userAgent } = input
   const times = [sessionSeconds, sessionIdleSeconds]
-  const values = [hash(input.linkToken), randomUUID(), hash(token), ...times, address, userAgent.slice(0, userAgentMax)]
+  const from = [address, userAgent.slice(0, userAgentMax)]
+  const values = [hash(input.linkToken), randomUUID(), hash(token), ...times, ...from, consoleOperators]
   return (await database.query(start, values)).length > 0 ? token : undefined
 }
 
@@ -101,35 +113,37 @@ export const startSession = async (
 export const findSession = async (
   database: Sql,
   tokenHash: Buffer,
-  { sessionIdleSeconds }: Pick<SessionBounds, 'sessionIdleSeconds'>,
-): Promise<Session | undefined> => (await database.query<Session>(find, [tokenHash, sessionIdleSeconds]))[0]
+  { sessionIdleSeconds, consoleOperators }: SessionBounds,
+): Promise<Session | undefined> =>
+  (await database.query<Session>(find, [tokenHash, sessionIdleSeconds, consoleOperators]))[0]
 
-/** The sessions of an account that have not ended, last used first; at most 100. */
-export const listSessions = (database: Sql, accountId: string): Promise<ListedSession[]> =>
+/** The sessions of an account, or with null of operators, that have not ended, last used first; at most 100. */
+export const listSessions = (database: Sql, accountId: string | null): Promise<ListedSession[]> =>
   database.query<ListedSession>(
     `select s.id, coalesce(m.role, s.role) as role, m.email, iso_time(s.created_at) as created_at,
             iso_time(s.last_seen_at) as last_seen_at, iso_time(s.expires_at) as expires_at, s.address, s.user_agent
        from console_session s left join member m on m.id = s.member_id
-      where s.account_id = $1 and s.idle_expires_at > now()
+      where s.account_id is not distinct from $1 and s.idle_expires_at > now()
       order by s.last_seen_at desc, s.created_at desc, s.id limit ${listedMax}`,
     [accountId],
   )
 
 /**
- * Ends a session of an account, on every replica. Returns false if there is no such session. Throws `FORBIDDEN` for that of an
+ * Ends a session of an account, or with null an operator's, on every replica. Returns false if there is no such session. Throws `FORBIDDEN` for that of an
  * owner unless an owner ends it.
  */
 export const endSession = async (
   database: Sql,
-  { accountId, id, by }: { readonly accountId: string; readonly id: string; readonly by: Pick<Session, 'id' | 'role'> },
+  of: { readonly accountId: string | null; readonly id: string; readonly by: Pick<Session, 'id' | 'role'> },
 ): Promise<boolean> => {
+  const { accountId, id, by } = of
   const values = [id, accountId]
   const roleOf = `select coalesce(m.role, s.role) as role
-    from console_session s left join member m on m.id = s.member_id where s.id = $1 and s.account_id = $2`
+    from console_session s left join member m on m.id = s.member_id where s.id = $1 and s.account_id is not distinct from $2`
   const [session] = await database.query<{ role: Role }>(roleOf, values)
   if (session?.role === 'owner' && by.role !== 'owner' && by.id !== id)
     throw new AppError('FORBIDDEN', { publicMessage: 'The session of an owner is ended by an owner alone.' })
-  const statement = 'delete from console_session where id = $1 and account_id = $2 returning id'
+  const statement = 'delete from console_session where id = $1 and account_id is not distinct from $2 returning id'
   return (await database.query(statement, values)).length > 0
 }
 
@@ -161,3 +175,14 @@ export const switchAccount = async (
   const rows = await database.query(moveTo, [sessionId, accountId, randomUUID(), hash(token)])
   return rows.length > 0 ? token : undefined
 }
+
+/** The operator of a session in the audit log. */
+export const operatorActor = ({ id }: Pick<Session, 'id'>): Actor => `operator:${id}`
+
+/** Lets an operator look into an account, and records it. Returns false if the account is unknown or disabled. */
+export const viewAccount = async (database: Sql, session: Pick<Session, 'id'>, accountId: string): Promise<boolean> =>
+  (await database.query(view, [session.id, accountId, operatorActor(session)])).length > 0
+
+/** Ends an operator's look into an account, and records it. Returns false if there was none. */
+export const leaveAccount = async (database: Sql, session: Pick<Session, 'id'>): Promise<boolean> =>
+  (await database.query(leave, [session.id, operatorActor(session)])).length > 0

@@ -1,3 +1,5 @@
+import { isOperator } from '#gateway/db/sessions.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import { admitSession, type SessionCheck, sessionOf } from '#gateway/http/identification/sessions.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { linkOf } from '#gateway/links/links.ts'
@@ -15,11 +17,15 @@ export const identifySession = async (
 }
 
 /**
- * Checks what a session, if there is one, may do. A GET that accepts a capture changes state too: browsers send the cookie with a
+ * Checks what a session, if there is one, may do, and that an operator's requests an operation for operators. A GET that accepts a capture changes state too: browsers send the cookie with a
  * link that another site's page opens.
  */
 export const assertSessionMay = (deps: SessionCheck, operation: Served, { headers, session }: Exchange): void => {
-  const { method, accepts = false, forViewers = false } = operation
+  const { method, access, accepts = false, forViewers = false } = operation
   const changesState = accepts || (method !== 'GET' && method !== 'HEAD')
-  if (session) admitSession(deps, { headers, session }, { changesState, forViewers })
+  const isOfAccount = access === 'key' || access === 'link'
+  if (session) admitSession(deps, { headers, session }, { changesState, forViewers, isOfAccount })
+  if (access !== 'operator') return
+  if (!session) throw new AppError('UNAUTHORIZED', { publicMessage: 'Not signed in.' })
+  if (!isOperator(session)) throw new AppError('FORBIDDEN', { publicMessage: 'Only operators may request this.' })
 }

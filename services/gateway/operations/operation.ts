@@ -33,9 +33,10 @@ export type Operation = Contract & {
 }
 
 /** What serving an operation needs of it; the console has operations without a contract. */
-export type Served = Pick<Operation, 'name' | 'method' | 'path' | 'accepts' | 'run'> & {
-  /** `session`: served to sessions of the console alone. */
-  readonly access: Contract['access'] | 'session'
+export type Served = Pick<Operation, 'name' | 'path' | 'accepts' | 'run'> & {
+  readonly method: Operation['method'] | 'PUT'
+  /** `session`: served to sessions of the console alone; `operator`: to those of operators alone. */
+  readonly access: Contract['access'] | 'session' | 'operator'
   /** Absent: no key is accepted. */
   readonly scopes?: Contract['scopes']
   /** A viewer may request it although it changes state. */

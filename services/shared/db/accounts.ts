@@ -90,19 +90,30 @@ export const createAccount = (
     return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null, erasingAt: null }
   })
 
-/** Lists accounts, oldest first; with `page` at most `limit`, created later than account `after`. Throws `NOT_FOUND`. */
+/** Accounts whose name or email contains the text, in any case, or whose id it is. */
+const matching = (search: string) => {
+  const pattern = `%${search.replaceAll(/[%_\\]/g, String.raw`\$&`)}%`
+  return [{ name: { $ilike: pattern } }, { email: { $ilike: pattern } }, ...(isId(search) ? [{ id: search }] : [])]
+}
+
+/**
+ * Lists accounts, oldest first; with `page` at most `limit`, created later than account `after`, that match `search`. Throws
+ * `NOT_FOUND`.
+ */
 export const listAccounts = (
   database: Database,
-  page?: { readonly limit: number; readonly after?: string | undefined },
+  page?: { readonly limit: number; readonly after?: string | undefined; readonly search?: string | undefined },
 ): Promise<AccountView[]> =>
   database.entities(async (entities) => {
     const last = page?.after === undefined ? undefined : await findAccount(entities, page.after)
     const later = last && [{ createdAt: { $gt: last.createdAt } }, { createdAt: last.createdAt, id: { $gt: last.id } }]
-    const found = await entities.find(Account, later ? { $or: later } : {}, {
+    const found = page?.search === undefined ? undefined : matching(page.search)
+    const conditions = [later, found].flatMap((alternatives) => (alternatives ? [{ $or: alternatives }] : []))
+    const accounts = await entities.find(Account, conditions.length === 0 ? {} : { $and: conditions }, {
       orderBy: { createdAt: 'asc', id: 'asc' },
       ...(page && { limit: page.limit }),
     })
-    return found.map(toView)
+    return accounts.map(toView)
   })
 
 /** Returns one account. Throws `NOT_FOUND`. */

@@ -7,9 +7,16 @@ import { AuditEntry } from './entities/audit-entry.ts'
 
 /**
  * Who made a change: the software itself, a user of the command line, the holder of an admin token, with the token's name if it
- * has one, or the account itself, with the id of its key or console session.
+ * has one, an operator in the console, with the id of the session, or the account itself, with the id of its key or console session.
  */
-export type Actor = 'system' | 'command line' | 'admin' | `admin:${string}` | `key:${string}` | `session:${string}`
+export type Actor =
+  | 'system'
+  | 'command line'
+  | 'admin'
+  | `admin:${string}`
+  | `operator:${string}`
+  | `key:${string}`
+  | `session:${string}`
 
 type Action =
   | 'account.create'
@@ -18,6 +25,8 @@ type Action =
   | 'account.enable'
   | 'account.erase'
   | 'account.erased'
+  | 'account.view'
+  | 'account.leave'
   | 'key.create'
   | 'key.set_expiry'
   | 'key.set_domains'
@@ -59,15 +68,19 @@ const findEntry = async (entities: SqlEntityManager, id: string) => {
   return entry
 }
 
-/** Lists at most `limit` recorded changes, latest first; with `before` only those older than it. Throws `NOT_FOUND`. */
+/** Which recorded changes to list: of an actor, an action, a target; all that are undefined match. */
+type ChangeFilter = Readonly<Partial<Record<'actor' | 'action' | 'target', string | undefined>>>
+
+/** Lists at most `limit` recorded changes that match, latest first; with `before` only those older than it. Throws `NOT_FOUND`. */
 export const listChanges = (
   database: Database,
-  { limit, before }: { readonly limit: number; readonly before?: string | undefined },
+  { limit, before, ...filter }: ChangeFilter & { readonly limit: number; readonly before?: string | undefined },
 ): Promise<AuditView[]> =>
   database.entities(async (entities) => {
     const next = before === undefined ? undefined : await findEntry(entities, before)
     const earlier = next && [{ at: { $lt: next.at } }, { at: next.at, id: { $lt: next.id } }]
-    const found = await entities.find(AuditEntry, earlier ? { $or: earlier } : {}, {
+    const matching = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
+    const found = await entities.find(AuditEntry, earlier ? { ...matching, $or: earlier } : matching, {
       orderBy: { at: 'desc', id: 'desc' },
       limit,
     })

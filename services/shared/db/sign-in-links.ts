@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { findAccount } from './accounts.ts'
 import { type Actor, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
@@ -12,6 +12,12 @@ export const roles = ['owner', 'member', 'viewer'] as const
 /** See `roles`. */
 export type Role = (typeof roles)[number]
 
+/** What a person may do in the console who operates the installation and belongs to no account. */
+export const operatorRoles = ['operator', 'operator_read_only'] as const
+
+/** See `operatorRoles`. */
+export type OperatorRole = (typeof operatorRoles)[number]
+
 const linkMinutes = 15
 const tokenBytes = 32
 
@@ -20,6 +26,8 @@ export const newToken = (): string => randomBytes(tokenBytes).toString('base64ur
 
 /** A new link: its token, which is not stored, and its end. */
 export type NewSignInLink = { readonly token: string; readonly expiresAt: Date }
+
+const newLink = (): NewSignInLink => ({ token: newToken(), expiresAt: new Date(Date.now() + linkMinutes * 60_000) })
 
 /** The link as JSON of the admin API and the command line. The token is in the fragment, which no server or proxy receives. */
 export const signInLinkToJson = (baseUrl: string, { token, expiresAt }: NewSignInLink) => ({
@@ -46,12 +54,30 @@ export const createSignInLink = async (
   await confirmPepper(database, pepper)
   return await database.entities(async (entities) => {
     const account = await findAccount(entities, input.accountId)
-    const token = newToken()
-    const expiresAt = new Date(Date.now() + linkMinutes * 60_000)
+    const { token, expiresAt } = newLink()
     const member = memberId ?? null
     entities.create(SignInLink, { tokenHash: createKeyHash(pepper)(token), account, role, member, expiresAt })
     const detail = { role, ...(memberId !== undefined && { member: memberId }) }
     recordChange(entities, { actor, action: 'sign_in_link.create', target: account.id, detail })
+    return { token, expiresAt }
+  })
+}
+
+/**
+ * Creates a link that signs one operator in, once, within 15 minutes. The audit log names the session that it will start. Throws
+ * `CONFIGURATION` as `createSignInLink`.
+ */
+export const createOperatorLink = async (
+  database: Database,
+  input: { readonly role: OperatorRole; readonly pepper: string; readonly actor: Actor },
+): Promise<NewSignInLink> => {
+  const { role, pepper, actor } = input
+  await confirmPepper(database, pepper)
+  return await database.entities(async (entities) => {
+    const { token, expiresAt } = newLink()
+    const sessionId = randomUUID()
+    entities.create(SignInLink, { tokenHash: createKeyHash(pepper)(token), role, sessionId, expiresAt })
+    recordChange(entities, { actor, action: 'sign_in_link.create', target: sessionId, detail: { role } })
     return { token, expiresAt }
   })
 }

@@ -170,6 +170,21 @@ export const poolStateCodec = message('pool state', {
   reason: text(40),
 })
 
+/** A decision on the size of a pool, in workers; for operators in the console. */
+export const decisionCodec = message('decision', {
+  pool,
+  /** Name of the BrowserPool; without Kubernetes the queue's. */
+  browserpool: text(253),
+  desired: count(),
+  min: count(),
+  max: count(),
+  /** Absent: they could not be read. */
+  ready: Type.Optional(count()),
+  /** What is done, and why: the words that logs, metrics and conditions use. */
+  decision: text(40),
+  reason: text(40),
+})
+
 /** Key of an object and its signed PUT address. */
 const put = Type.Object({ key: text(300), url: text(8192) }, closed)
 
@@ -206,6 +221,8 @@ export type HeartbeatMessage = DecodedMessage<typeof heartbeatCodec>
 export type BacklogMessage = DecodedMessage<typeof backlogCodec>
 /** See `poolStateCodec`. */
 export type PoolStateMessage = DecodedMessage<typeof poolStateCodec>
+/** See `decisionCodec`. */
+export type DecisionMessage = DecodedMessage<typeof decisionCodec>
 /** See `timings`. */
 export type Timings = Static<typeof timings>
 /** A problem that did not keep a capture from completing. */

@@ -4,6 +4,7 @@ import {
   heartbeatFilter,
   heartbeatSubject,
   captureFilter,
+  decisionSubject,
   drainSubject,
   eventFilter,
   relayWakeupSubject,
@@ -94,7 +95,12 @@ const gateway = user('gateway', {
     accountInfo,
     ...streams.map((stream) => `${api}.STREAM.INFO.${stream}`),
   ],
-  subscribe: [eventFilter, resultFilter, ...pools.map(signFilter)],
+  // The last three for operators in the console.
+  subscribe: [
+    eventFilter,
+    resultFilter,
+    ...[signFilter, decisionSubject, heartbeatFilter, backlogSubject].flatMap((of) => pools.map(of)),
+  ],
   responds: true,
 })
 
@@ -119,6 +125,7 @@ const controller = user('controller', {
       drainSubject({ pool, pod: any }),
       undrainSubject({ pool, pod: any }),
       poolStateSubject(pool),
+      decisionSubject(pool),
     ]),
   ],
   subscribe: pools.flatMap((pool) => [

@@ -84,6 +84,9 @@ export const poolWakeupSubject = (pool: Pool): string => `pool.${pool}.poke`
 /** Whether workers of a pool can be started; see `poolStateCodec`. Not stored. */
 export const poolStateSubject = (pool: Pool): string => `pool.${pool}.state`
 
+/** The controller's decisions on the pools that serve a queue; see `decisionCodec`. Not stored. */
+export const decisionSubject = (pool: Pool): string => `pool.${pool}.decision`
+
 /** All reports of a pool's workers that an attempt has begun. */
 export const startedFilter = (pool: Pool): string => startedSubject({ pool, id: any })
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import type { CapturePage } from '#console/api/records.ts'
-import { useSession } from '#console/api/session.tsx'
+import { useMayChange } from '#console/api/session.tsx'
 import { Field } from '#console/components/field.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
@@ -65,14 +65,14 @@ const BatchTable = ({ batches }: { batches: readonly ListedBatch[] }) => (
 
 /** Starts batches, and leads to those that the latest captures belong to. */
 export const Batches = () => {
-  const { role } = useSession()
+  const mayChange = useMayChange()
   const query = useQuery<CapturePage>({ queryKey: ['/v1/screenshots?per_page=100'] })
   const [isCreating, setIsCreating] = useState(false)
   return (
     <Page
       title={texts.pages.batches}
       actions={
-        role !== 'viewer' && (
+        mayChange && (
           <button type="button" class="button primary" onClick={() => setIsCreating(true)}>
             {texts.batches.create}
           </button>

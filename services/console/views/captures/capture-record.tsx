@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { Link, useLocation, useParams } from 'wouter-preact'
 import { useEvents } from '#console/api/events.ts'
 import { imagePath, isOpen } from '#console/api/records.ts'
-import { useApi, useSession } from '#console/api/session.tsx'
+import { useApi, useMayChange } from '#console/api/session.tsx'
 import { CaptureFailure, CaptureWarnings } from '#console/components/capture-outcome.tsx'
 import { captureName } from '#console/components/capture-table.tsx'
 import { CopyField } from '#console/components/copy-field.tsx'
@@ -102,7 +102,7 @@ const Actions = ({ capture }: { capture: Screenshot }) => {
   const api = useApi()
   const client = useQueryClient()
   const [, navigate] = useLocation()
-  const { role } = useSession()
+  const mayChange = useMayChange()
   const [dialog, setDialog] = useState<'none' | 'link' | 'remove'>('none')
   const close = () => setDialog('none')
   const remove = async () => {
@@ -121,14 +121,14 @@ const Actions = ({ capture }: { capture: Screenshot }) => {
           <a class="button" href={imagePath(capture.id)} download>
             {texts.record.download}
           </a>
-          {role !== 'viewer' && (
+          {mayChange && (
             <button type="button" class="button" onClick={() => setDialog('link')}>
               {texts.record.link}
             </button>
           )}
         </>
       )}
-      {role !== 'viewer' && (
+      {mayChange && (
         <button type="button" class="button danger" onClick={() => setDialog('remove')}>
           {texts.common.remove}
         </button>

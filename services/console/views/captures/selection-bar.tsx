@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { ApiError } from '#console/api/request.ts'
-import { useApi, useSession } from '#console/api/session.tsx'
+import { useApi, useMayChange } from '#console/api/session.tsx'
 import { ConfirmDialog } from '#console/components/dialog.tsx'
 import { texts } from '#console/text/texts.ts'
 
@@ -11,7 +11,7 @@ export const SelectionBar = (props: { ids: readonly string[]; onChange: (ids: re
   const { ids, onChange } = props
   const api = useApi()
   const client = useQueryClient()
-  const { role } = useSession()
+  const mayChange = useMayChange()
   const [isAsking, setIsAsking] = useState(false)
   const remove = async () => {
     let left = ids
@@ -38,7 +38,7 @@ export const SelectionBar = (props: { ids: readonly string[]; onChange: (ids: re
           {texts.captures.compare}
         </Link>
       )}
-      {role !== 'viewer' && (
+      {mayChange && (
         <button type="button" class="button danger" onClick={() => setIsAsking(true)}>
           {texts.captures.remove(ids.length)}
         </button>

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import type { ApiKey } from '#client/responses.js'
-import { useApi, useSession } from '#console/api/session.tsx'
+import { useApi, useMayChange } from '#console/api/session.tsx'
 import { ConfirmDialog } from '#console/components/dialog.tsx'
 import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
@@ -84,7 +84,6 @@ const KeyTable = ({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: ((key
 export const Keys = () => {
   const api = useApi()
   const client = useQueryClient()
-  const { role } = useSession()
   const query = useQuery<{ data: readonly ApiKey[] }>({ queryKey: [path] })
   const [isCreating, setIsCreating] = useState(false)
   const [revoked, setRevoked] = useState<ApiKey>()
@@ -94,7 +93,7 @@ export const Keys = () => {
     setRevoked(undefined)
     await reload()
   }
-  const mayChange = role !== 'viewer'
+  const mayChange = useMayChange()
   return (
     <Page
       title={texts.pages.keys}

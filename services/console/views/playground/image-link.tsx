@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import type { ApiKey, Link } from '#client/responses.js'
-import { useApi, useSession } from '#console/api/session.tsx'
+import { useApi, useMayChange } from '#console/api/session.tsx'
 import { CopyButton } from '#console/components/copy-field.tsx'
 import { Field } from '#console/components/field.tsx'
 import { ErrorNotice, Loaded } from '#console/components/state.tsx'
@@ -60,9 +60,9 @@ const SignedElement = ({ keys, parameters }: { keys: readonly ApiKey[]; paramete
 /** An image element that captures when it is viewed, for a page or an e-mail. */
 export const ImageLink = ({ parameters }: { parameters: Parameters }) => {
   const api = useApi()
-  const { role } = useSession()
+  const mayChange = useMayChange()
   const query = useQuery({ queryKey: ['keys', 'of links'], queryFn: () => api<{ data: ApiKey[] }>('/v1/keys') })
-  if (role === 'viewer') return <p class="help">{texts.playground.linkViewer}</p>
+  if (!mayChange) return <p class="help">{texts.playground.linkViewer}</p>
   return (
     <Loaded query={query}>
       {({ data }) =>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { useSession } from '#console/api/session.tsx'
+import { isOperator, useMayChange, useSession } from '#console/api/session.tsx'
 import { ApiError } from '#console/api/request.ts'
 import { CopyButton } from '#console/components/copy-field.tsx'
 import { Page, Section } from '#console/components/page.tsx'
@@ -109,7 +109,7 @@ const useForm = () => {
 
 const RequestForm = ({ form }: { form: ReturnType<typeof useForm> }) => {
   const { source, entries, errors, parameters, isBusy, setEntry } = form
-  const { role } = useSession()
+  const mayChange = useMayChange()
   return (
     <form class="stack" onSubmit={form.submit}>
       <SourceChoice source={source} onSource={form.setSource} />
@@ -120,7 +120,7 @@ const RequestForm = ({ form }: { form: ReturnType<typeof useForm> }) => {
           error={errors[source]}
           onEntry={(entry) => setEntry(source, entry)}
         />
-        <button type="submit" class="button primary" disabled={isBusy || role === 'viewer'}>
+        <button type="submit" class="button primary" disabled={isBusy || !mayChange}>
           {texts.playground.capture}
         </button>
       </div>
@@ -138,7 +138,8 @@ const RequestForm = ({ form }: { form: ReturnType<typeof useForm> }) => {
 
 /** Try every parameter on a page, see the picture, and take the request along. */
 export const Playground = () => {
-  const { role } = useSession()
+  const session = useSession()
+  const mayChange = useMayChange()
   const form = useForm()
   return (
     <Page
@@ -149,7 +150,11 @@ export const Playground = () => {
         </button>
       }
     >
-      {role === 'viewer' && <Notice title={texts.states.forbidden}>{texts.common.readOnly}</Notice>}
+      {!mayChange && (
+        <Notice title={texts.states.forbidden}>
+          {isOperator(session) ? texts.operator.readOnly : texts.common.readOnly}
+        </Notice>
+      )}
       <div class="playground">
         <RequestForm form={form} />
         <div class="stack">

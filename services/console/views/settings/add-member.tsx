@@ -1,22 +1,22 @@
+import type { Member } from '#client/responses.js'
 import { useState } from 'preact/hooks'
 import { useApi } from '#console/api/session.tsx'
 import { Dialog, DialogForm } from '#console/components/dialog.tsx'
 import { Field } from '#console/components/field.tsx'
 import { texts } from '#console/text/texts.ts'
 
-type Role = keyof typeof texts.shell.roles
+type Role = Member['role']
 
-/** Every role with its name. */
-const roles = Object.entries(texts.shell.roles) as readonly (readonly [Role, string])[]
+const roles: readonly Role[] = ['owner', 'member', 'viewer']
 
 /** A choice among the roles. */
 export const RoleSelect = (props: { role: Role; onChange: (role: Role) => void; [attribute: string]: unknown }) => {
   const { role, onChange, ...attributes } = props
   return (
     <select {...attributes} value={role} onChange={(event) => onChange(event.currentTarget.value as Role)}>
-      {roles.map(([each, name]) => (
+      {roles.map((each) => (
         <option key={each} value={each}>
-          {name}
+          {texts.shell.roles[each]}
         </option>
       ))}
     </select>

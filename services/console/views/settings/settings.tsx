@@ -2,7 +2,7 @@ import type { Account } from '#client/responses.js'
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import type { ListedSession } from '#console/api/records.ts'
-import { useApi, useSession } from '#console/api/session.tsx'
+import { isOperator, useApi, useSession } from '#console/api/session.tsx'
 import { FactList } from '#console/components/fact-list.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { ErrorNotice, Loaded } from '#console/components/state.tsx'
@@ -114,17 +114,20 @@ const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
 
 /** The account, its sessions and its members. */
 export const Settings = () => {
-  const account = useQuery<{ data: Account }>({ queryKey: ['/v1/account'] })
+  const session = useSession()
+  const account = useQuery<{ data: Account }>({ queryKey: ['/v1/account'], enabled: session.account !== null })
   const sessions = useQuery<{ data: readonly ListedSession[] }>({ queryKey: [sessionsPath] })
   return (
     <Page title={texts.pages.settings}>
-      <Section title={texts.settings.account}>
-        <Loaded query={account}>{({ data }) => <AccountFacts account={data} />}</Loaded>
-      </Section>
+      {session.account && (
+        <Section title={texts.settings.account}>
+          <Loaded query={account}>{({ data }) => <AccountFacts account={data} />}</Loaded>
+        </Section>
+      )}
       <Section title={texts.settings.sessions}>
         <Loaded query={sessions}>{({ data }) => <SessionTable sessions={data} />}</Loaded>
       </Section>
-      <Members />
+      {!isOperator(session) && <Members />}
     </Page>
   )
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { ApiError, sendRequest } from '#console/api/request.ts'
-import { type Session, sessionPath } from '#console/api/session.tsx'
+import { isOperator, type Session, sessionPath } from '#console/api/session.tsx'
 import { CopyButton } from '#console/components/copy-field.tsx'
 import { ErrorNotice, Loading } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
@@ -73,7 +73,7 @@ export const SignIn = ({ hadSession }: { hadSession: boolean }) => {
     try {
       const session = await sendRequest<Session>(sessionPath, { method: 'POST', body: { token } })
       client.setQueryData([sessionPath], session)
-      navigate('/', { replace: true })
+      navigate(isOperator(session) ? '/health' : '/', { replace: true })
     } catch (error) {
       setState(stateAfter(error as Error))
     }

@@ -2,7 +2,7 @@ import type { Webhook, WebhookWithSecret } from '#client/responses.js'
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { useLocation, useParams } from 'wouter-preact'
-import { useApi, useSession } from '#console/api/session.tsx'
+import { useApi, useMayChange } from '#console/api/session.tsx'
 import { Deliveries } from '#console/components/deliveries.tsx'
 import { ConfirmDialog } from '#console/components/dialog.tsx'
 import { Page, Section } from '#console/components/page.tsx'
@@ -92,14 +92,14 @@ const Actions = ({ webhook, path }: { webhook: Webhook; path: string }) => {
 /** A webhook with its deliveries. */
 export const WebhookPage = () => {
   const { id = '' } = useParams()
-  const { role } = useSession()
+  const mayChange = useMayChange()
   const path = `/v1/webhooks/${encodeURIComponent(id)}`
   const query = useQuery<{ data: Webhook }>({ queryKey: [path] })
   const webhook = query.data?.data
   return (
     <Page
       title={webhook?.url ?? texts.pages.webhooks}
-      actions={webhook && role !== 'viewer' && <Actions webhook={webhook} path={path} />}
+      actions={webhook && mayChange && <Actions webhook={webhook} path={path} />}
     >
       <Loaded query={query} missing={texts.webhooks.missing}>
         {({ data }) => (

@@ -2,7 +2,7 @@ import type { Webhook } from '#client/responses.js'
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
-import { useSession } from '#console/api/session.tsx'
+import { useMayChange } from '#console/api/session.tsx'
 import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
@@ -56,14 +56,14 @@ const WebhookTable = ({ webhooks }: { webhooks: readonly Webhook[] }) => (
 /** The webhooks of the account. */
 export const Webhooks = () => {
   const client = useQueryClient()
-  const { role } = useSession()
+  const mayChange = useMayChange()
   const query = useQuery<{ data: readonly Webhook[] }>({ queryKey: [path] })
   const [isCreating, setIsCreating] = useState(false)
   return (
     <Page
       title={texts.pages.webhooks}
       actions={
-        role !== 'viewer' && (
+        mayChange && (
           <button type="button" class="button primary" onClick={() => setIsCreating(true)}>
             {texts.webhooks.create}
           </button>

@@ -10,7 +10,7 @@ select k.key_hash as "keyHash"
 union all
 select s.token_hash
   from console_session s
-  join account a on a.id = s.account_id
+  left join account a on a.id = s.account_id
  where s.token_hash = any ($1::bytea[])
    and a.disabled_at is null
    and s.idle_expires_at > clock_timestamp()

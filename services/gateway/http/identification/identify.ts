@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Caller, checkRequest } from '#shared/db/check-request.ts'
 import type { Sql } from '#shared/db/connection.ts'
+import type { ActiveSession } from '#gateway/db/sessions.ts'
 import type { RefusalCache, RequestIdentity } from '#gateway/db/refusal-cache.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -39,15 +40,22 @@ const problemOf = ({ authorization }: IncomingHttpHeaders): string => {
   return 'The API key is not complete: keys are `sk_live_` and 40 letters and digits.'
 }
 
+/** The account that a session identifies. Throws `FORBIDDEN` for an operator who views none. */
+const accountOf = ({ accountId }: Pick<ActiveSession, 'accountId'>): string => {
+  if (accountId !== null) return accountId
+  throw new AppError('FORBIDDEN', { publicMessage: 'An operator belongs to no account: look into one first.' })
+}
+
 /**
  * Reads key and origin; `Origin` takes precedence over `Referer`, even if it has no host. A request without a key is identified by
- * its session, if it has one. Throws `INVALID_API_KEY` with neither a well-formed key nor a session.
+ * its session, if it has one. Throws `INVALID_API_KEY` with neither a well-formed key nor a session, `FORBIDDEN` for an operator who
+ * views no account.
  */
 export const identify = (
   { headers, session }: Pick<Exchange, 'headers' | 'session'>,
   hashKey: HashKey,
 ): RequestIdentity => {
-  if (session) return { keyHash: session.tokenHash, accountId: session.accountId, originHost: null }
+  if (session) return { keyHash: session.tokenHash, accountId: accountOf(session), originHost: null }
   const key = keyOf(headers)
   if (key === undefined) throw new AppError('INVALID_API_KEY', { publicMessage: problemOf(headers) })
   return { keyHash: hashKey(key), originHost: originHostOf(headers) }

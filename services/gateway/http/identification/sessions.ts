@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Sql } from '#shared/db/connection.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type ActiveSession, findSession, type Session, type SessionBounds } from '#gateway/db/sessions.ts'
+import { type ActiveSession, findSession, isOperator, type Session, type SessionBounds } from '#gateway/db/sessions.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import type { Client, Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
@@ -93,8 +93,23 @@ export type SessionCheck = {
   readonly publicUrl: () => string
 }
 
-/** What a request does. `changesState`: also a GET that accepts a capture. `forViewers`: a viewer may do it though it changes state. */
-export type Effect = { readonly changesState: boolean; readonly forViewers?: boolean }
+/**
+ * What a request does. `changesState`: also a GET that accepts a capture. `forViewers`: a viewer may do it though it changes state.
+ * `isOfAccount`: to the account that the session identifies.
+ */
+export type Effect = { readonly changesState: boolean; readonly forViewers?: boolean; readonly isOfAccount?: boolean }
+
+const readers: readonly Session['role'][] = ['viewer', 'operator_read_only']
+
+/** Why the session may not change anything; undefined: it may. */
+const readOnlyReason = (session: Session, isOfAccount: boolean): string | undefined => {
+  if (isOperator(session) && isOfAccount)
+    return 'An operator who looks into an account only reads; sign in to the account to act for it.'
+  if (!readers.includes(session.role)) return undefined
+  return session.role === 'viewer'
+    ? 'A viewer may only read; ask an owner for another role.'
+    : 'This session is read-only; sign in with a link that is not.'
+}
 
 /**
  * The session that identifies a request; undefined without a session cookie, or with an `Authorization` header. Throws
@@ -109,18 +124,18 @@ export const sessionOf = async (deps: SessionCheck, exchange: Exchange): Promise
 
 /**
  * Throws `FORBIDDEN` if a session's request changes state and was not sent by the console, or if its role may only read;
- * `RATE_LIMIT_EXCEEDED` if the session or all of its account's send too many.
+ * `RATE_LIMIT_EXCEEDED` if the session or all of its account's, or of operators, send too many.
  */
 export const admitSession = (
   { hashKey, sessions, publicUrl }: SessionCheck,
   { headers, session }: Pick<Exchange, 'headers'> & { readonly session: ActiveSession },
-  { changesState, forViewers = false }: Effect,
+  { changesState, forViewers = false, isOfAccount = true }: Effect,
 ): void => {
   if (changesState) {
     assertSameOrigin({ headers }, publicUrl())
     assertCsrfToken({ headers }, csrfTokenOf(hashKey, sessionTokenOf(headers, publicUrl()) ?? ''))
-    if (session.role === 'viewer' && !forViewers)
-      throw new AppError('FORBIDDEN', { publicMessage: 'A viewer may only read; ask an owner for another role.' })
+    const publicMessage = forViewers ? undefined : readOnlyReason(session, isOfAccount)
+    if (publicMessage !== undefined) throw new AppError('FORBIDDEN', { publicMessage })
   }
-  takeFrom(sessions.limit, { network: session.id, site: session.accountId })
+  takeFrom(sessions.limit, { network: session.id, site: isOperator(session) ? 'operators' : (session.accountId ?? '') })
 }

@@ -1,7 +1,9 @@
 import { isId } from '#shared/db/is-id.ts'
 import {
+  type ActiveSession,
   endSession,
   findSession,
+  isOperator,
   listOwnAccounts,
   listSessions,
   type Session,
@@ -21,10 +23,10 @@ const signInInput = createBodyReader(object({ token: text(undefined, { maxLength
 
 const noStore = { 'cache-control': 'no-store' }
 
-/** A session and its CSRF token, for the page of the console. */
+/** A session and its CSRF token, for the page of the console; `account` is null for an operator who views none. */
 const sessionBody = (session: Session, csrfToken: string) => ({
   csrf_token: csrfToken,
-  account: { id: session.accountId, name: session.accountName, plan: session.plan },
+  account: session.accountId === null ? null : { id: session.accountId, name: session.accountName, plan: session.plan },
   role: session.role,
   email: session.email,
   created_at: session.createdAt,
@@ -32,10 +34,14 @@ const sessionBody = (session: Session, csrfToken: string) => ({
   idle_expires_at: session.idleExpiresAt,
 })
 
-const requireSession = ({ session }: Exchange): Session => {
+/** The session of a request. Throws `UNAUTHORIZED` without one. */
+export const requireSession = ({ session }: Exchange): ActiveSession => {
   if (!session) throw new AppError('UNAUTHORIZED', { publicMessage: 'Not signed in.' })
   return session
 }
+
+/** The account whose sessions one may list and end; null: those of operators. */
+const homeOf = (session: Session): string | null => (isOperator(session) ? null : session.accountId)
 
 const signIn: Served = {
   name: 'console_sign_in',
@@ -81,7 +87,7 @@ const signOut: Served = {
   forViewers: true,
   run: async ({ database, publicUrl }, exchange) => {
     const session = requireSession(exchange)
-    await endSession(database, { ...session, by: session })
+    await endSession(database, { id: session.id, accountId: homeOf(session), by: session })
     return { status: 204, headers: { 'set-cookie': sessionCookie(publicUrl()) } }
   },
 }
@@ -92,9 +98,9 @@ const list: Served = {
   path: '/api/sessions',
   access: 'session',
   run: async ({ database }, exchange) => {
-    const { id: ownId, accountId } = requireSession(exchange)
-    const found = await listSessions(database, accountId)
-    return { status: 200, body: { data: found.map((each) => ({ ...each, is_current: each.id === ownId })) } }
+    const session = requireSession(exchange)
+    const found = await listSessions(database, homeOf(session))
+    return { status: 200, body: { data: found.map((each) => ({ ...each, is_current: each.id === session.id })) } }
   },
 }
 
@@ -105,7 +111,7 @@ const endOne: Served = {
   access: 'session',
   run: async ({ database }, exchange) => {
     const by = requireSession(exchange)
-    orNotFound(await endSession(database, { accountId: by.accountId, id: pathId(exchange), by }))
+    orNotFound(await endSession(database, { accountId: homeOf(by), id: pathId(exchange), by }))
     return { status: 204 }
   },
 }
@@ -137,5 +143,5 @@ const switchTo: Served = {
   },
 }
 
-/** Sign in, show the session and sign out; list an account's sessions and end one of them; switch to another account. Paths are below `/console`. */
+/** Sign in, show the session and sign out; list the sessions of its account, or of operators, and end one of them; switch to another account. Paths are below `/console`. */
 export const sessionOperations: readonly Served[] = [signIn, showSession, signOut, list, endOne, listAccounts, switchTo]

@@ -1,10 +1,14 @@
-import { integer, text } from './setting.ts'
+import { flag, integer, text } from './setting.ts'
 
 /** Settings of the console, which the gateway serves. */
 export const consoleSettings = {
   consoleFolder: text('CONSOLE_FOLDER', {
     help: 'folder with the built console; empty: `.tools/console` of the project',
     fallback: '',
+  }),
+  consoleOperators: flag('CONSOLE_OPERATORS', {
+    help: 'whether operators may sign in to the console on the public port',
+    fallback: true,
   }),
   sessionSeconds: integer('SESSION_SECONDS', {
     help: 'time after which a session of the console ends, however it is used',

@@ -8,11 +8,15 @@ export const SignInLink = defineEntity({
   tableName: 'sign_in_link',
   properties: {
     tokenHash: p.type(Buffer).columnType('bytea').primary(),
-    account: () => p.manyToOne(Account).deleteRule('cascade').updateRule('no action').index('sign_in_link_account'),
+    /** Null: of an operator. */
+    account: () =>
+      p.manyToOne(Account).nullable().deleteRule('cascade').updateRule('no action').index('sign_in_link_account'),
     role: p.text(),
     /** Whose session it starts; null: that of anybody to whom an operator gave it. */
     member: () =>
       p.manyToOne(Member).nullable().deleteRule('cascade').updateRule('no action').index('sign_in_link_member'),
+    /** Of an operator's link: the session that it starts. */
+    sessionId: p.uuid().nullable(),
     expiresAt: p.datetime().columnType('timestamptz').index('sign_in_link_expires_at'),
   },
 })

@@ -1,0 +1,53 @@
+import { Time } from '#console/components/time.tsx'
+import { texts } from '#console/text/texts.ts'
+import type { AuditEntry } from './records.ts'
+
+const words = texts.operator.audit
+
+const detailOf = ({ detail }: AuditEntry) =>
+  Object.entries(detail)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
+
+/** Recorded changes in rows. */
+export const AuditTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">{words.time}</th>
+        <th scope="col">{words.action}</th>
+        <th scope="col" class="wide">
+          {words.actor}
+        </th>
+        <th scope="col" class="wide">
+          {words.target}
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {entries.map((entry) => (
+        <tr key={entry.id}>
+          <td class="nowrap">
+            <Time at={entry.at} />
+          </td>
+          <td class="main-cell">
+            <code class="ellipsis">{entry.action}</code>
+            <span class="below ellipsis muted" title={detailOf(entry)}>
+              {detailOf(entry)}
+            </span>
+            <div class="narrow">
+              <code class="below ellipsis">{entry.actor}</code>
+              <code class="below ellipsis">{entry.target}</code>
+            </div>
+          </td>
+          <td class="wide">
+            <code>{entry.actor}</code>
+          </td>
+          <td class="wide">
+            <code>{entry.target}</code>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

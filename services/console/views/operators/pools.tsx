@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/preact-query'
+import { Page, Section } from '#console/components/page.tsx'
+import { Loaded } from '#console/components/state.tsx'
+import { formatCount, formatDuration, formatName } from '#console/text/format.ts'
+import { texts } from '#console/text/texts.ts'
+import { Decisions } from './decisions.tsx'
+import { FindCapture } from './find-capture.tsx'
+import { QueuedAccounts } from './queued-accounts.tsx'
+import { operatorPath, type PoolState } from './records.ts'
+import { useRefreshed } from './refreshed.ts'
+import { Workers } from './workers.tsx'
+
+const words = texts.operator.pools
+
+const Figures = ({ pool: { pending, processing, oldest_seconds: oldest, workers } }: { pool: PoolState }) => {
+  const sum = (field: 'slots' | 'busy') => workers.reduce((total, worker) => total + worker[field], 0)
+  const ready = workers.filter(({ state }) => state === 'ready').length
+  const figures = [
+    [words.waiting, formatCount(pending)],
+    [words.running, formatCount(processing)],
+    [words.oldest, pending === 0 ? texts.common.none : formatDuration(oldest * 1000)],
+    [words.workersReady, words.of(ready, workers.length)],
+    [words.slots, words.of(sum('busy'), sum('slots'))],
+  ] as const
+  return (
+    <dl class="figures">
+      {figures.map(([label, value]) => (
+        <div key={label} class="card">
+          <dt>{label}</dt>
+          <dd class="figure">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const Lanes = ({ lanes }: Pick<PoolState, 'lanes'>) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">{words.lane}</th>
+        <th scope="col" class="number">
+          {words.waiting}
+        </th>
+        <th scope="col" class="number">
+          {words.running}
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {lanes.map(({ lane, pending, processing }) => (
+        <tr key={lane}>
+          <td>{words.lanes[lane] ?? lane}</td>
+          <td class="number">{formatCount(pending)}</td>
+          <td class="number">{formatCount(processing)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const Pool = ({ pool }: { pool: PoolState }) => (
+  <Section title={formatName(pool.pool)}>
+    <Figures pool={pool} />
+    <Lanes lanes={pool.lanes} />
+    {pool.browser_pools.length === 0 && <p class="muted">{words.noDecision}</p>}
+    {pool.browser_pools.map((each) => (
+      <Decisions key={each.name} pool={each} />
+    ))}
+    <Workers workers={pool.workers} />
+  </Section>
+)
+
+/** The pools: what waits, how their size was decided, and what each worker does. */
+export const Pools = () => {
+  const query = useQuery<{ data: readonly PoolState[] }>({ queryKey: [`${operatorPath}/pools`], ...useRefreshed() })
+  return (
+    <Page title={texts.operator.pages.pools}>
+      <FindCapture />
+      <Loaded query={query}>{({ data }) => data.map((pool) => <Pool key={pool.pool} pool={pool} />)}</Loaded>
+      <QueuedAccounts />
+    </Page>
+  )
+}

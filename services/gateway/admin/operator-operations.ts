@@ -1,0 +1,33 @@
+import { AppError } from '#shared/errors/app-error.ts'
+import { operatorActor } from '#gateway/db/sessions.ts'
+import { readJson } from '#gateway/http/input.ts'
+import { viewOperations } from '#gateway/operations/console/view-account.ts'
+import type { Served } from '#gateway/operations/operation.ts'
+import type { Admin, AdminRoute } from './admin-route.ts'
+import { adminRoutes } from './admin-routes.ts'
+
+const nameOf = ({ method, path }: AdminRoute): string =>
+  `operator_${`${method}${path}`.toLowerCase().replaceAll(/\W+/g, '_')}`
+
+const toServed = (admin: Admin, route: AdminRoute): Served => ({
+  name: nameOf(route),
+  method: route.method,
+  path: `/api/operator${route.path}`,
+  access: 'operator',
+  run: async (_context, exchange) => {
+    const { session, params, query } = exchange
+    if (!session) throw new AppError('UNAUTHORIZED')
+    const request = { actor: operatorActor(session), id: params['id'] ?? '', query, readJson: () => readJson(exchange) }
+    const data = await route.run(admin, request)
+    return data === undefined ? { status: 204 } : { status: 200, body: { data } }
+  },
+})
+
+/**
+ * What operators may request in the console, below `/console`: the operations of the admin API, but for those that give out
+ * credentials, which would outlive a stolen session; and to look into an account.
+ */
+export const operatorOperations = (admin: Admin): readonly Served[] => [
+  ...viewOperations,
+  ...adminRoutes.filter(({ givesCredential }) => !givesCredential).map((route) => toServed(admin, route)),
+]
