@@ -1,7 +1,14 @@
 import { type Command, commonFlags } from './command.ts'
 import { table } from './table.ts'
 
-const flagLine = (name: string, flag: Command['flags'][string]): readonly [string, string] => {
+/** The operands in the usage of a command, without flags. */
+export const operandsOf = (usage: string): string[] => {
+  const [beforeFlags = ''] = usage.split(/ [[-]/, 1)
+  return beforeFlags.split(' ').filter((word) => /^[A-Z_]+$/.test(word))
+}
+
+/** The form of a flag and its description. */
+export const flagLine = (name: string, flag: Command['flags'][string]): readonly [string, string] => {
   const short = flag.short ? `-${flag.short}, ` : ''
   const value = flag.value ? ` ${flag.value}` : ''
   return [`${short}--${name}${value}${flag.multiple ? ' …' : ''}`, flag.help]

@@ -1,6 +1,6 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { showAccount } from '#shared/db/accounts.ts'
-import { cancelPending, countQueue } from '#gateway/db/account-queue.ts'
+import { cancelPending, countQueue } from '#shared/db/account-queue.ts'
 import { noteChange } from '#shared/db/audit.ts'
 import { recountMeters } from '#shared/db/recount-meters.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -136,7 +136,7 @@ export const queueRoutes: readonly AdminRoute[] = [
   {
     method: 'POST',
     path: '/accounts/:id/meters/recount',
-    run: async ({ database }, { id }) => ({ corrected: await recountMeters(database, id, 'admin') }),
+    run: async ({ database }, { actor, id }) => ({ corrected: await recountMeters(database, id, actor) }),
   },
   {
     method: 'POST',
