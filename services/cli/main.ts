@@ -40,6 +40,7 @@ await runMain('cli', async ({ env, stop }) => {
     note: (line) => process.stderr.write(`${line}\n`),
     terminal: screenOf(process.stdout),
     progress: screenOf(process.stderr),
+    input: process.stdin,
     ask: process.stdin.isTTY && process.stderr.isTTY ? createAsk(stop) : undefined,
   })
 })

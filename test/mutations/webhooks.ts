@@ -71,7 +71,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Signature',
-    at: 'services/webhooks/sign-body.ts > keyOf',
+    at: 'services/shared/net/sign-body.ts > keyOf',
     replace: '$secret.replace($$args)',
     by: '$secret',
   },

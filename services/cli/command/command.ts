@@ -33,6 +33,8 @@ export type CommandContext = {
   readonly terminal?: Screen | undefined
   /** Standard error, for the progress of long work; undefined if it is not a terminal. */
   readonly progress?: Screen | undefined
+  /** Standard input. */
+  readonly input?: AsyncIterable<Buffer> | undefined
   /** Asks the person at the terminal and returns the line that they type; undefined if there is none. */
   readonly ask?: ((question: string) => Promise<string>) | undefined
 }
