@@ -41,5 +41,6 @@ export const commands: CommandTable = {
   'cluster keys': async () => (await import('./cluster/cluster-keys.ts')).clusterKeys,
   'cluster account': async () => (await import('./cluster/cluster-account.ts')).clusterAccount,
   'cluster crd': async () => (await import('./cluster/cluster-crd.ts')).clusterCrd,
+  completion: async () => (await import('./completion.ts')).createCompletion(commands),
   migrate: async () => (await import('./migrate.ts')).migrateDatabase,
 }

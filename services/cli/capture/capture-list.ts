@@ -11,7 +11,7 @@ const concurrencyMax = 64
 const slugMax = 80
 
 /** Bounds of `--concurrency`. */
-export const concurrency = { min: 1, max: concurrencyMax, fallback: 4 }
+const concurrency = { min: 1, max: concurrencyMax, fallback: 4 }
 
 const unusable = (folder: string, reason: string | undefined) =>
   new AppError('CONFIGURATION', {
@@ -44,17 +44,14 @@ export type CaptureListOptions = {
   readonly extensionOf: (record: CaptureRecord) => string
 }
 
-/** `capture --from`: captures the addresses of a list into a folder. Throws `SERVICE_UNAVAILABLE` if any failed. */
-export const captureList = async (
-  context: CommandContext,
-  args: ParsedArgs,
-  { at, parameters, followMs, extensionOf }: CaptureListOptions,
-): Promise<void> => {
-  const addresses = await readAddresses(flagText(args, 'from') ?? '-', context.input)
-  const workers = Math.min(flagCount(args, 'concurrency', concurrency), addresses.length)
-  const folder = resolve(flagText(args, 'output') ?? 'captures')
-  await openFolder(folder)
-  using progress = createProgress(context.env['TERM'] === 'dumb' ? undefined : context.progress)
+const captureInto = async (
+  folder: string,
+  addresses: readonly Address[],
+  { env, progress: screen, stop }: CommandContext,
+  { workers, options }: { readonly workers: number; readonly options: CaptureListOptions },
+): Promise<Ended[]> => {
+  const { at, parameters, followMs, extensionOf } = options
+  using progress = createProgress(env['TERM'] === 'dumb' ? undefined : screen)
   const deps = {
     capture: (url: string) => captureViaHttp(at, { ...parameters, url }, followMs),
     store: async (address: Address, { record, image }: { record: CaptureRecord; image: Buffer }) => {
@@ -65,10 +62,22 @@ export const captureList = async (
       return file
     },
     progressed: progress.show,
-    stop: context.stop,
+    stop,
   }
-  const captures = await captureMany(deps, addresses, workers)
-  progress[Symbol.dispose]()
+  return await captureMany(deps, addresses, workers)
+}
+
+/** `capture --from`: captures the addresses of a list into a folder. Throws `SERVICE_UNAVAILABLE` if any failed. */
+export const captureList = async (
+  context: CommandContext,
+  args: ParsedArgs,
+  options: CaptureListOptions,
+): Promise<void> => {
+  const addresses = await readAddresses(flagText(args, 'from') ?? '-', context.input)
+  const workers = Math.min(flagCount(args, 'concurrency', concurrency), addresses.length)
+  const folder = resolve(flagText(args, 'output') ?? 'captures')
+  await openFolder(folder)
+  const captures = await captureInto(folder, addresses, context, { workers, options })
   const failures = captures.flatMap((end) => ('error' in end ? [end] : []))
   const completed = captures.length - failures.length
   const lines = failures.map(({ line, url, error }) => `line ${line}: ${url}: ${error.code}: ${error.message}`)
