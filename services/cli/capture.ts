@@ -2,6 +2,7 @@ import { access, constants, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
+import { systemReason } from '#local/system-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import {
   type Command,
@@ -71,7 +72,9 @@ const formatFor = (output: string | undefined, supplied: unknown): { readonly fo
 }
 
 const unwritable = (file: string, code: string | undefined) =>
-  new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${file} cannot be written (${code}); choose another with -o` })
+  new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage: `${file} cannot be written (${systemReason(code)}); choose another with -o`,
+  })
 
 /** Fails before the capture is charged if its file cannot be written. */
 const assertWritable = async (file: string): Promise<void> => {

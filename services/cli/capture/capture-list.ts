@@ -1,5 +1,6 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { systemReason } from '#local/system-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type CommandContext, flagCount, flagText, type ParsedArgs } from '#cli/command/command.ts'
 import { createProgress } from '#cli/command/progress.ts'
@@ -15,7 +16,7 @@ const concurrency = { min: 1, max: concurrencyMax, fallback: 4 }
 
 const unusable = (folder: string, reason: string | undefined) =>
   new AppError('CONFIGURATION', {
-    publicMessage: `${folder} cannot be used (${reason}); choose another folder with -o`,
+    publicMessage: `${folder} cannot be used (${systemReason(reason)}); choose another folder with -o`,
   })
 
 const openFolder = async (folder: string): Promise<void> => {
