@@ -13,7 +13,7 @@ import {
   type ParsedArgs,
   UsageError,
 } from './command/command.ts'
-import { captureViaHttp, type CaptureRecord } from './http-interface.ts'
+import { captureViaHttp, type CaptureRecord } from './http/http-interface.ts'
 import { findInterface } from './installation.ts'
 
 /** How long a queued capture is polled. */

@@ -8,7 +8,7 @@ import {
   type ParsedArgs,
 } from './command/command.ts'
 import { table } from './command/table.ts'
-import { callInterface } from './http-interface.ts'
+import { callInterface } from './http/http-interface.ts'
 import { findInterface } from './installation.ts'
 
 type Webhook = {

@@ -1,5 +1,5 @@
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { toRecord, webhookData } from '#shared/db/record.ts'
+import { toRecord, toWebhookRecord } from '#shared/db/record.ts'
 import type { TakenDelivery } from './db/take-deliveries.ts'
 
 /** The body of a delivery; undefined if its capture or batch was deleted. */
@@ -8,6 +8,6 @@ export const renderBody = (
   capture: FoundCapture | undefined,
   publicUrl: string,
 ): string | undefined => {
-  const data = eventData ?? (capture && webhookData(toRecord(capture, publicUrl)))
+  const data = eventData ?? (capture && toWebhookRecord(toRecord(capture, publicUrl)))
   return data && JSON.stringify({ event, data, sent_at: sentAt })
 }

@@ -4,7 +4,7 @@ import { systemReason } from '#local/system-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type CommandContext, flagCount, flagText, type ParsedArgs } from '#cli/command/command.ts'
 import { createProgress } from '#cli/command/progress.ts'
-import { captureViaHttp, type CaptureRecord, type HttpInterface } from '#cli/http-interface.ts'
+import { captureViaHttp, type CaptureRecord, type HttpInterface } from '#cli/http/http-interface.ts'
 import { captureMany, type Ended } from './capture-many.ts'
 import { type Address, readAddresses } from './read-addresses.ts'
 

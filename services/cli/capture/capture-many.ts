@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Progress } from '#cli/command/progress.ts'
-import type { Captured, CaptureRecord } from '#cli/http-interface.ts'
+import type { Captured, CaptureRecord } from '#cli/http/http-interface.ts'
 import type { Address } from './read-addresses.ts'
 
 /** The longest wait for the minute limit or room in the queue, and how often an address waits for it. */

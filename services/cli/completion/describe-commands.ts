@@ -26,11 +26,14 @@ const describeFlag = ([name, { type, value = '', short, help }]: readonly [strin
   value: type === 'boolean' ? 'none' : pathValues.includes(value) ? 'path' : 'text',
 })
 
-const describe = (name: string, { summary, flags }: Command): DescribedCommand => ({
-  words: name.split(' ') as unknown as DescribedCommand['words'],
-  summary,
-  flags: Object.entries<Flag>({ ...flags, ...commonFlags }).map(describeFlag),
-})
+const describe = (name: string, { summary, flags }: Command): DescribedCommand => {
+  const [first = '', second] = name.split(' ')
+  return {
+    words: second === undefined ? [first] : [first, second],
+    summary,
+    flags: Object.entries<Flag>({ ...flags, ...commonFlags }).map(describeFlag),
+  }
+}
 
 /** All commands with their flags, in the order of the table. */
 export const describeCommands = (table: CommandTable): Promise<DescribedCommand[]> =>

@@ -1,5 +1,5 @@
-import { type HttpInterface, send } from '#cli/http-interface.ts'
-import { webhookData } from '#shared/db/record.ts'
+import { type HttpInterface, send } from '#cli/http/http-interface.ts'
+import { toWebhookRecord } from '#shared/db/record.ts'
 
 const perPage = 100
 /** Pages of one poll: 2,000 captures. */
@@ -71,7 +71,7 @@ export class EventFollower {
     this.#from = bounds.toSorted().at(-1)
     const captures = fresh.map((record) => ({
       event: record.status === 'completed' ? ('screenshot.completed' as const) : ('screenshot.failed' as const),
-      data: webhookData(record),
+      data: toWebhookRecord(record),
     }))
     return [...captures, ...batches]
   }

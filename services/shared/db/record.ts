@@ -24,8 +24,8 @@ export const webhookFields = {
   failed: ['id', 'status', 'url', 'error', 'created_at'],
 } as const
 
-/** What webhooks carry of the record of a capture that has ended: its fields of the contract; `metadata` if requested, `cached` only for a cache hit. */
-export const webhookData = (record: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+/** The part of the record of a capture that has ended that its webhooks carry: its fields of the contract; `metadata` if requested, `cached` only for a cache hit. */
+export const toWebhookRecord = (record: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   const names = webhookFields[record['status'] === 'completed' ? 'completed' : 'failed']
   return {
     ...Object.fromEntries(names.flatMap((name) => (name in record ? [[name, record[name]]] : []))),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { captureMany, type CaptureManyDeps } from '#cli/capture/capture-many.ts'
 import type { Progress } from '#cli/command/progress.ts'
-import type { CaptureRecord } from '#cli/http-interface.ts'
+import type { CaptureRecord } from '#cli/http/http-interface.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
 const addresses = (count: number) =>

@@ -1,6 +1,6 @@
-import { type Command, dataFlag } from '#cli/command/command.ts'
-import { table } from '#cli/command/table.ts'
-import { withDatabase } from '#cli/with-database.ts'
+import { type Command, dataFlag } from './command/command.ts'
+import { table } from './command/table.ts'
+import { withDatabase } from './with-database.ts'
 import { listPlans } from '#shared/db/plans.ts'
 
 const limit = (value: number | null, unit: string) => (value === null ? 'no limit' : `${value} ${unit}`)

@@ -47,22 +47,19 @@ const json = async <T>(...args: readonly string[]): Promise<T> => {
 
 t.testdir()
 
-t.test(
-  'cli service: captures the addresses of a file into a folder, without a bar if there is no terminal',
-  async (t) => {
-    const list = join(t.testdir(), 'list.txt')
-    await writeFile(list, `# pages\n${page}\n\n${page}?second\n`)
-    const folder = join(t.testdirName, 'images')
-    const { code, out, errors } = await run(['capture', '--from', list, '-o', folder, '-p', 'format=webp'])
-    t.match({ code, errors }, { code: 0, errors: '' })
-    t.match(out, /^2 of 2 captured into .*images\n$/)
-    const names = (await readdir(folder)).toSorted()
-    t.match(names, [/^00002-127\.0\.0\.1-\d+-index\.html\.webp$/, /^00004-.*\.webp$/])
-    t.match(await sharp(join(folder, names[0] ?? '')).metadata(), { format: 'webp' })
-  },
-)
+t.test('cli http: captures the addresses of a file into a folder, without a bar if there is no terminal', async (t) => {
+  const list = join(t.testdir(), 'list.txt')
+  await writeFile(list, `# pages\n${page}\n\n${page}?second\n`)
+  const folder = join(t.testdirName, 'images')
+  const { code, out, errors } = await run(['capture', '--from', list, '-o', folder, '-p', 'format=webp'])
+  t.match({ code, errors }, { code: 0, errors: '' })
+  t.match(out, /^2 of 2 captured into .*images\n$/)
+  const names = (await readdir(folder)).toSorted()
+  t.match(names, [/^00002-127\.0\.0\.1-\d+-index\.html\.webp$/, /^00004-.*\.webp$/])
+  t.match(await sharp(join(folder, names[0] ?? '')).metadata(), { format: 'webp' })
+})
 
-t.test('cli service: captures that fail are listed, and the command fails after all others', async (t) => {
+t.test('cli http: captures that fail are listed, and the command fails after all others', async (t) => {
   const folder = join(t.testdir(), 'images')
   const capture = ['capture', '--from', '-', '-o', folder, '--concurrency', '2']
   const { code, out, errors } = await run([...capture, '--json'], `${missing}\n${page}\n`)
@@ -77,7 +74,7 @@ t.test('cli service: captures that fail are listed, and the command fails after 
   t.match((await run(capture, `${missing}\n`)).out, /^line 1: .*: DNS_FAILED: .*\n0 of 1 captured into /)
 })
 
-t.test('cli service: a list that cannot be captured is refused before anything is', async (t) => {
+t.test('cli http: a list that cannot be captured is refused before anything is', async (t) => {
   const folder = t.testdir({ file: '' })
   const from = ['capture', '--from', '-']
   t.match(await run(from, 'example.com'), { code: 2, out: '', errors: /--from, line 1: example\.com: must be/ })
@@ -91,7 +88,7 @@ t.test('cli service: a list that cannot be captured is refused before anything i
   t.match(await run([...from, '-o', join(folder, 'no/no')], page), { code: 1, errors: /cannot be used \(ENOENT\)/ })
 })
 
-t.test('cli service: draws a bar on a terminal, on standard error', async (t) => {
+t.test('cli http: draws a bar on a terminal, on standard error', async (t) => {
   const folder = join(t.testdir({ 'list.txt': page }), 'images')
   const command = `${program} capture --from ${join(t.testdirName, 'list.txt')} -o ${folder} --json >${t.testdirName}/out`
   const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
@@ -102,7 +99,7 @@ t.test('cli service: draws a bar on a terminal, on standard error', async (t) =>
 
 type Webhook = { id: string; secret: string }
 
-t.test('cli service: creates, lists, tests and deletes webhooks, and shows their deliveries', async (t) => {
+t.test('cli http: creates, lists, tests and deletes webhooks, and shows their deliveries', async (t) => {
   const url = 'https://127.0.0.1/hooks'
   const created = await json<Webhook>('webhook', 'create', url, '--event', 'batch.completed', '--description', 'Mine')
   t.match(created, { url, events: ['batch.completed'], description: 'Mine', secret: /^whsec_/ })
@@ -122,7 +119,7 @@ t.test('cli service: creates, lists, tests and deletes webhooks, and shows their
 
 type Heard = { event: string; data: { id: string }; forwarded: { status: number } }
 
-t.test('cli service: listen prints webhooks and forwards them, with body and signature of a webhook', async (t) => {
+t.test('cli http: listen prints webhooks and forwards them, with body and signature of a webhook', async (t) => {
   const received: { headers: IncomingHttpHeaders; body: string }[] = []
   const receiver = createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) })
@@ -167,7 +164,7 @@ t.test('cli service: listen prints webhooks and forwards them, with body and sig
   t.strictSame(await once(listening, 'exit'), [0, null])
 })
 
-t.test('cli service: listen refuses what it cannot use', async (t) => {
+t.test('cli http: listen refuses what it cannot use', async (t) => {
   const refused = (...args: string[]) => run(['listen', ...args])
   t.match(await refused('--forward', 'localhost:3000'), {
     code: 2,

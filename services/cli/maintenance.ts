@@ -1,5 +1,5 @@
-import { type Command, dataFlag } from '#cli/command/command.ts'
-import { withDatabase } from '#cli/with-database.ts'
+import { type Command, dataFlag } from './command/command.ts'
+import { withDatabase } from './with-database.ts'
 import { readMaintenance, setMaintenance } from '#shared/db/maintenance.ts'
 
 const maintenance = (name: 'show' | 'on' | 'off', summary: string): Command => ({

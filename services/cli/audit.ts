@@ -1,6 +1,6 @@
-import { type Command, dataFlag, flagCount, flagText } from '#cli/command/command.ts'
-import { table } from '#cli/command/table.ts'
-import { withDatabase } from '#cli/with-database.ts'
+import { type Command, dataFlag, flagCount, flagText } from './command/command.ts'
+import { table } from './command/table.ts'
+import { withDatabase } from './with-database.ts'
 import { listChanges } from '#shared/db/audit.ts'
 
 /** `audit list`: who changed what, latest first. */
