@@ -12,13 +12,13 @@ export URL OUT
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
-	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
 
 setup: ## installs what is missing: Node, npm packages, PostgreSQL, Chromium, NATS, fonts
 	@scripts/install-system.sh
 	@scripts/bootstrap.sh
 
-packages:
+packages: ## installs only Node, the npm packages, block lists and console
 	@scripts/bootstrap.sh
 
 up: setup ## starts the whole system on this machine until Ctrl-C
@@ -68,15 +68,15 @@ images: ## builds the images into .tools/images without a container engine (root
 
 check: packages ## types, lint, format, dead code, tidy rules, generated files
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-lint check-rules check-format check-dead check-pages
-check-lint:
+check-lint: ## the part of `make check` that lints, with types
 	oxlint
-check-format:
+check-format: ## the part of `make check` that checks the format
 	oxfmt --check
-check-dead:
+check-dead: ## the part of `make check` that finds unused code
 	knip
-check-pages:
+check-pages: ## the part of `make check` that compares generated files
 	node tools/docs/generate.ts --check
-check-rules:
+check-rules: ## the part of `make check` that checks the tidy rules
 	scripts/run-tests.sh --timeout=1800 test/tidy/rules.ts
 
 docs: packages ## writes the pages that are generated from the code

@@ -1,13 +1,40 @@
 # Functions for messages and for downloads of pinned files (sourced, POSIX sh).
 # Packages are downloaded with the machine's npm or pip, so that their configured mirrors and proxies are used.
 
-# say TEXT: prints a line about a step that is being done, not one that is skipped.
+# say TEXT: prints a line about a step that is being done, not one that is skipped. On a terminal, after start_work, the line
+# counts the seconds until the next step.
 say() {
-  printf 'setup: %s\n' "$*" >&2
+  end_step
+  if [ -z "${counts_steps:-}" ]; then
+    printf 'setup: %s\n' "$*" >&2
+    return
+  fi
+  printf 'setup: %s' "$*" >&2
+  count_seconds "$*" >&2 9>&- &
+  step=$!
+}
+
+# count_seconds TEXT: redraws the line every second for as long as the script runs, an hour at most.
+count_seconds() {
+  seconds=0
+  while [ "$seconds" -lt 3600 ] && sleep 1 && kill -0 $$ 2>/dev/null; do
+    seconds=$((seconds + 1))
+    printf '\rsetup: %s (%s s)' "$1" "$seconds"
+  done
+}
+
+end_step() {
+  [ -n "${step:-}" ] || return 0
+  # A shell that was just started may lose any other signal.
+  kill -KILL "$step" 2>/dev/null || true
+  wait "$step" 2>/dev/null || true
+  step=
+  echo >&2
 }
 
 # die TEXT: prints what is wrong and what to do, and exits 1.
 die() {
+  end_step
   printf 'setup: %s\n' "$*" >&2
   exit 1
 }
@@ -77,7 +104,7 @@ fetch_wheel() {
 
 # start_work [LOCK [SECONDS]]: takes the lock of that name in .tools (default: that of set-up), waiting at most 10 minutes or
 # SECONDS, then creates the temporary folder $work in .tools, from which finished files can be renamed into place. The folder
-# is removed when the script exits.
+# is removed when the script exits. From now on a terminal shows how long each step takes.
 start_work() {
   umask 022
   mkdir -p .tools
@@ -86,8 +113,9 @@ start_work() {
     flock -w "${2:-600}" 9 || die "another set-up has held .tools/${1:-lock} for ${2:-600} seconds."
   fi
   work=$(mktemp -d "$PWD/.tools/work.XXXXXX")
-  trap 'rm -rf "$work"' EXIT
+  trap 'end_step; rm -rf "$work"' EXIT
   trap 'exit 1' HUP INT TERM
+  if [ -t 2 ] && [ "${TERM:-dumb}" != dumb ]; then counts_steps=true; fi
 }
 
 # use_npm_settings: lets the pinned npm find the machine-wide settings of the machine's npm, which has a different prefix.

@@ -1,5 +1,15 @@
-import { accountToJson, createAccount, listAccounts, setPlan } from '#shared/db/accounts.ts'
-import { type Command, dataFlag, requiredText } from './command/command.ts'
+import {
+  accountToJson,
+  type AccountView,
+  createAccount,
+  listAccounts,
+  orderErasure,
+  setDisabled,
+  setPlan,
+  showAccount,
+} from '#shared/db/accounts.ts'
+import { type Command, dataFlag, requiredText, yesFlag } from './command/command.ts'
+import { confirm } from './command/confirm.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -52,5 +62,70 @@ export const accountSetPlan: Command = {
     const [id = '', plan = ''] = args.operands
     await withDatabase(env, args, (database) => setPlan(database, id, plan, 'command line'))
     print({ json: { id, plan }, text: `account ${id} is on plan ${plan}` })
+  },
+}
+
+const state = ({ disabledAt, erasingAt }: AccountView): string => {
+  if (erasingAt !== null) return `being erased since ${erasingAt}`
+  return disabledAt === null ? 'enabled' : `disabled since ${disabledAt}`
+}
+
+/** `account show`: one account with its state. */
+export const accountShow: Command = {
+  usage: 'account show ID [--data DIR]',
+  summary: 'shows an account',
+  flags: { data: dataFlag },
+  run: async ({ env, print }, args) => {
+    const [id = ''] = args.operands
+    const account = await withDatabase(env, args, (database) => showAccount(database, id))
+    const { name, email, plan, createdAt } = account
+    print({
+      json: accountToJson(account),
+      text: table([
+        ['account', account.id],
+        ['name', name],
+        ['email', email],
+        ['plan', plan],
+        ['created', createdAt],
+        ['state', state(account)],
+      ]),
+    })
+  },
+}
+
+const switchCommand = (name: 'disable' | 'enable', summary: string): Command => ({
+  usage: `account ${name} ID [--data DIR]`,
+  summary,
+  flags: { data: dataFlag },
+  run: async ({ env, print }, args) => {
+    const [id = ''] = args.operands
+    const account = await withDatabase(env, args, async (database) => {
+      await setDisabled(database, id, name === 'disable', 'command line')
+      return showAccount(database, id)
+    })
+    print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })
+  },
+})
+
+/** `account disable`: makes its keys invalid immediately. */
+export const accountDisable = switchCommand('disable', 'makes the keys of an account invalid; its captures continue')
+
+/** `account enable`: undoes `account disable`. */
+export const accountEnable = switchCommand('enable', 'makes the keys of a disabled account valid again')
+
+/** `account erase`: orders the erasure of an account, after a confirmation; the ledger carries it out. */
+export const accountErase: Command = {
+  usage: 'account erase ID [--yes] [--data DIR]',
+  summary: 'erases an account with its keys, captures and images',
+  flags: { yes: yesFlag, data: dataFlag },
+  run: async (context, args) => {
+    const [id = ''] = args.operands
+    const account = await withDatabase(context.env, args, async (database) => {
+      const { name, email } = await showAccount(database, id)
+      const effect = `erases account ${id} (${name}, ${email}) with its keys, captures and images for good`
+      await confirm(context, args, { effect, name: name || id })
+      return orderErasure(database, id, 'command line')
+    })
+    context.print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })
   },
 }

@@ -2,9 +2,18 @@ import { access, constants, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
+import { systemReason } from '#local/system-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Command, dataFlag, flagText, flagTexts, type ParsedArgs, UsageError } from './command/command.ts'
-import { captureViaHttp, type CaptureRecord } from './http-interface.ts'
+import {
+  type Command,
+  type CommandContext,
+  dataFlag,
+  flagText,
+  flagTexts,
+  type ParsedArgs,
+  UsageError,
+} from './command/command.ts'
+import { captureViaHttp, type CaptureRecord } from './http/http-interface.ts'
 import { findInterface } from './installation.ts'
 
 /** How long a queued capture is polled. */
@@ -64,7 +73,9 @@ const formatFor = (output: string | undefined, supplied: unknown): { readonly fo
 }
 
 const unwritable = (file: string, code: string | undefined) =>
-  new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${file} cannot be written (${code}); choose another with -o` })
+  new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage: `${file} cannot be written (${systemReason(code)}); choose another with -o`,
+  })
 
 /** Fails before the capture is charged if its file cannot be written. */
 const assertWritable = async (file: string): Promise<void> => {
@@ -90,9 +101,9 @@ export const readParameters = (args: ParsedArgs): Readonly<Record<string, unknow
   throw new UsageError(`-p ${name}: ${problems.join(', ')}`)
 }
 
-const defaultName = (mimeType: string | undefined): string => {
+const extensionOf = ({ mime_type: mimeType }: CaptureRecord): string => {
   const [format = 'bin'] = Object.entries(mediaTypes).find(([, mediaType]) => mediaType === mimeType) ?? []
-  return ['capture', format].join('.')
+  return `.${format}`
 }
 
 const describe = (record: CaptureRecord, file: string): string => {
@@ -106,16 +117,43 @@ const describe = (record: CaptureRecord, file: string): string => {
   ].join('\n')
 }
 
-/** `capture`: captures a page or a file with the running service and writes the image. */
+const captureOne = async ({ env, stop, print, note, write }: CommandContext, args: ParsedArgs): Promise<void> => {
+  const source = await readSource(args.operands[0] ?? '')
+  const output = flagText(args, 'output')
+  const toStandardOutput = output === '-'
+  if (toStandardOutput && args.flags['json'] === true) {
+    throw new UsageError('-o - and --json both need the standard output')
+  }
+  const supplied = readParameters(args)
+  const parameters = { ...formatFor(output, supplied['format']), ...supplied, ...source }
+  if (!toStandardOutput) await assertWritable(resolve(output ?? 'capture.png'))
+  const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, followMs)
+  if (!image) {
+    const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
+    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })
+  }
+  if (toStandardOutput) {
+    write(image)
+    return note(describe(record, 'standard output'))
+  }
+  const file = resolve(output ?? `capture${extensionOf(record)}`)
+  await writeFile(file, image).catch((error: NodeJS.ErrnoException) => {
+    throw unwritable(file, error.code)
+  })
+  print({ json: { ...record, file }, text: describe(record, file) })
+}
+
+/** `capture`: captures a page or a file with the running service and writes the image; with `--from` a list of addresses. */
 export const capture: Command = {
-  usage: 'capture SOURCE [-o FILE] [-p name=value]… [--data DIR]',
-  summary: `captures a URL, or a file ending in ${fileEndings}, with the running service`,
+  usage:
+    'capture SOURCE [-o FILE] [-p name=value]… [--data DIR], or capture --from FILE [-o FOLDER] [--concurrency N] [-p name=value]… [--data DIR]',
+  summary: `captures a URL, a file ending in ${fileEndings}, or the addresses of a list, with the running service`,
   flags: {
     output: {
       type: 'string',
       short: 'o',
       value: 'FILE',
-      help: 'where the image goes; its ending decides the format (default capture.png); - is the standard output',
+      help: 'where the image goes; its ending decides the format (default capture.png); - is the standard output; with --from the folder (default captures)',
     },
     parameter: {
       type: 'string',
@@ -124,31 +162,22 @@ export const capture: Command = {
       multiple: true,
       help: 'parameter of the capture as in the HTTP interface, such as full_page=true',
     },
+    from: {
+      type: 'string',
+      value: 'FILE',
+      help: 'list with one address per line, comments after #; - is the standard input',
+    },
+    concurrency: { type: 'string', value: 'N', help: 'captures of the list at a time, from 1 to 64 (default 4)' },
     data: dataFlag,
   },
-  run: async ({ env, stop, print, note, write }, args) => {
-    const source = await readSource(args.operands[0] ?? '')
-    const output = flagText(args, 'output')
-    const toStandardOutput = output === '-'
-    if (toStandardOutput && args.flags['json'] === true) {
-      throw new UsageError('-o - and --json both need the standard output')
+  operandsUnless: 'from',
+  run: async (context, args) => {
+    if (flagText(args, 'from') === undefined) {
+      if (flagText(args, 'concurrency') !== undefined) throw new UsageError('--concurrency needs --from')
+      return captureOne(context, args)
     }
-    const supplied = readParameters(args)
-    const parameters = { ...formatFor(output, supplied['format']), ...supplied, ...source }
-    if (!toStandardOutput) await assertWritable(resolve(output ?? 'capture.png'))
-    const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, followMs)
-    if (!image) {
-      const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
-      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })
-    }
-    if (toStandardOutput) {
-      write(image)
-      return note(describe(record, 'standard output'))
-    }
-    const file = resolve(output ?? defaultName(record.mime_type))
-    await writeFile(file, image).catch((error: NodeJS.ErrnoException) => {
-      throw unwritable(file, error.code)
-    })
-    print({ json: { ...record, file }, text: describe(record, file) })
+    const { captureList } = await import('./capture/capture-list.ts')
+    const at = { ...(await findInterface(context.env, args)), stop: context.stop }
+    await captureList(context, args, { at, parameters: readParameters(args), followMs, extensionOf })
   },
 }

@@ -1,6 +1,6 @@
-import { createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { type Command, dataFlag, flagText, flagTexts, requiredText } from './command/command.ts'
-import { readDuration } from './command/duration.ts'
+import { parseDuration, readDuration } from './command/duration.ts'
 import { findKeyPepper } from './installation.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
@@ -78,5 +78,41 @@ export const keyRevoke: Command = {
     const [id = ''] = args.operands
     await withDatabase(env, args, (database) => revokeKey(database, id, 'command line'))
     print({ json: { id, revoked: true }, text: `key ${id} is revoked` })
+  },
+}
+
+/** `key set-expiry`: changes when a key expires, effective immediately. */
+export const keySetExpiry: Command = {
+  usage: 'key set-expiry KEY_ID TIME [--data DIR]',
+  summary: 'changes when an API key expires: a time from now such as 90d, or never',
+  flags: { data: dataFlag },
+  run: async ({ env, print }, args) => {
+    const [id = '', time = ''] = args.operands
+    const expiresAt = time === 'never' ? null : new Date(Date.now() + parseDuration(`TIME ${time}`, time))
+    await withDatabase(env, args, (database) => changeKey(database, id, { expiresAt }, 'command line'))
+    const json = { id, expires_at: expiresAt?.toISOString() ?? null }
+    print({ json, text: `key ${id} ${json.expires_at === null ? 'never expires' : `expires at ${json.expires_at}`}` })
+  },
+}
+
+/** `key set-domains`: replaces the hosts to whose pages a key is restricted. */
+export const keySetDomains: Command = {
+  usage: 'key set-domains KEY_ID [--domain D]… [--data DIR]',
+  summary: 'restricts an API key to pages of these domains; without --domain it may be used anywhere',
+  flags: {
+    domain: {
+      type: 'string',
+      value: 'D',
+      multiple: true,
+      help: 'host, or *.host, to whose pages its use is restricted',
+    },
+    data: dataFlag,
+  },
+  run: async ({ env, print }, args) => {
+    const [id = ''] = args.operands
+    const domains = flagTexts(args, 'domain')
+    await withDatabase(env, args, (database) => changeKey(database, id, { domains }, 'command line'))
+    const text = domains.length === 0 ? 'may be used from anywhere' : `is restricted to ${domains.join(', ')}`
+    print({ json: { id, domains }, text: `key ${id} ${text}` })
   },
 }

@@ -1,6 +1,6 @@
 import { readParameters, readSource } from './capture.ts'
 import { type Command, dataFlag, requiredText } from './command/command.ts'
-import { signLinkViaHttp } from './http-interface.ts'
+import { signLinkViaHttp } from './http/http-interface.ts'
 import { findInterface } from './installation.ts'
 
 /** `link`: signs a link that captures its source when it is viewed. The service signs, so that no secret is needed here. */

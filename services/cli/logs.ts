@@ -4,18 +4,12 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { dataPaths } from '#local/data-folder.ts'
-import { type Command, dataFlag, flagText, type ParsedArgs, UsageError } from './command/command.ts'
+import { type Command, dataFlag, flagCount, UsageError } from './command/command.ts'
 import { findDataFolder } from './installation.ts'
 
 const linesMax = 10_000
 /** Lines contain no URLs beyond a target's host; the longest are stack traces. */
 const bytesMax = 64 * 1024 * 1024
-
-const lineCount = (args: ParsedArgs): string => {
-  const lines = flagText(args, 'lines') ?? '100'
-  if (/^\d{1,5}$/.test(lines) && Number(lines) >= 1 && Number(lines) <= linesMax) return lines
-  throw new UsageError(`--lines ${lines}: must be a whole number from 1 to ${linesMax}`)
-}
 
 /** The log file of a service. Throws `UsageError` that lists the existing logs if there is none. */
 const readLog = async (folder: string, service: string): Promise<string> => {
@@ -37,7 +31,7 @@ export const logs: Command = {
   },
   run: async ({ env, stop, print }, args) => {
     const [service = ''] = args.operands
-    const lines = lineCount(args)
+    const lines = String(flagCount(args, 'lines', { min: 1, max: linesMax, fallback: 100 }))
     if (args.flags['follow'] && args.flags['json']) throw new UsageError('--follow: not with --json, which prints once')
     const path = await readLog(dataPaths(findDataFolder(env, args)).logs, service)
     if (args.flags['follow']) {

@@ -1,30 +1,11 @@
+import { once } from 'node:events'
 import { resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import { runMain } from '#shared/process/run-main.ts'
 import { takeHiddenFlags } from './command/hidden-flags.ts'
-import { type CommandTable, runCommand } from './command/run-command.ts'
-
-const commands: CommandTable = {
-  up: async () => (await import('./up.ts')).up,
-  down: async () => (await import('./down.ts')).down,
-  status: async () => (await import('./status.ts')).status,
-  top: async () => (await import('./top.ts')).top,
-  logs: async () => (await import('./logs.ts')).logs,
-  capture: async () => (await import('./capture.ts')).capture,
-  link: async () => (await import('./link.ts')).link,
-  'account create': async () => (await import('./accounts.ts')).accountCreate,
-  'account list': async () => (await import('./accounts.ts')).accountList,
-  'account set-plan': async () => (await import('./accounts.ts')).accountSetPlan,
-  'key create': async () => (await import('./keys.ts')).keyCreate,
-  'key list': async () => (await import('./keys.ts')).keyList,
-  'key revoke': async () => (await import('./keys.ts')).keyRevoke,
-  console: async () => (await import('./console.ts')).consoleLink,
-  'objects copy': async () => (await import('./objects-copy.ts')).objectsCopy,
-  doctor: async () => (await import('./doctor.ts')).doctor,
-  'cluster keys': async () => (await import('./cluster/cluster-keys.ts')).clusterKeys,
-  'cluster account': async () => (await import('./cluster/cluster-account.ts')).clusterAccount,
-  'cluster crd': async () => (await import('./cluster/cluster-crd.ts')).clusterCrd,
-  migrate: async () => (await import('./migrate.ts')).migrateDatabase,
-}
+import type { Screen } from './command/command.ts'
+import { runCommand } from './command/run-command.ts'
+import { commands } from './commands.ts'
 
 const args = [...process.argv.slice(2), ...takeHiddenFlags(process.env)]
 // URLs to capture may contain passwords, and every user of the machine can read the arguments of a process.
@@ -35,6 +16,21 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
+const screenOf = (stream: NodeJS.WriteStream): Screen | undefined =>
+  stream.isTTY
+    ? { write: (text) => stream.write(text), size: () => ({ columns: stream.columns, rows: stream.rows }) }
+    : undefined
+
+/** Asks on standard error, so that standard output holds only the result. The end of the input is an empty answer. */
+const createAsk = (stop: AbortSignal) => async (question: string) => {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+  try {
+    return await Promise.race([terminal.question(question, { signal: stop }), once(terminal, 'close').then(() => '')])
+  } finally {
+    terminal.close()
+  }
+}
+
 await runMain('cli', async ({ env, stop }) => {
   process.exitCode = await runCommand(commands, args, {
     env,
@@ -42,11 +38,9 @@ await runMain('cli', async ({ env, stop }) => {
     root: resolve(import.meta.dirname, '../..'),
     write: (bytes) => process.stdout.write(bytes),
     note: (line) => process.stderr.write(`${line}\n`),
-    terminal: process.stdout.isTTY
-      ? {
-          write: (text) => process.stdout.write(text),
-          size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
-        }
-      : undefined,
+    terminal: screenOf(process.stdout),
+    progress: screenOf(process.stderr),
+    input: process.stdin,
+    ask: process.stdin.isTTY && process.stderr.isTTY ? createAsk(stop) : undefined,
   })
 })

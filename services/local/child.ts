@@ -2,6 +2,7 @@ import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { open, readFile } from 'node:fs/promises'
 import { AppError } from '#shared/errors/app-error.ts'
+import { diskFullAdvice } from './system-error.ts'
 
 const logTailLines = 12
 
@@ -74,5 +75,7 @@ export const stopChild = async (child: Child, signal: NodeJS.Signals, graceMs: n
 export const startError = async (what: string, logPath: string): Promise<AppError> => {
   const text = await readFile(logPath, 'utf8').catch(() => '')
   const tail = text.trimEnd().split('\n').slice(-logTailLines).join('\n')
-  return new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${what}; ${logPath} ends with:\n${tail}` })
+  const isFull = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/i.test(tail)
+  const cause = isFull ? `: the disk is full; ${diskFullAdvice}` : ''
+  return new AppError('SERVICE_UNAVAILABLE', { publicMessage: `${what}${cause}; ${logPath} ends with:\n${tail}` })
 }

@@ -7,10 +7,15 @@ import type { Facts } from './service-env.ts'
 
 type KnownFacts = Pick<Facts, 'operator' | 'settings' | 'folder' | 'root' | 'programs'>
 
-/** Resolves ports, secrets and addresses of all services. Throws `CONFIGURATION` if the requested port is in use. */
+/** Resolves ports, secrets and addresses of all services. Throws `CONFIGURATION` if a requested port is in use. */
 export const gatherFacts = async (known: KnownFacts): Promise<Facts> => {
   const { settings, folder } = known
-  const ports = await choosePorts(folder.ports, settings.gatewayPort)
+  const isAdministered = settings.adminToken !== '' || settings.adminTokens.length > 0
+  const ports = await choosePorts(folder.ports, {
+    gatewayPort: settings.gatewayPort,
+    gatewayHost: settings.gatewayHost,
+    admin: isAdministered ? { port: settings.adminPort, host: settings.adminHost } : undefined,
+  })
   const stored = await loadOrCreateSecrets(folder.secrets)
   const secrets = { ...stored, keyPepper: settings.keyPepper || stored.keyPepper }
   const ownDatabase = `postgres://${postgresUser}:${secrets.postgresPassword}@127.0.0.1:${ports.postgres}/postgres`

@@ -1,4 +1,5 @@
 import { type Env, prefix, readEnv, type SettingValues } from '#shared/config/read-env.ts'
+import { adminSettings } from '#shared/config/settings/admin.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
 import { type Setting, type Settings, text } from '#shared/config/settings/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
@@ -31,7 +32,9 @@ export const optionalPepper = optional(gatewaySettings.keyPepper)
 const settings = {
   ...localSettings,
   databaseDirectUrl: databaseSettings.databaseDirectUrl,
+  gatewayHost: gatewaySettings.gatewayHost,
   gatewayPort: gatewaySettings.gatewayPort,
+  ...adminSettings,
   allowTargets: gatewaySettings.allowTargets,
   publicUrl: gatewaySettings.publicUrl,
   extraCa: trustSettings.extraCa,

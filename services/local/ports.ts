@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { prefix } from '#shared/config/read-env.ts'
+import { adminSettings } from '#shared/config/settings/admin.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
 
@@ -9,11 +11,13 @@ const others = ['objects', 'egress', 'webhookEgress', 'postgres', 'nats', 'natsH
 /** Ports on loopback. They are stored because URLs signed in one run are used in the next. */
 export type Ports = Readonly<Record<'gateway' | (typeof others)[number], number>>
 
+const loopback = '127.0.0.1'
+
 /** Listens briefly; returns the port, or the error if it cannot be used. */
-const probe = async (port: number): Promise<number | NodeJS.ErrnoException> => {
+const probe = async (port: number, host = loopback): Promise<number | NodeJS.ErrnoException> => {
   const server = createServer()
   try {
-    server.listen(port, '127.0.0.1')
+    server.listen(port, host)
     await once(server, 'listening')
     return (server.address() as AddressInfo).port
   } catch (error) {
@@ -36,20 +40,45 @@ const choose = async (previous: number | undefined, taken: ReadonlySet<number>):
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: 'no free port on 127.0.0.1' })
 }
 
-const required = async (port: number): Promise<number> => {
-  const probed = await probe(port)
+/** A port that the operator chose, and how to choose another. */
+type ChosenPort = { readonly port: number; readonly host?: string | undefined; readonly choice: string }
+
+const checkPort = async ({ port, host, choice }: ChosenPort): Promise<number> => {
+  const probed = await probe(port, host)
   if (typeof probed === 'number') return probed
   const reason = probed.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${probed.code})`
-  throw new AppError('CONFIGURATION', {
-    publicMessage: `port ${port} ${reason}; choose another with --port, or --port 0 for a free one`,
-  })
+  throw new AppError('CONFIGURATION', { publicMessage: `port ${port} ${reason}; ${choice}` })
 }
 
-/** Chooses free ports: `gatewayPort` for the gateway (0: any); others as in the last run if still free. Throws `CONFIGURATION` if `gatewayPort` is in use. */
-export const choosePorts = async (path: string, gatewayPort: number): Promise<Ports> => {
+/** Where the services listen that clients reach: the gateway, port 0 for any free one, and the administration if it is on. */
+export type PublicPorts = {
+  readonly gatewayPort: number
+  readonly gatewayHost?: string
+  readonly admin?: { readonly port: number; readonly host: string } | undefined
+}
+
+const adminVariable = prefix + adminSettings.adminPort.name
+
+const checkAdminPort = async ({ gatewayPort, admin }: PublicPorts): Promise<number[]> => {
+  if (!admin || admin.port === 0) return []
+  const choice = `the administration listens on it: choose another with ${adminVariable}`
+  if (admin.port !== gatewayPort) return [await checkPort({ ...admin, choice })]
+  const publicMessage = `port ${gatewayPort} is that of the HTTP interface and of the administration: choose another with --port or ${adminVariable}`
+  throw new AppError('CONFIGURATION', { publicMessage })
+}
+
+/**
+ * Chooses free ports: those of `listening` as they are, others as in the last run if still free. Throws `CONFIGURATION` that
+ * names the setting if a port of `listening` is in use.
+ */
+export const choosePorts = async (path: string, listening: PublicPorts): Promise<Ports> => {
+  const { gatewayPort, gatewayHost: host } = listening
   const previous: Partial<Ports> = (await readPrivate<Ports>(path)) ?? {}
-  const gateway = gatewayPort === 0 ? await choose(previous.gateway, new Set()) : await required(gatewayPort)
-  const taken = new Set([gateway])
+  const taken = new Set(await checkAdminPort(listening))
+  const choice = 'choose another with --port, or --port 0 for a free one'
+  const gateway =
+    gatewayPort === 0 ? await choose(previous.gateway, taken) : await checkPort({ port: gatewayPort, host, choice })
+  taken.add(gateway)
   const rest: [keyof Ports, number][] = []
   for (const name of others) {
     const port = await choose(previous[name], taken)

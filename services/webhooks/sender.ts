@@ -24,7 +24,7 @@ import type { Events } from './telemetry/events.ts'
 import { maxAgeMs, nextAttemptMs } from './next-attempt.ts'
 import type { Outcome } from './outcome.ts'
 import { type PrepareDeps, type Prepared, prepareDeliveries } from './prepare-deliveries.ts'
-import { signBody } from './sign-body.ts'
+import { signBody } from '#shared/net/sign-body.ts'
 
 /** Dependencies of the sender. */
 export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {

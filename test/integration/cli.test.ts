@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -207,6 +208,46 @@ t.test('cli: up with unusable settings fails with the reason before anything has
     code: 1,
     out: '',
     errors: new RegExp(`port ${port} is taken.*--port`),
+  })
+  const administered = { SHUTTERFLEET_ADMIN_TOKEN: 'a token of the administration', SHUTTERFLEET_ADMIN_PORT: port }
+  t.match(await run(['up', '--data', folder, '--port', '0'], administered), {
+    code: 1,
+    out: '',
+    errors: new RegExp(`port ${port} is taken; .*SHUTTERFLEET_ADMIN_PORT`),
+  })
+})
+
+const needsRoot = process.getuid?.() !== 0 && 'needs root'
+const runBy = (launcher: readonly string[], args: readonly string[]) => {
+  const [command = '', ...rest] = [...launcher, program, ...args]
+  return promisify(execFile)(command, rest, { env, cwd: t.testdirName }).then(
+    () => ({ code: 0, errors: '' }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, errors: stderr }),
+  )
+}
+
+t.test('cli: up on a full disk says so before anything has started', { skip: needsRoot }, async (t) => {
+  const folder = t.testdir()
+  const mount = `mount -t tmpfs -o size=16m none '${folder}'; exec "$@"`
+  t.match(await runBy(['unshare', '--mount', 'sh', '-ec', mount, 'sh'], ['up', '--data', join(folder, 'data')]), {
+    code: 1,
+    errors: /^shutterfleet: the disk of the data folder .* has \d+ MiB left, and at least 64 MiB are needed: free some/,
+  })
+})
+
+t.test("cli: another user's data folder is named, with what to do", { skip: needsRoot }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'foreign-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'local.json'), '{}')
+  const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  t.match(await runBy(asNobody, ['status', '--data', folder]), {
+    code: 1,
+    errors: /local\.json cannot be read: it belongs to another user, EACCES: run this as the user that started it/,
+  })
+  await chmod(folder, 0o755)
+  t.match(await runBy(asNobody, ['up', '--data', folder, '--port', '0']), {
+    code: 1,
+    errors: /the data folder .* belongs to another user \(id 0\): run this as that user; choose another with --data/,
   })
 })
 

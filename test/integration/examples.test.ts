@@ -121,7 +121,40 @@ for (const language of languages) {
     t.match(await run(language, 'list'), id)
     t.match(await run(language, 'delete', id), `deleted ${id}`)
     t.notMatch(await run(language, 'list'), id)
-    await t.rejects(run(language, 'delete', id), /404|NOT_FOUND/)
+    await t.rejects(run(language, 'delete', id), /NOT_FOUND|does not exist|not found/i)
+  })
+
+  t.test(`examples: ${language} prints the message of an error, and leaves the file alone`, async (t) => {
+    const names = [
+      'account',
+      'batch',
+      'create-and-wait',
+      'delete',
+      'keys',
+      'list',
+      'live-events',
+      'signed-link',
+      'capture',
+    ]
+    const own = join(t.testdir({ 'page.png': 'mine' }), 'page.png')
+    const operands: Record<string, readonly string[]> = {
+      delete: ['00000000-0000-4000-8000-000000000000'],
+      capture: [page, own],
+      'create-and-wait': [page, own],
+    }
+    for (const name of names) {
+      const [program, file] = commandOf(language, name)
+      const wrong = { ...env, KEY: 'sk_live_wrong' }
+      const ended = execute(program, [file, ...(operands[name] ?? [])], { cwd: folder, env: wrong, timeout: runMs })
+      const error = await ended.then(
+        () => ({ code: 0, stderr: '', stdout: '' }),
+        (thrown: { code: number; stderr: string; stdout: string }) => thrown,
+      )
+      t.match(error, { code: /^(1|22)$/, stdout: '', stderr: /API key/ }, name)
+      t.notMatch(error.stderr, /Traceback|\n +at /, name)
+    }
+    t.equal(await readFile(own, 'utf8'), 'mine')
+    t.strictSame(await readdir(t.testdirName), ['page.png'])
   })
 
   t.test(`examples: ${language} prints the account's plan`, async (t) => {

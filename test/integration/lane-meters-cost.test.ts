@@ -1,6 +1,6 @@
 import t from 'tap'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
-import { countQueue } from '#gateway/db/account-queue.ts'
+import { countQueue } from '#shared/db/account-queue.ts'
 import { admitWaiting } from '#ledger/relay.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'

@@ -34,7 +34,7 @@ const options = {
   bin: programs.postgresBin ?? '',
   folder,
   password: 'the password',
-  port: (await choosePorts(join(home, 'ports.json'), 0)).postgres,
+  port: (await choosePorts(join(home, 'ports.json'), { gatewayPort: 0 })).postgres,
   logPath: join(home, 'postgres.log'),
   env: { PATH: process.env['PATH'] ?? '' },
 }

@@ -129,3 +129,28 @@ t.test('batch: a failing file is reported, and the next file starts after its te
   test.match(stdout, /^not ok 1 - one\.test\.ts/m)
   test.match(stdout, /^ok 2 - two\.test\.ts/m)
 })
+
+t.test('fetch: on a terminal a step counts its seconds; elsewhere it is one line', async (test) => {
+  const folder = await temporaryFolder(test)
+  const fetch = join(root, 'scripts/fetch.sh')
+  const steps = `set -eu; cd ${folder}; . ${fetch}; start_work; say one step; sleep 2; say another; die 'it failed'`
+  const ended = { code: 1, stderr: 'setup: one step\nsetup: another\nsetup: it failed\n' }
+  await test.rejects(run('sh', ['-c', steps]), ended)
+  const terminal = (TERM: string) =>
+    run('script', ['-qc', `sh -c "${steps}"`, '/dev/null'], { env: { ...process.env, TERM } })
+  const { stdout } = await terminal('xterm')
+  test.match(stdout, /^setup: one step\rsetup: one step \(1 s\)[^]*\r\nsetup: another[^]*\r\nsetup: it failed\r\n$/)
+  test.equal((await terminal('dumb')).stdout, ended.stderr.replaceAll('\n', '\r\n'))
+})
+
+t.test('make help: lists every target with one line', async (test) => {
+  const { stdout } = await run('make', ['--no-print-directory', 'help'], { cwd: root })
+  const listed = stdout.trimEnd().split('\n')
+  const makefile = await readFile(join(root, 'Makefile'), 'utf8')
+  const targets = [...makefile.matchAll(/^([a-z0-9-]+):/gm)].map(([, name]) => name)
+  test.ok(targets.length > 20)
+  test.strictSame(
+    listed.map((line) => /^make ([a-z0-9-]+) {2,}\S/.exec(line)?.[1]),
+    targets,
+  )
+})

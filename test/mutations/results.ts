@@ -130,7 +130,7 @@ export const results: readonly Mutation[] = [
   { point: 'Metadata', at: 'services/shared/db/sql/end-followers.sql', replaceText: 'metadata = k.metadata, ', by: '' },
   {
     point: 'Metadata',
-    at: 'services/webhooks/render-body.ts > createData',
+    at: 'services/shared/db/record.ts > toWebhookRecord',
     drop: "...('metadata' in $record && $field)",
   },
 ]

@@ -71,7 +71,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Signature',
-    at: 'services/webhooks/sign-body.ts > keyOf',
+    at: 'services/shared/net/sign-body.ts > keyOf',
     replace: '$secret.replace($$args)',
     by: '$secret',
   },
@@ -132,7 +132,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    at: 'services/gateway/db/sql/count-queue.sql',
+    at: 'services/shared/db/sql/count-queue.sql',
     replaceText: 'sum(l.admitted + l.waiting - l.processing)',
     by: 'sum(l.admitted + l.waiting)',
   },

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { browserPoolPage } from './browser-pool-page.ts'
 import { chartFiles } from './chart/chart-files.ts'
 import { clientTypes } from './client-types.ts'
+import { commandLinePage } from './command-line-page.ts'
 import { compiledClient } from './compiled-client.ts'
 import { configurationPage } from './configuration-page.ts'
 import { consoleControls } from './console-controls.ts'
@@ -28,6 +29,7 @@ const pages: Record<string, string> = {
   'clients/typescript/src/account-responses.ts': client.accountResponses,
   'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
   'docs/browser-pool.md': browserPoolPage(),
+  'docs/command-line.md': await commandLinePage(),
   'docs/configuration.md': configurationPage(),
   'docs/metrics.md': metricsPage(),
   'docs/openapi.json': openapiText(),

@@ -3,7 +3,11 @@
 set -eu
 : "${BASE:?where the service is, such as http://127.0.0.1:8080}" "${KEY:?an API key}"
 
-for path in account account/usage; do
-  curl --fail-with-body --silent --show-error --max-time 30 -H "Authorization: Bearer $KEY" "$BASE/v1/$path"
-  echo
-done
+# Prints the response; an error goes to standard error.
+send() {
+  answer=$(curl --fail-with-body --silent --show-error --max-time 30 -H "Authorization: Bearer $KEY" "$@") ||
+    { printf '%s\n' "$answer" >&2 && exit 1; }
+  [ -z "$answer" ] || printf '%s\n' "$answer"
+}
+
+for path in account account/usage; do send "$BASE/v1/$path"; done

@@ -2,10 +2,21 @@
 import json
 import os
 import sys
+import urllib.error
 import urllib.request
 
 BASE = os.environ.get("BASE", "http://127.0.0.1:8080")
 KEY = os.environ["KEY"]
+
+
+def open_request(request):
+    """Returns the open response; prints the message of an error and exits."""
+    try:
+        return urllib.request.urlopen(request, timeout=150)
+    except urllib.error.HTTPError as failure:
+        sys.exit(failure.read().decode())
+    except urllib.error.URLError as failure:
+        sys.exit(f"{BASE} is unreachable: {failure.reason}")
 
 
 def send(path, body=None):
@@ -15,7 +26,7 @@ def send(path, body=None):
         data=None if body is None else json.dumps(body).encode(),
         headers={"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
     )
-    return urllib.request.urlopen(request, timeout=150)
+    return open_request(request)
 
 
 def events(path):

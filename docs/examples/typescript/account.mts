@@ -1,6 +1,12 @@
 // The plan of the account, and the remaining quota: node account.mts
 import { Shutterfleet } from '@shutterfleet/client'
 
+// Prints an error without its stack.
+process.on('uncaughtException', (error) => {
+  console.error(String(error))
+  process.exitCode = 1
+})
+
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env
 
 const shots = new Shutterfleet({ baseUrl, apiKey })

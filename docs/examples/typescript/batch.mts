@@ -1,6 +1,12 @@
 // Many pages with one request, each reported when it ends: node batch.mts PAGE...
 import { Shutterfleet } from '@shutterfleet/client'
 
+// Prints an error without its stack.
+process.on('uncaughtException', (error) => {
+  console.error(String(error))
+  process.exitCode = 1
+})
+
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env
 const pages = process.argv.slice(2)
 

@@ -2,6 +2,12 @@
 import { writeFile } from 'node:fs/promises'
 import { Shutterfleet } from '@shutterfleet/client'
 
+// Prints an error without its stack.
+process.on('uncaughtException', (error) => {
+  console.error(String(error))
+  process.exitCode = 1
+})
+
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env
 const [, , page = 'https://example.com', file = 'page.webp'] = process.argv
 

@@ -1,6 +1,12 @@
 // A key for pages of one host, which is then revoked: node keys.mts [HOST]
 import { Shutterfleet } from '@shutterfleet/client'
 
+// Prints an error without its stack.
+process.on('uncaughtException', (error) => {
+  console.error(String(error))
+  process.exitCode = 1
+})
+
 const { BASE: baseUrl = 'http://127.0.0.1:8080', KEY: apiKey = '' } = process.env
 const [, , host = 'example.com'] = process.argv
 

@@ -31,6 +31,12 @@ export type CommandContext = {
   readonly note: (line: string) => void
   /** Standard output; undefined if it is not a terminal. */
   readonly terminal?: Screen | undefined
+  /** Standard error, for the progress of long work; undefined if it is not a terminal. */
+  readonly progress?: Screen | undefined
+  /** Standard input. */
+  readonly input?: AsyncIterable<Buffer> | undefined
+  /** Asks the person at the terminal and returns the line that they type; undefined if there is none. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined
 }
 
 /** A terminal for output. */
@@ -46,6 +52,8 @@ export type Command = {
   readonly usage: string
   readonly summary: string
   readonly flags: Readonly<Record<string, Flag>>
+  /** Name of the flag that stands in for the operands. */
+  readonly operandsUnless?: string
   readonly run: (context: CommandContext, args: ParsedArgs) => Promise<void>
 }
 
@@ -61,6 +69,9 @@ export const dataFlag: Flag = {
   value: 'DIR',
   help: 'data folder of the installation (default .shutterfleet)',
 }
+
+/** Confirms what cannot be undone, without a question; see `confirm`. */
+export const yesFlag: Flag = { type: 'boolean', help: 'do it without asking' }
 
 /** A usage error, whose message names the flag or operand. The process exits with code 2. */
 export class UsageError extends Error {}
@@ -86,6 +97,17 @@ export const requiredText = (args: ParsedArgs, name: string): string => {
   const value = flagText(args, name)
   if (value === undefined) throw new UsageError(`--${name} is missing`)
   return value
+}
+
+/** The whole number of a flag, `fallback` if it was not given. Throws `UsageError` that names the flag and its bounds. */
+export const flagCount = (
+  args: ParsedArgs,
+  name: string,
+  { min, max, fallback }: { readonly min: number; readonly max: number; readonly fallback: number },
+): number => {
+  const text = flagText(args, name) ?? String(fallback)
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text)
+  throw new UsageError(`--${name} ${text}: must be a whole number from ${min} to ${max}`)
 }
 
 /** All values of a repeatable flag. */

@@ -1,17 +1,24 @@
-import { type Command, commonFlags } from './command.ts'
+import { type Command, commonFlags, type Flag } from './command.ts'
 import { table } from './table.ts'
 
-const flagLine = (name: string, flag: Command['flags'][string]): readonly [string, string] => {
-  const short = flag.short ? `-${flag.short}, ` : ''
-  const value = flag.value ? ` ${flag.value}` : ''
-  return [`${short}--${name}${value}${flag.multiple ? ' …' : ''}`, flag.help]
+/** The operands in the usage of a command, without flags. */
+export const operandsOf = (usage: string): string[] => {
+  const [beforeFlags = ''] = usage.split(/ [[-]/, 1)
+  return beforeFlags.split(' ').filter((word) => /^[A-Z_]+$/.test(word))
 }
+
+/** How a flag is written, such as `-o, --output FILE`. */
+export const flagForm = (name: string, { short, value, multiple }: Flag): string =>
+  `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}${multiple ? ' …' : ''}`
 
 const indented = (rows: readonly (readonly string[])[]): string => table(rows).replaceAll(/^/gm, '  ')
 
 /** The `--help` text of one command. */
 export const commandHelp = (command: Command): string => {
-  const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => flagLine(name, flag))
+  const flags = Object.entries<Flag>({ ...command.flags, ...commonFlags }).map(([name, flag]) => [
+    flagForm(name, flag),
+    flag.help,
+  ])
   return `usage: bin/shutterfleet ${command.usage}\n\n${command.summary}\n\n${indented(flags)}\n`
 }
 

@@ -11,7 +11,7 @@ import {
   type ParsedArgs,
   UsageError,
 } from './command.ts'
-import { commandHelp, overview } from './help.ts'
+import { commandHelp, operandsOf, overview } from './help.ts'
 
 /** Loads each command lazily: a command's file is read only when it runs or its help is shown. */
 export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
@@ -77,9 +77,9 @@ const parse = (command: Command, args: readonly string[]): ParsedArgs => {
   }
 }
 
-const checkOperands = ({ usage }: Command, { operands: supplied }: ParsedArgs) => {
-  const [beforeFlags = ''] = usage.split(/ [[-]/, 1)
-  const operands = beforeFlags.split(' ').filter((word) => /^[A-Z_]+$/.test(word))
+const checkOperands = ({ usage, operandsUnless }: Command, { operands: supplied, flags }: ParsedArgs) => {
+  const isReplaced = operandsUnless !== undefined && flags[operandsUnless] !== undefined
+  const operands = isReplaced ? [] : operandsOf(usage)
   const missing = operands[supplied.length]
   if (missing !== undefined) throw new UsageError(`${missing} is missing`)
   if (supplied.length > operands.length) throw new UsageError(`${supplied[operands.length]} is an unexpected argument`)

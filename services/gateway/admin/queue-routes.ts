@@ -1,6 +1,6 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { showAccount } from '#shared/db/accounts.ts'
-import { cancelPending, countQueue } from '#gateway/db/account-queue.ts'
+import { cancelPending, countQueue } from '#shared/db/account-queue.ts'
 import { noteChange } from '#shared/db/audit.ts'
 import { recountMeters } from '#shared/db/recount-meters.ts'
 import { AppError } from '#shared/errors/app-error.ts'

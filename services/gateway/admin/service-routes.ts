@@ -1,6 +1,6 @@
 import { listChanges } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
-import { readMaintenance, setMaintenance } from '#gateway/db/maintenance.ts'
+import { readMaintenance, setMaintenance } from '#shared/db/maintenance.ts'
 import { listPlans } from '#shared/db/plans.ts'
 import { flag } from '#shared/schema/fields.ts'
 import type { AdminRoute } from './admin-route.ts'

@@ -24,6 +24,16 @@ export const webhookFields = {
   failed: ['id', 'status', 'url', 'error', 'created_at'],
 } as const
 
+/** The part of the record of a capture that has ended that its webhooks carry: its fields of the contract; `metadata` if requested, `cached` only for a cache hit. */
+export const toWebhookRecord = (record: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const names = webhookFields[record['status'] === 'completed' ? 'completed' : 'failed']
+  return {
+    ...Object.fromEntries(names.flatMap((name) => (name in record ? [[name, record[name]]] : []))),
+    ...('metadata' in record && { metadata: record['metadata'] }),
+    ...(record['cached'] === true && { cached: true }),
+  }
+}
+
 /** Addresses of a capture, built from the public address and nothing else. */
 export const captureUrls = (publicUrl: string, id: string): { status: string; image: string } => ({
   status: `${publicUrl}/v1/screenshots/${id}`,

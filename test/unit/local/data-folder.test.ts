@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDataFolder, readPrivate, writePrivate } from '#local/data-folder.ts'
@@ -39,4 +39,17 @@ t.test('data folder: keeps what is in the folder', async (t) => {
   writeFileSync(join(path, 'objects', 'image'), 'bytes')
   await openDataFolder(path)
   t.equal(statSync(join(path, 'objects', 'image')).size, 5)
+})
+
+t.test('data folder: a full disk is named when a file is written', async (t) => {
+  const path = join(t.testdir(), 'x.json')
+  // Every write to this device fails as on a full disk.
+  symlinkSync('/dev/full', `${path}.${process.pid}.new`)
+  const message = /^the disk of the data folder .* is full: free some space, or .*--data; 'df -h' shows/
+  await t.rejects(writePrivate(path, { a: 1 }), { code: 'CONFIGURATION', message })
+})
+
+t.test('data folder: a file that cannot be written is named', async (t) => {
+  const path = join(t.testdir(), 'missing', 'x.json')
+  await t.rejects(writePrivate(path, {}), { code: 'CONFIGURATION', message: `${path} cannot be written (ENOENT)` })
 })

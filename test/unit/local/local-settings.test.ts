@@ -35,7 +35,7 @@ t.test('local settings: reports wrong settings of services before anything start
   t.throws(() => readLocalSettings(env, 1), {
     code: 'CONFIGURATION',
     message:
-      /^SHUTTERFLEET_ADMIN_TOKEN = \(hidden\), must have at least 16.*\nSHUTTERFLEET_SYNC_QUEUE_MS = soon, must be /,
+      /^SHUTTERFLEET_SYNC_QUEUE_MS = soon, must be .*\nSHUTTERFLEET_ADMIN_TOKEN = \(hidden\), must have at least 16/,
   })
   const path = join(t.testdir({ token: 'short-secret' }), 'token')
   t.throws(() => readLocalSettings({ SHUTTERFLEET_ADMIN_TOKEN_FILE: path }, 1), { message: /ADMIN_TOKEN = \(hidden\)/ })

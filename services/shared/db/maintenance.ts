@@ -1,6 +1,6 @@
-import { type Actor, recordChange } from '#shared/db/audit.ts'
-import type { Database, Sql } from '#shared/db/connection.ts'
-import { Maintenance } from '#shared/db/entities/maintenance.ts'
+import { type Actor, recordChange } from './audit.ts'
+import type { Database, Sql } from './connection.ts'
+import { Maintenance } from './entities/maintenance.ts'
 
 /** Target of the audit log's entries. */
 const target = 'maintenance'

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
-import { signBody } from '#webhooks/sign-body.ts'
+import { signBody } from '#shared/net/sign-body.ts'
 
 const webhookSecret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 const at = new Date('2026-06-01T12:00:00.999Z')

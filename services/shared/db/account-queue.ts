@@ -1,8 +1,8 @@
-import { findAccount } from '#shared/db/accounts.ts'
-import { type Actor, noteChange } from '#shared/db/audit.ts'
-import { changeCaptures } from '#shared/db/change-captures.ts'
-import type { Database, Sql } from '#shared/db/connection.ts'
-import { readStatement } from '#shared/db/read-statement.ts'
+import { findAccount } from './accounts.ts'
+import { type Actor, noteChange } from './audit.ts'
+import { changeCaptures } from './change-captures.ts'
+import type { Database, Sql } from './connection.ts'
+import { readStatement } from './read-statement.ts'
 
 /** The captures of one account that have not ended. */
 export type AccountQueue = {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import t from 'tap'
-import { captureViaHttp } from '#cli/http-interface.ts'
+import { captureViaHttp } from '#cli/http/http-interface.ts'
 
 type Answer = { status: number; headers?: Record<string, string>; body?: unknown; image?: string }
 

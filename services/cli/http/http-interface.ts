@@ -39,10 +39,15 @@ type ErrorEnvelope = {
 const unavailable = (publicMessage: string, cause?: unknown) =>
   new AppError('SERVICE_UNAVAILABLE', { publicMessage, cause })
 
-const rejectionError = ({ error = {} }: ErrorEnvelope, status: number): AppError => {
+const rejectionError = ({ error = {} }: ErrorEnvelope, { status, headers }: Response): AppError => {
   const problems = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
   const parts = [error.code ?? `status ${status}`, error.message ?? '', ...problems].filter((part) => part !== '')
-  return unavailable(`the service rejected the request: ${parts.join('; ')}`)
+  const publicMessage = `the service rejected the request: ${parts.join('; ')}`
+  const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
+  return new AppError('SERVICE_UNAVAILABLE', {
+    publicMessage,
+    ...(retryAfter >= 0 && { retryAfterSeconds: retryAfter }),
+  })
 }
 
 const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status === 'failed'
@@ -50,12 +55,16 @@ const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status
 /** `stop` aborts requests in flight. */
 export type HttpInterface = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
 
-const request = async (at: HttpInterface, path: string, body?: object): Promise<Response> => {
+/** `path` is below `/v1`. */
+type Call = { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object }
+
+const request = async (at: HttpInterface, { method, path, body }: Call): Promise<Response> => {
   try {
     return await fetch(`${at.baseUrl}/v1${path}`, {
+      method,
       headers: { authorization: `Bearer ${at.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
       signal: AbortSignal.any([at.stop, AbortSignal.timeout(answerMs)]),
-      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      ...(body && { body: JSON.stringify(body) }),
     })
   } catch (thrown) {
     const reason = String((thrown as Error).cause ?? thrown)
@@ -66,11 +75,26 @@ const request = async (at: HttpInterface, path: string, body?: object): Promise<
   }
 }
 
-const read = async (at: HttpInterface, path: string): Promise<Response> => {
-  const response = await request(at, path)
-  if (!response.ok) throw rejectionError((await response.json()) as ErrorEnvelope, response.status)
+const readEnvelope = async (response: Response): Promise<ErrorEnvelope> =>
+  (await response.json().catch(() => ({}))) as ErrorEnvelope
+
+/**
+ * Calls an operation and returns its response. Throws `SERVICE_UNAVAILABLE` with the service's message if it rejects the
+ * request or does not respond.
+ */
+export const send = async (at: HttpInterface, call: Call): Promise<Response> => {
+  const response = await request(at, call)
+  if (!response.ok) throw rejectionError(await readEnvelope(response), response)
   return response
 }
+
+/** Calls an operation and returns the body of its response; undefined if it has none. Throws as `send`. */
+export const callInterface = async <T>(at: HttpInterface, call: Call): Promise<T> => {
+  const response = await send(at, call)
+  return (response.status === 204 ? undefined : await response.json()) as T
+}
+
+const read = (at: HttpInterface, path: string) => send(at, { method: 'GET', path })
 
 const readRecord = async (at: HttpInterface, id: string): Promise<CaptureRecord> =>
   ((await (await read(at, `/screenshots/${id}`)).json()) as { data: CaptureRecord }).data
@@ -94,8 +118,8 @@ const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<Ca
 const readCaptureId = async (response: Response): Promise<string> => {
   const id = response.headers.get('x-screenshot-id')
   if (response.ok && id !== null) return id
-  const envelope = (await response.json().catch(() => ({}))) as ErrorEnvelope
-  if (envelope.error?.screenshot_id === undefined) throw rejectionError(envelope, response.status)
+  const envelope = await readEnvelope(response)
+  if (envelope.error?.screenshot_id === undefined) throw rejectionError(envelope, response)
   return envelope.error.screenshot_id
 }
 
@@ -104,7 +128,7 @@ const readCaptureId = async (response: Response): Promise<string> => {
  * service's message if the service rejects the request or does not respond.
  */
 export const captureViaHttp = async (at: HttpInterface, parameters: object, waitMs: number): Promise<Captured> => {
-  const response = await request(at, '/screenshots/capture', parameters)
+  const response = await request(at, { method: 'POST', path: '/screenshots/capture', body: parameters })
   const id = await readCaptureId(response)
   if (response.status === 200) {
     return { image: Buffer.from(await response.arrayBuffer()), record: await readRecord(at, id) }
@@ -114,9 +138,9 @@ export const captureViaHttp = async (at: HttpInterface, parameters: object, wait
   return { record, image: Buffer.from(await (await read(at, `/screenshots/${id}/image`)).arrayBuffer()) }
 }
 
-/** Has the service sign a link that captures on demand. Throws as `captureViaHttp`. */
+/** Has the service sign a link that captures on demand. Throws as `send`. */
 export const signLinkViaHttp = async (at: HttpInterface, keyId: string, parameters: object): Promise<string> => {
-  const response = await request(at, `/keys/${encodeURIComponent(keyId)}/links`, { parameters })
-  if (!response.ok) throw rejectionError((await response.json()) as ErrorEnvelope, response.status)
-  return ((await response.json()) as { data: { url: string } }).data.url
+  const path = `/keys/${encodeURIComponent(keyId)}/links`
+  const { data } = await callInterface<{ data: { url: string } }>(at, { method: 'POST', path, body: { parameters } })
+  return data.url
 }

@@ -1,0 +1,92 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { systemReason } from '#local/system-error.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { type CommandContext, flagCount, flagText, type ParsedArgs } from '#cli/command/command.ts'
+import { createProgress } from '#cli/command/progress.ts'
+import { captureViaHttp, type CaptureRecord, type HttpInterface } from '#cli/http/http-interface.ts'
+import { captureMany, type Ended } from './capture-many.ts'
+import { type Address, readAddresses } from './read-addresses.ts'
+
+const concurrencyMax = 64
+const slugMax = 80
+
+/** Bounds of `--concurrency`. */
+const concurrency = { min: 1, max: concurrencyMax, fallback: 4 }
+
+const unusable = (folder: string, reason: string | undefined) =>
+  new AppError('CONFIGURATION', {
+    publicMessage: `${folder} cannot be used (${systemReason(reason)}); choose another folder with -o`,
+  })
+
+const openFolder = async (folder: string): Promise<void> => {
+  await mkdir(folder).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw unusable(folder, error.code)
+    if (!(await stat(folder)).isDirectory()) throw unusable(folder, 'ENOTDIR')
+  })
+}
+
+/** The name of an image: the line in the list, then what the address says. */
+const nameOf = ({ line, url }: Address, extension: string): string => {
+  const { host, pathname } = new URL(url)
+  const slug = `${host}${pathname}`.replaceAll(/[^\w.-]+/g, '-').slice(0, slugMax)
+  return `${String(line).padStart(5, '0')}-${slug.replace(/-$/, '')}${extension}`
+}
+
+const toJson = ({ line, ...end }: Ended) =>
+  'error' in end ? { line, url: end.url, error: end.error } : { line, ...end.record, file: end.file }
+
+/** Where the captures are made, and how: the parameters of each and the polling of one that is queued. */
+export type CaptureListOptions = {
+  readonly at: HttpInterface
+  readonly parameters: object
+  readonly followMs: number
+  /** The extension of an image of this record. */
+  readonly extensionOf: (record: CaptureRecord) => string
+}
+
+const captureInto = async (
+  folder: string,
+  addresses: readonly Address[],
+  { env, progress: screen, stop }: CommandContext,
+  { workers, options }: { readonly workers: number; readonly options: CaptureListOptions },
+): Promise<Ended[]> => {
+  const { at, parameters, followMs, extensionOf } = options
+  using progress = createProgress(env['TERM'] === 'dumb' ? undefined : screen)
+  const deps = {
+    capture: (url: string) => captureViaHttp(at, { ...parameters, url }, followMs),
+    store: async (address: Address, { record, image }: { record: CaptureRecord; image: Buffer }) => {
+      const file = join(folder, nameOf(address, extensionOf(record)))
+      await writeFile(file, image).catch((error: NodeJS.ErrnoException) => {
+        throw unusable(folder, error.code)
+      })
+      return file
+    },
+    progressed: progress.show,
+    stop,
+  }
+  return await captureMany(deps, addresses, workers)
+}
+
+/** `capture --from`: captures the addresses of a list into a folder. Throws `SERVICE_UNAVAILABLE` if any failed. */
+export const captureList = async (
+  context: CommandContext,
+  args: ParsedArgs,
+  options: CaptureListOptions,
+): Promise<void> => {
+  const addresses = await readAddresses(flagText(args, 'from') ?? '-', context.input)
+  const workers = Math.min(flagCount(args, 'concurrency', concurrency), addresses.length)
+  const folder = resolve(flagText(args, 'output') ?? 'captures')
+  await openFolder(folder)
+  const captures = await captureInto(folder, addresses, context, { workers, options })
+  const failures = captures.flatMap((end) => ('error' in end ? [end] : []))
+  const completed = captures.length - failures.length
+  const lines = failures.map(({ line, url, error }) => `line ${line}: ${url}: ${error.code}: ${error.message}`)
+  context.print({
+    json: { completed, failed: failures.length, folder, captures: captures.map(toJson) },
+    text: [...lines, `${completed} of ${captures.length} captured into ${folder}`].join('\n'),
+  })
+  if (failures.length === 0) return
+  const publicMessage = `${failures.length} of ${captures.length} captures failed`
+  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage })
+}

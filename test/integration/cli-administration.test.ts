@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { startPostgres } from '#test/helpers/postgres.ts'
+
+const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+const postgres = await startPostgres(t)
+const database = await postgres.createDatabase()
+const env = {
+  PATH: process.env['PATH'],
+  SHUTTERFLEET_DATABASE_URL: database.url,
+  SHUTTERFLEET_KEY_PEPPER: 'pepper',
+}
+
+const run = (...args: readonly string[]) =>
+  promisify(execFile)(program, [...args], { env, cwd: t.testdirName }).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      out: stdout,
+      errors: stderr,
+    }),
+  )
+
+/** Runs a command that must succeed and returns its JSON output. */
+const json = async <T>(...args: readonly string[]): Promise<T> => {
+  const { code, out, errors } = await run(...args, '--json')
+  if (code !== 0) throw new Error(errors)
+  return JSON.parse(out) as T
+}
+
+t.testdir()
+await json('migrate')
+const createAccount = async (name: string) =>
+  (await json<{ id: string }>('account', 'create', '--name', name, '--email', 'e@x', '--plan', 'pro')).id
+const account = await createAccount('Acme')
+const unknown = '00000000-0000-4000-8000-000000000000'
+
+t.test('cli administration: disables and enables an account, and shows its state', async (t) => {
+  t.match(await json('account', 'show', account), { id: account, name: 'Acme', plan: 'pro', disabled_at: null })
+  t.match(await json('account', 'disable', account), { id: account, disabled_at: /^20/ })
+  t.match((await run('account', 'show', account)).out, /state +disabled since 20/)
+  t.match((await run('account', 'enable', account)).out, /is enabled/)
+  for (const name of ['show', 'disable', 'enable']) {
+    t.match(await run('account', name, unknown), { code: 1, out: '', errors: /there is no account/ }, name)
+  }
+})
+
+t.test('cli administration: erases an account only if that is confirmed', async (t) => {
+  const id = await createAccount('Gone')
+  t.match(await run('account', 'erase', id), {
+    code: 2,
+    out: '',
+    errors: /--yes is missing: this erases account .*Gone/,
+  })
+  t.match(await json('account', 'show', id), { erasing_at: null })
+  t.match(await json('account', 'erase', id, '--yes'), { id, erasing_at: /^20/, disabled_at: /^20/ })
+  t.match((await run('account', 'show', id)).out, /being erased since 20/)
+  t.match(await run('account', 'enable', id), { code: 1, errors: /is being erased/ })
+  t.match(await run('account', 'erase', unknown, '--yes'), { code: 1, errors: /there is no account/ })
+})
+
+t.test('cli administration: changes the expiry and the domains of a key', async (t) => {
+  const { id } = await json<{ id: string }>('key', 'create', '--account', account, '--domain', 'a.org')
+  const list = () => json('key', 'list', '--account', account)
+  t.match(await json('key', 'set-expiry', id, '30d'), { id, expires_at: /^20/ })
+  t.match(await json('key', 'set-domains', id, '--domain', '*.B.org', '--domain', 'c.org'), { id })
+  t.match(await list(), [{ id, domains: ['*.b.org', 'c.org'], expires_at: /^20/ }])
+  t.match((await run('key', 'set-expiry', id, 'never')).out, /never expires/)
+  t.match((await run('key', 'set-domains', id)).out, /may be used from anywhere/)
+  t.match(await list(), [{ id, domains: [], expires_at: null }])
+  t.match(await run('key', 'set-expiry', id, 'soon'), { code: 2, errors: /TIME soon: must be a duration/ })
+  t.match(await run('key', 'set-domains', id, '--domain', 'a b'), { code: 1, errors: /'a b' is neither a host/ })
+  t.match(await run('key', 'set-expiry', unknown, '1h'), { code: 1, errors: /there is no key/ })
+})
+
+t.test('cli administration: lists the plans in the form of a plans file', async (t) => {
+  const plans = await json<{ slug: string }[]>('plan', 'list')
+  t.match(plans.at(-1), { slug: 'unlimited', screenshots_per_month: null })
+  t.match((await run('plan', 'list')).out, /^PLAN .*\nfree +.*200 a month/)
+})
+
+t.test('cli administration: lists, cancels and recounts the captures of an account that have not ended', async (t) => {
+  const owner = await createAccount('Busy')
+  t.strictSame(await json('queue', 'list'), [])
+  await database.query(
+    `insert into lane_meter (account_id, pool, lane, admitted, waiting, processing) values ($1, 'standard', 'bulk', 3, 2, 1)`,
+    [owner],
+  )
+  t.strictSame(await json('queue', 'list'), [{ account_id: owner, name: 'Busy', pending: 4, processing: 1 }])
+  t.match((await run('queue', 'list')).out, new RegExp(`^ACCOUNT .*\\n${owner} +4 +1 +Busy\\n$`))
+  const { corrected } = await json<{ corrected: object[] }>('queue', 'recount', owner)
+  t.match(corrected, [{ meter: String, part: 'standard/bulk', actual: 0 }])
+  t.strictSame(await json('queue', 'recount', owner), { corrected: [] })
+  t.strictSame(await json('queue', 'cancel', owner), { canceled: 0 })
+  for (const name of ['cancel', 'recount']) {
+    t.match(await run('queue', name, unknown), { code: 1, errors: /there is no account/ }, name)
+  }
+})
+
+t.test('cli administration: switches maintenance on and off', async (t) => {
+  t.strictSame(await json('maintenance', 'show'), { on: false, since: null })
+  t.match(await json('maintenance', 'on'), { on: true, since: /^20/ })
+  t.match((await run('maintenance', 'show')).out, /is on since 20.*: no captures are accepted/)
+  t.strictSame(await json('maintenance', 'off'), { on: false, since: null })
+})
+
+t.test('cli administration: the audit log has each change, made by the command line', async (t) => {
+  const changes = await json<{ id: string; actor: string; action: string }[]>('audit', 'list')
+  t.ok(changes.every(({ actor }) => actor === 'command line'))
+  const actions = changes.map(({ action }) => action)
+  for (const action of [
+    ...['account.disable', 'account.enable', 'account.erase', 'key.set_expiry', 'key.set_domains'],
+    ...['queue.cancel', 'meters.recount', 'maintenance.on', 'maintenance.off'],
+  ]) {
+    t.ok(actions.includes(action), action)
+  }
+  const [first, second] = changes
+  t.match(await json('audit', 'list', '--limit', '1'), [{ id: first?.id }])
+  t.match(await json('audit', 'list', '--limit', '1', '--after', first?.id ?? ''), [{ id: second?.id }])
+  t.match((await run('audit', 'list', '--limit', '1')).out, /^AT +ACTOR .*\n20.* command line +maintenance.off/)
+  t.match(await run('audit', 'list', '--limit', '1001'), { code: 2, errors: /--limit 1001: must be .* from 1 to 1000/ })
+  t.match(await run('audit', 'list', '--after', unknown), { code: 1, errors: /there is no recorded change/ })
+})
