@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
-import axe from 'axe-core'
 import type { Page } from 'playwright'
 import t from 'tap'
+import { violationsOn } from '#test/helpers/axe.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { addMember } from '#shared/db/members.ts'
@@ -53,14 +53,6 @@ const signInAs = async (page: Page, login: string) => {
   await page.getByPlaceholder('and password').fill('any')
   await page.getByRole('button', { name: 'Sign-in' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
-}
-
-type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] }
-
-const violationsOn = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<{ violations: readonly Violation[] }>('axe.run(document)')
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
 t.test('sign-in with the provider: leads through its pages back to the page that was asked for', async (t) => {

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import { catalog, type ErrorCode } from '#shared/errors/catalog.ts'
-import { errorsPath } from '#gateway/openapi/reference.ts'
+import { errorsPath } from '#gateway/openapi/schema/errors.ts'
 import { limitHeaders } from '#gateway/openapi/schema/answer-headers.ts'
 import { toRequestError } from './errors.ts'
 

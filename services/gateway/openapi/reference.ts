@@ -16,9 +16,6 @@ export type Reference = ReturnType<typeof createReference>
 /** Path of the script, without the version's prefix. */
 export const scriptPath = '/docs/reference.js'
 
-/** Path of the page with the errors, without the version's prefix. */
-export const errorsPath = '/docs/errors'
-
 /** Its URLs are relative, to keep the path prefix of a reverse proxy. */
 const page = `<!doctype html>
 <html lang="en">

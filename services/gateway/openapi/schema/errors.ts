@@ -110,6 +110,9 @@ export const errorSchema = ({ status, codes }: ErrorSet): Schema => {
   })
 }
 
+/** Path of the page with the errors, without the version's prefix. */
+export const errorsPath = '/docs/errors'
+
 /** An example of the error envelope for a set of errors. */
 export const errorExample = ({ status, codes }: ErrorSet): JsonSchema => {
   const [code] = codes as [ErrorCode]
