@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -5,6 +6,7 @@ import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { type Activity, recordActivities } from '#gateway/db/activity.ts'
 import type { ActivityEntry } from '#gateway/records/activity.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { sendJson, signIn } from '#test/helpers/console-client.ts'
@@ -51,6 +53,20 @@ t.test('activity: each request has its key, client, operation, object and outcom
     { ...by, operation: 'status', object_id: '00000000-0000-4000-8000-000000000000', status: 404, code: 'NOT_FOUND' },
     { ...by, operation: 'create', object_id: data.id, status: 202, code: null },
   ])
+})
+
+t.test('activity: what was done before an account was erased is not written after its erasure', async (t) => {
+  const [gone, stays] = [await newAccount(), await newAccount()]
+  await database.query('update account set erasing_at = now() where id = $1 returning id', [gone.id])
+  const entry = (accountId: string): Activity => ({
+    ...{ at: new Date(), id: randomUUID(), accountId, keyHash: null, sessionId: randomUUID(), client: '127.0.0.1' },
+    ...{ operation: 'list', objectId: null, status: 200, code: null },
+  })
+  await recordActivities(database, [gone.id, randomUUID(), stays.id].map(entry))
+  const written = async (id: string) =>
+    (await database.query('select from activity where account_id = $1', [id])).length
+  t.equal(await written(gone.id), 0)
+  t.equal(await written(stays.id), 1)
 })
 
 // Contract: Activity
