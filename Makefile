@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards pictures test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules
 
 help: ## lists the targets
@@ -55,6 +55,9 @@ test-monitoring: setup ## runs the cases of the alert rules, executes every pane
 draw-dashboards: setup ## draws the dashboards from live data into docs/images; three minutes
 	@scripts/build-prometheus.sh
 	@exec node test/monitoring/draw.ts
+
+draw-console: setup ## draws pages of the console from live data into docs/images
+	@exec node test/pictures/draw-console.ts
 
 pictures: setup ## captures the pages of the gallery beside a bare browser and draws all on .tools/pictures/contact-sheet.png; ARGS=10: ten captures each, which must be equal
 	@scripts/install-gallery.sh
