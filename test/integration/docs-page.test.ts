@@ -105,10 +105,11 @@ t.test('docs page: shows the image of a response', async (t) => {
 })
 
 t.test('docs page: a request with the defaults of an operation is answered as the contract says', async (t) => {
-  // The doubles have no webhooks.
+  // The doubles have no webhooks; members are changed by sessions.
+  const left = ['webhook_create', 'member_add']
   const withDefaults = routes.filter(
     ({ name, path, access, body, parameters }) =>
-      access !== 'open' && name !== 'webhook_create' && !path.includes(':') && (body || parameters.length > 0),
+      access === 'key' && !left.includes(name) && !path.includes(':') && (body || parameters.length > 0),
   )
   for (const { method, path, tag, name } of withDefaults) {
     await open(`#tag/${tag.toLowerCase()}/${method}/v1${path}`)

@@ -121,7 +121,7 @@ for (const language of languages) {
     t.match(await run(language, 'list'), id)
     t.match(await run(language, 'delete', id), `deleted ${id}`)
     t.notMatch(await run(language, 'list'), id)
-    await t.rejects(run(language, 'delete', id), /NOT_FOUND|does not exist|not found/i)
+    await t.rejects(run(language, 'delete', id), /NOT_FOUND|There is no screenshot/)
   })
 
   t.test(`examples: ${language} prints the message of an error, and leaves the file alone`, async (t) => {

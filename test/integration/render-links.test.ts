@@ -294,6 +294,31 @@ t.test('render links: need the plan feature, the domains of the key, and paramet
   t.match([withPassword.status, await withPassword.json()], [422, { error: { details: { url: [String] } } }])
 })
 
+// Contract: Scopes of keys
+t.test('render links: a link captures by a key that may capture, and only such a key makes links', async (t) => {
+  const { accountId, keyId, link } = await newSigner()
+  const manage = await createKey(database, {
+    accountId,
+    name: 'm',
+    domains: [],
+    scopes: ['manage'],
+    pepper: testPepper,
+  })
+  const headers = { authorization: `Bearer ${manage.key}` }
+  for (const [path, body] of [
+    ['link-secret', undefined],
+    ['links', { parameters: { url: 'https://example.com/' } }],
+  ] as const)
+    t.same(await codeOf(await sendJson(`${baseUrl}/v1/keys/${keyId}/${path}`, 'POST', { headers, body })), [
+      403,
+      'FORBIDDEN',
+    ])
+  const address = link({ url: 'https://example.com/scope' })
+  await (await fetch(address)).arrayBuffer()
+  await database.query(`update api_key set scopes = '{read,manage}' where id = $1 returning id`, [keyId])
+  t.same(await codeOf(await fetch(address)), [403, 'INVALID_SIGNATURE'])
+})
+
 // Contract: Render links
 t.test('render links: with the quota used up a stale image is shown, and views do not use up the minute', async (t) => {
   const { accountId, link } = await newSigner('pro')

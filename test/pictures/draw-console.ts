@@ -20,7 +20,14 @@ const page = (title: string, colour: string, rows: readonly string[]) => `<!doct
 
 const sites: Readonly<Record<string, string>> = {
   '/tides': page('Tide tables', '#0f4c5c', ['05:12 low', '11:31 high', '17:40 low', '23:58 high', '1.2 m', '4.6 m']),
-  '/weather': page('Harbour weather', '#5f0f40', ['14 °C', 'West 5', 'Rain 20 %', '1012 hPa', 'Waves 1.4 m', 'Good view']),
+  '/weather': page('Harbour weather', '#5f0f40', [
+    '14 °C',
+    'West 5',
+    'Rain 20 %',
+    '1012 hPa',
+    'Waves 1.4 m',
+    'Good view',
+  ]),
   '/ferries': page('Ferries', '#386641', ['07:30 on time', '09:00 on time', '10:30 late', '12:00 on time']),
 }
 
