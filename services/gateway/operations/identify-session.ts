@@ -17,8 +17,8 @@ export const identifySession = async (
 }
 
 /**
- * Checks what a session, if there is one, may do, and that an operator's requests an operation for operators. A GET that accepts a capture changes state too: browsers send the cookie with a
- * link that another site's page opens.
+ * Checks what a session, if there is one, may do, and that an operation for operators has an operator's. A GET that accepts a capture
+ * changes state too: browsers send the cookie with a link that another site's page opens.
  */
 export const assertSessionMay = (deps: SessionCheck, operation: Served, { headers, session }: Exchange): void => {
   const { method, access, accepts = false, forViewers = false } = operation
