@@ -60,7 +60,7 @@ WITHOUT = {
     *("capture_get", "openapi", "docs", "render", "render_head"),
     *("member_add", "member_change", "member_remove", "member_link"),
 }
-"""Operations without a method: the GET variant of a POST, the documentation, links, which browsers request, and what keys may not."""
+"""Operations without a method: the GET variant of a POST, the documentation, what browsers request, and what keys may not."""
 
 REQUESTS = {
     operation["operationId"]: f"{method.upper()} {path}"
