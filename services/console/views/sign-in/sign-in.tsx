@@ -81,8 +81,10 @@ export const SignIn = ({ hadSession }: { hadSession: boolean }) => {
   useEffect(() => {
     document.title = `${texts.signIn.title} · ${texts.product}`
     if (token !== undefined) void signIn()
-    // Another link that is opened here changes only the fragment.
-    const reload = () => location.reload()
+    // Another link that is opened here changes only the fragment. It is empty if this page has taken the token already.
+    const reload = () => {
+      if (location.hash !== '') location.reload()
+    }
     addEventListener('hashchange', reload)
     return () => removeEventListener('hashchange', reload)
   }, [])
