@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import type { FastifyInstance, HTTPMethods, LightMyRequestResponse } from 'fastify'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
@@ -53,8 +53,8 @@ const dispatchTo =
   async (input, { method = 'GET', headers: own, body, signal } = {}) => {
     signal?.throwIfAborted()
     const answered = app.inject({
-      method: method as HTTPMethods,
-      url: String(input).slice(baseUrl.length),
+      method,
+      url: (input as string).slice(baseUrl.length),
       headers: {
         ...pick(headers, identifying),
         ...(own as Record<string, string>),

@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
-import type { CreateParameters, Image, Screenshot } from '#client/shutterfleet.js'
+import type { Image, Screenshot } from '#client/shutterfleet.js'
 import { type Arguments, linesResult, textBlock, type ToolCall } from './tool.ts'
 
 /** Longest wait of a call for its capture: below the 60 s after which clients give up by default. */
@@ -17,7 +17,7 @@ export const captureAndWait = async (
   { client, signal }: ToolCall,
   input: Arguments,
 ): Promise<{ readonly id: string; readonly record: Screenshot | undefined }> => {
-  const { id } = await client.create(input as CreateParameters, { signal })
+  const { id } = await client.create(input, { signal })
   const record = await client.waitFor(id, { waitMs: waitSecondsMax * 1000, signal }).catch(() => undefined)
   return { id, record }
 }

@@ -59,8 +59,9 @@ const status: Tool = {
 
 const perPageDefault = 20
 
-const briefly = ({ id, status: state, url, created_at, mime_type, width, height, file_size, error }: Screenshot) => ({
-  ...{ id, status: state, url, created_at, mime_type, width, height, file_size, error },
+const briefly = ({ id, status: state, url, created_at: created, width, height, error, ...record }: Screenshot) => ({
+  ...{ id, status: state, url, created_at: created },
+  ...{ mime_type: record.mime_type, width, height, file_size: record.file_size, error },
 })
 
 /** A page of the list. The service has checked `per_page` before the first record. */
