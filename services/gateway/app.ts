@@ -166,9 +166,7 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
     app.route({ method: ['GET', 'HEAD'], url: prefix + errorsPath, handler: errors })
   }
   routeConsole(app, context, forOperators)
-  if (context.hasMcp) {
-    app.route({ method: app.supportedMethods, url: '/mcp', handler: handlePath(context, [mcpOperation(app)]) })
-  }
+  if (context.hasMcp) app.all('/mcp', handlePath(context, [mcpOperation(app)]))
   for (const url of redirectPaths)
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'none', redirectToReference) })
   app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })

@@ -59,9 +59,17 @@ const status: Tool = {
 
 const perPageDefault = 20
 
-const briefly = ({ id, status: state, url, created_at: created, width, height, error, ...record }: Screenshot) => ({
-  ...{ id, status: state, url, created_at: created },
-  ...{ mime_type: record.mime_type, width, height, file_size: record.file_size, error },
+/** What a record is found again by, without its options and timings. */
+const briefly = (record: Screenshot) => ({
+  id: record.id,
+  status: record.status,
+  url: record.url,
+  created_at: record.created_at,
+  mime_type: record.mime_type,
+  width: record.width,
+  height: record.height,
+  file_size: record.file_size,
+  error: record.error,
 })
 
 /** A page of the list. The service has checked `per_page` before the first record. */
