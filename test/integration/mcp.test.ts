@@ -154,6 +154,8 @@ for (const [name, over] of [
     t.match(await all.call('capture', { html, width: 1 }), { isError: true, text: /VALIDATION_ERROR[^]*width must be/ })
     t.match(await all.call('capture', { html, widht: 1 }), { isError: true, text: /widht/ })
     t.match(await all.call('status', { id: unknown }), { isError: true, text: /^NOT_FOUND/ })
+    const failed = await all.call('capture', { url: 'http://unknown.invalid/', width: 320 })
+    t.match(failed, { isError: true, text: /^[A-Z_]+: [^]*\ncapture [0-9a-f-]{36}$/ })
     t.match(await all.call('status'), { isError: true, text: 'VALIDATION_ERROR: id is required' })
     t.match(await all.call('list', { per_page: 101 }), { isError: true, text: /per_page/ })
     await t.rejects(all.call('erase'), /there is no tool erase/)
