@@ -11,7 +11,7 @@ t.test('mcp captures: a capture that was accepted is named, even if the wait for
     apiKey: 'key',
     retries: 0,
     fetch: (input, { method } = {}) => {
-      requests.push(`${method} ${String(input).slice('https://shots.example'.length)}`)
+      requests.push(`${method} ${(input as string).slice('https://shots.example'.length)}`)
       if (method === 'POST') return Promise.resolve(Response.json({ data: { id, status: 'pending' } }, { status: 202 }))
       return Promise.reject(new Error('the gateway is closing'))
     },
