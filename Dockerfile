@@ -36,6 +36,8 @@ COPY bin bin
 COPY tools/images tools/images
 COPY tools/console tools/console
 COPY services services
+# The tools for models call the service with it.
+COPY clients/typescript/dist clients/typescript/dist
 RUN node services/worker/block-lists/main-compile.ts && \
     node tools/console/build.ts && \
     node --input-type=module --eval \

@@ -37,6 +37,7 @@ export const commands: CommandTable = {
   'webhook redeliver': async () => (await import('./webhooks.ts')).webhookRedeliver,
   'webhook delete': async () => (await import('./webhooks.ts')).webhookDelete,
   listen: async () => (await import('./listen.ts')).listen,
+  mcp: async () => (await import('./mcp.ts')).mcp,
   'objects copy': async () => (await import('./objects-copy.ts')).objectsCopy,
   doctor: async () => (await import('./doctor.ts')).doctor,
   'cluster keys': async () => (await import('./cluster/cluster-keys.ts')).clusterKeys,

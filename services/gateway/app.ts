@@ -15,6 +15,7 @@ import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
 import { errorsPath } from './openapi/schema/errors.ts'
+import { mcpOperation } from './mcp/mcp.ts'
 import { oidcOperations } from './operations/console/oidc-sign-in.ts'
 import { sessionOperations } from './operations/console/sessions.ts'
 import { assertSessionMay, identifySession } from './operations/identify-session.ts'
@@ -165,6 +166,7 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
     app.route({ method: ['GET', 'HEAD'], url: prefix + errorsPath, handler: errors })
   }
   routeConsole(app, context, forOperators)
+  if (context.hasMcp) app.all('/mcp', handlePath(context, [mcpOperation(app)]))
   for (const url of redirectPaths)
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'none', redirectToReference) })
   app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })

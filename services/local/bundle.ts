@@ -33,9 +33,14 @@ const programNames: readonly string[] = [
 
 /** A fingerprint of what is bundled, from the files' names, sizes and times of modification. */
 const fingerprint = async (root: string): Promise<string> => {
-  const sources = join(root, 'services')
-  const names = (await readdir(sources, { recursive: true })).filter((name) => name.endsWith('.ts')).toSorted()
-  const paths = [join(root, 'package-lock.json'), ...names.map((name) => join(sources, name))]
+  const folders = ['services', 'clients/typescript/dist']
+  const names = await Promise.all(
+    folders.map(async (folder) => {
+      const found = await readdir(join(root, folder), { recursive: true })
+      return found.filter((name) => /\.[jt]s$/.test(name)).map((name) => join(root, folder, name))
+    }),
+  )
+  const paths = [join(root, 'package-lock.json'), ...names.flat().toSorted()]
   const files = await Promise.all(paths.map((path) => stat(path)))
   const hash = createHash('sha256').update(`${process.version} ${process.getuid?.()}\n`)
   for (const [index, { size, mtimeMs }] of files.entries()) hash.update(`${paths[index]} ${size} ${mtimeMs}\n`)

@@ -166,6 +166,7 @@ const linkSettings = {
 }
 const settings = {
   hasStealth: false,
+  hasMcp: false,
   longestWaitSeconds: 86_400,
   queueAllowanceMs: 30_000,
   streamMs: 60_000,

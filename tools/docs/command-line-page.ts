@@ -14,7 +14,7 @@ const intro = `# Command line
 - **Durations** are written \`30s\`, \`2m\`, \`1h\`, \`90d\`.
 - **Which installation**: the one that \`up\` started on the data folder (\`--data\`, \`SHUTTERFLEET_DATA\`, else \`.shutterfleet\`). Commands of
   administration use its database: for another one set \`SHUTTERFLEET_DATABASE_URL\`, and \`SHUTTERFLEET_KEY_PEPPER\` to create keys.
-  \`capture\`, \`listen\` and \`webhook\` use its HTTP interface with the key of the first account: for another service or account set
+  \`capture\`, \`listen\`, \`mcp\` and \`webhook\` use its HTTP interface with the key of the first account: for another service or account set
   \`SHUTTERFLEET_BASE_URL\` and \`SHUTTERFLEET_API_KEY\`. Changes are recorded in the audit log as made by \`command line\`.
 
 ## Completion

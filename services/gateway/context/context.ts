@@ -111,6 +111,8 @@ export type Context = {
   readonly records: RecordSeal
   /** Whether the installation serves captures with `stealth`. */
   readonly hasStealth: boolean
+  /** Whether the tools for models are served at `/mcp`. */
+  readonly hasMcp: boolean
   readonly longestWaitSeconds: number
   /** How long a synchronous capture may wait for a worker, in addition to its budget. */
   readonly queueAllowanceMs: number
@@ -171,12 +173,14 @@ const activityOf = (database: Database, events: Events) =>
 const boundsOf = ({
   windowCaptures,
   sealingKeyStealth,
+  hasMcp,
   allowTargets,
   longestWaitSeconds,
   queueAllowanceMs,
 }: Config) => ({
   windowCaptures,
   hasStealth: sealingKeyStealth !== '',
+  hasMcp,
   allowTargets,
   longestWaitSeconds,
   queueAllowanceMs,

@@ -30,6 +30,7 @@ const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: s
   const mainsOf = [...folders].map((name) => [name, mains[name] ?? { 'main.ts': main }])
   const root = at.testdir({
     services: { ...Object.fromEntries(mainsOf), shared: { 'folder.ts': shared } },
+    clients: { typescript: { dist: {} } },
     '.tools': {},
     'package-lock.json': '{}',
     'package.json': '{"type":"module","imports":{"#shared/*":"./services/shared/*"}}',
@@ -80,7 +81,10 @@ t.test('bundle: sources are bundled again only after they have changed', async (
   t.same(await provideBundle({ root, env }), first)
   t.equal(readdirSync(bundles).length, 1)
   writeFileSync(join(root, 'services', 'shared', 'folder.ts'), "export const folder = 'another'\n")
-  t.not((await provideBundle({ root, env })).root, first.root)
+  const second = await provideBundle({ root, env })
+  t.not(second.root, first.root)
+  writeFileSync(join(root, 'clients/typescript/dist/shutterfleet.js'), '')
+  t.not((await provideBundle({ root, env })).root, second.root)
 })
 
 t.test('bundle: one of older sources is removed, unless a process runs from it', async (t) => {

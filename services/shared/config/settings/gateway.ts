@@ -1,4 +1,4 @@
-import { address, integer, port, text } from './setting.ts'
+import { address, flag, integer, port, text } from './setting.ts'
 import { adminSettings } from './admin.ts'
 import { consoleSettings } from './console.ts'
 import { allowSettings } from './egress.ts'
@@ -68,6 +68,10 @@ export const gatewaySettings = {
   sealingKeyWebhooks: text('SEALING_KEY_WEBHOOKS', {
     help: 'public key to which the secrets of webhooks are sealed',
     secret: true,
+  }),
+  hasMcp: flag('MCP', {
+    help: 'whether the tools for models (Model Context Protocol) are served at `/mcp` (docs/mcp.md)',
+    fallback: false,
   }),
   queueAllowanceMs: integer('SYNC_QUEUE_MS', {
     help: 'time that a synchronous capture may wait for a worker, on top of its own budget, before the response is 202',

@@ -1,0 +1,111 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Context } from '#gateway/context/context.ts'
+import type { Answer } from '#gateway/http/answer.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { identify, keyOf } from '#gateway/http/identification/identify.ts'
+import { readJson } from '#gateway/http/input.ts'
+import type { Served } from '#gateway/operations/operation.ts'
+
+/** Headers by which an operation identifies the client and its page, as it would without the tools in between. */
+const identifying = ['origin', 'referer', 'x-forwarded-for', 'user-agent'] as const
+/** Headers that the transport checks; the content type is read from the exchange. */
+const negotiated = ['accept', 'mcp-protocol-version'] as const
+/** Copies of a file that its answer makes: bytes, base64, the message around it, and its bytes. */
+const copies = 4
+/** A server of this name does not exist: requests are dispatched in this process. */
+const baseUrl = 'http://gateway.invalid'
+
+const pick = (headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])))
+
+/** Refuses pages of other origins, which browsers name; the tools need none (DNS rebinding). */
+const assertOrigin = ({ publicUrl }: Pick<Context, 'publicUrl'>, { headers: { origin } }: Exchange) => {
+  if (origin === undefined || origin === URL.parse(publicUrl())?.origin) return
+  throw new AppError('FORBIDDEN', { publicMessage: 'Pages of other origins may not use the tools.' })
+}
+
+/** Checks the key alone: scopes, domains and limits are checked by the operations that the tools request. */
+const assertKey = async ({ hashKey, isValidKey }: Context, { headers }: Exchange) => {
+  if (!(await isValidKey(identify({ headers }, hashKey).keyHash))) throw new AppError('INVALID_API_KEY')
+}
+
+const toResponse = ({ statusCode: status, headers, stream }: LightMyRequestResponse): Response => {
+  const named = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
+  const isEmpty = status === 204 || status === 304
+  return new Response(isEmpty ? null : (Readable.toWeb(stream()) as ReadableStream), { status, headers: named })
+}
+
+/** Rejects once the signal aborts: the operation ends by itself, within its own bounds. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
+
+/**
+ * Dispatches requests of the tools to the operations, in this process: each is identified, limited and recorded as one that the
+ * client sent itself, from its address.
+ */
+const dispatchTo =
+  (app: FastifyInstance, { headers, peerAddress, requestId, traceparent }: Exchange): typeof globalThis.fetch =>
+  async (input, { method = 'GET', headers: own, body, signal } = {}) => {
+    signal?.throwIfAborted()
+    const answered = app.inject({
+      method,
+      url: (input as string).slice(baseUrl.length),
+      headers: {
+        ...pick(headers, identifying),
+        ...(own as Record<string, string>),
+        'x-request-id': requestId,
+        ...(traceparent !== undefined && { traceparent }),
+      },
+      ...(typeof body === 'string' && { payload: body }),
+      ...(peerAddress !== undefined && { remoteAddress: peerAddress }),
+      payloadAsStream: true,
+    })
+    return toResponse(await (signal ? Promise.race([answered, untilAborted(signal)]) : answered))
+  }
+
+const answerMcp = async (app: FastifyInstance, context: Context, exchange: Exchange): Promise<Answer> => {
+  assertOrigin(context, exchange)
+  await assertKey(context, exchange)
+  const message = await readJson(exchange)
+  if (Array.isArray(message)) throw new AppError('BAD_REQUEST', { publicMessage: 'Send one message at a time.' })
+  // Loaded by the first request: most gateways serve none.
+  const { answerMessage } = await import('#shared/mcp/answer-message.ts')
+  using held = new DisposableStack()
+  using client = exchange.watchClient()
+  const reserve = (bytes: number) => {
+    if (!context.bufferedImages.fits(bytes * copies)) return false
+    held.use(context.bufferedImages.hold(bytes * copies))
+    return true
+  }
+  const headers = { ...pick(exchange.headers, negotiated), 'content-type': 'application/json' }
+  const response = await answerMessage(message, headers, {
+    baseUrl,
+    apiKey: keyOf(exchange.headers) ?? '',
+    fetch: dispatchTo(app, exchange),
+    stop: client.signal,
+    reserve,
+  })
+  const body = Buffer.from(await response.arrayBuffer())
+  return {
+    status: response.status,
+    headers: {
+      'cache-control': 'no-store',
+      'content-type': response.headers.get('content-type') ?? 'application/json',
+    },
+    ...(body.length > 0 && { body }),
+  }
+}
+
+/** The endpoint of the tools for models (Model Context Protocol, streamable HTTP): one message per request, and no session. */
+export const mcpOperation = (app: FastifyInstance): Served => ({
+  name: 'mcp',
+  method: 'POST',
+  path: '/mcp',
+  access: 'key',
+  run: (context, exchange) => answerMcp(app, context, exchange),
+})

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { Shutterfleet } from '#client/shutterfleet.js'
+import { captureAndWait, captureResult } from '#shared/mcp/captures.ts'
+
+const id = '22222222-2222-4222-8222-222222222222'
+
+t.test('mcp captures: a capture that was accepted is named, even if the wait for it fails', async (t) => {
+  const requests: string[] = []
+  const client = new Shutterfleet({
+    baseUrl: 'https://shots.example',
+    apiKey: 'key',
+    retries: 0,
+    fetch: (input, { method } = {}) => {
+      requests.push(`${method} ${(input as string).slice('https://shots.example'.length)}`)
+      if (method === 'POST') return Promise.resolve(Response.json({ data: { id, status: 'pending' } }, { status: 202 }))
+      return Promise.reject(new Error('the gateway is closing'))
+    },
+  })
+  const call = { client, signal: new AbortController().signal, reserve: () => true }
+  const accepted = await captureAndWait(call, { url: 'https://example.com/' })
+  t.same(accepted, { id, record: undefined })
+  t.same(requests, ['POST /v1/screenshots', `GET /v1/screenshots/${id}?wait=50`], 'the wait stays below 60 s')
+  const { isError, content } = await captureResult(call, accepted.id, accepted.record)
+  t.notOk(isError)
+  t.match(content, [{ text: `capture ${id} was accepted and has not ended: call status with this id and wait` }])
+})
