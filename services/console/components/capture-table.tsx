@@ -5,6 +5,7 @@ import { formatBytes, formatDuration } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 import { CaptureStatus } from './capture-status.tsx'
 import { fileFormat } from './file-result.tsx'
+import { TableHead } from './table-head.tsx'
 import { Time } from './time.tsx'
 
 /** Larger pictures are not loaded for a list. */
@@ -41,26 +42,16 @@ const Select = ({ capture, selection: { ids, onChange } }: { capture: Screenshot
 /** Captures in rows, which can be selected if there is a selection. */
 export const CaptureTable = ({ captures, selection }: { captures: readonly Screenshot[]; selection?: Selection }) => (
   <table>
-    <thead>
-      <tr>
-        {selection && (
-          <th scope="col" class="select">
-            <span class="hidden">{texts.captures.selection}</span>
-          </th>
-        )}
-        <th scope="col">{texts.captures.page}</th>
-        <th scope="col">{texts.captures.status}</th>
-        <th scope="col" class="wide number">
-          {texts.captures.size}
-        </th>
-        <th scope="col" class="wide number">
-          {texts.captures.time}
-        </th>
-        <th scope="col" class="number">
-          {texts.captures.created}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        selection !== undefined && { title: texts.captures.selection, layout: 'select', isHidden: true },
+        texts.captures.page,
+        texts.captures.status,
+        { title: texts.captures.size, layout: 'wide number' },
+        { title: texts.captures.time, layout: 'wide number' },
+        { title: texts.captures.created, layout: 'number' },
+      ]}
+    />
     <tbody>
       {captures.map((capture) => (
         <tr key={capture.id}>

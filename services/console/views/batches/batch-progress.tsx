@@ -7,17 +7,13 @@ import { CaptureStatus } from '#console/components/capture-status.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { DownloadBatch } from './download-batch.tsx'
 
 const Members = ({ batch: { screenshots } }: { batch: Batch }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{texts.captures.page}</th>
-        <th scope="col">{texts.captures.status}</th>
-      </tr>
-    </thead>
+    <TableHead columns={[texts.captures.page, texts.captures.status]} />
     <tbody>
       {screenshots.map((member) => (
         <tr key={member.id}>

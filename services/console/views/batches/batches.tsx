@@ -7,6 +7,7 @@ import { Field } from '#console/components/field.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { batchesIn, type ListedBatch } from './batches-in.ts'
 import { CreateBatch } from './create-batch.tsx'
@@ -34,17 +35,13 @@ const OpenById = () => {
 
 const BatchTable = ({ batches }: { batches: readonly ListedBatch[] }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{texts.batches.title}</th>
-        <th scope="col" class="number">
-          {texts.batches.members}
-        </th>
-        <th scope="col" class="number">
-          {texts.captures.created}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        texts.batches.title,
+        { title: texts.batches.members, layout: 'number' },
+        { title: texts.captures.created, layout: 'number' },
+      ]}
+    />
     <tbody>
       {batches.map(({ id, createdAt, captures }) => (
         <tr key={id}>

@@ -6,6 +6,7 @@ import { ConfirmDialog } from '#console/components/dialog.tsx'
 import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { scopes } from './scopes.ts'
 import { CreateKey } from './create-key.tsx'
@@ -46,32 +47,18 @@ const KeyRow = ({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: (() => void) |
 
 const KeyTable = ({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: ((key: ApiKey) => void) | undefined }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{texts.keys.name}</th>
-        <th scope="col" class="wide">
-          {texts.keys.prefix}
-        </th>
-        <th scope="col" class="wide">
-          {texts.keys.domains}
-        </th>
-        <th scope="col" class="wide">
-          {texts.keys.scopes}
-        </th>
-        <th scope="col" class="wide number">
-          {texts.keys.expires}
-        </th>
-        <th scope="col" class="wide number">
-          {texts.keys.created}
-        </th>
-        <th scope="col" class="number">
-          {texts.keys.lastUsed}
-        </th>
-        <th scope="col" class="number">
-          <span class="hidden">{texts.common.actions}</span>
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        texts.keys.name,
+        { title: texts.keys.prefix, layout: 'wide' },
+        { title: texts.keys.domains, layout: 'wide' },
+        { title: texts.keys.scopes, layout: 'wide' },
+        { title: texts.keys.expires, layout: 'wide number' },
+        { title: texts.keys.created, layout: 'wide number' },
+        { title: texts.keys.lastUsed, layout: 'number' },
+        { title: texts.common.actions, layout: 'number', isHidden: true },
+      ]}
+    />
     <tbody>
       {keys.map((key) => (
         <KeyRow key={key.id} apiKey={key} onRevoke={onRevoke && (() => onRevoke(key))} />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import { Loaded } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import type { OperatedKey } from './records.ts'
 
@@ -16,15 +17,7 @@ export const AccountKeys = ({ path }: { path: string }) => {
         if (keys.length === 0) return <p class="muted">{texts.operator.accounts.noKeys}</p>
         return (
           <table>
-            <thead>
-              <tr>
-                <th scope="col">{words.name}</th>
-                <th scope="col">{words.prefix}</th>
-                <th scope="col" class="number">
-                  {words.created}
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={[words.name, words.prefix, { title: words.created, layout: 'number' }]} />
             <tbody>
               {keys.map(({ id, name, prefix, created_at: createdAt }) => (
                 <tr key={id}>

@@ -6,6 +6,7 @@ import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
 import { formatCount } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { AccountState } from './account-state.tsx'
 import { useOperatorList } from './list-query.ts'
@@ -38,22 +39,16 @@ const Row = ({ account }: { account: OperatedAccount }) => {
 
 const Table = ({ accounts }: { accounts: readonly OperatedAccount[] }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{words.name}</th>
-        <th scope="col">{words.plan}</th>
-        <th scope="col" class="wide number">
-          {words.used}
-        </th>
-        <th scope="col" class="wide number">
-          {words.queue}
-        </th>
-        <th scope="col">{words.state}</th>
-        <th scope="col" class="wide number">
-          {words.created}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        words.name,
+        words.plan,
+        { title: words.used, layout: 'wide number' },
+        { title: words.queue, layout: 'wide number' },
+        words.state,
+        { title: words.created, layout: 'wide number' },
+      ]}
+    />
     <tbody>
       {accounts.map((account) => (
         <Row key={account.id} account={account} />

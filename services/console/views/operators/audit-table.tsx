@@ -1,4 +1,5 @@
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import type { AuditEntry } from './records.ts'
 
@@ -12,18 +13,14 @@ const detailOf = ({ detail }: AuditEntry) =>
 /** Recorded changes in rows. */
 export const AuditTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{words.time}</th>
-        <th scope="col">{words.action}</th>
-        <th scope="col" class="wide">
-          {words.actor}
-        </th>
-        <th scope="col" class="wide">
-          {words.target}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        words.time,
+        words.action,
+        { title: words.actor, layout: 'wide' },
+        { title: words.target, layout: 'wide' },
+      ]}
+    />
     <tbody>
       {entries.map((entry) => (
         <tr key={entry.id}>

@@ -1,5 +1,6 @@
 import { Time } from '#console/components/time.tsx'
 import { formatCount } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import type { BrowserPool, DecisionChange } from './records.ts'
 import { sizePaths } from './size-paths.ts'
@@ -37,23 +38,15 @@ export const Decisions = ({ pool: { name, changes } }: { pool: BrowserPool }) =>
       </svg>
       <p class="muted small">{words.sizeText}</p>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">{words.time}</th>
-            <th scope="col">
-              {words.decision}, {words.reason.toLowerCase()}
-            </th>
-            <th scope="col" class="number">
-              {words.desired}
-            </th>
-            <th scope="col" class="number">
-              {words.ready}
-            </th>
-            <th scope="col" class="wide number">
-              {words.bounds}
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            words.time,
+            `${words.decision}, ${words.reason.toLowerCase()}`,
+            { title: words.desired, layout: 'number' },
+            { title: words.ready, layout: 'number' },
+            { title: words.bounds, layout: 'wide number' },
+          ]}
+        />
         <tbody>
           {changes.slice(0, listed).map((change) => (
             <Row key={change.at + change.decision + change.reason} change={change} />

@@ -5,6 +5,7 @@ import { Loaded, Notice } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
 import { formatCount } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { PausedHosts } from './paused-hosts.tsx'
 import { Maintenance } from './maintenance.tsx'
@@ -35,17 +36,9 @@ const waitingOf = ({ waiting }: Task) => {
 
 const Tasks = ({ tasks }: { tasks: readonly Task[] }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{words.task}</th>
-        <th scope="col" class="number">
-          {words.waiting}
-        </th>
-        <th scope="col" class="number">
-          {words.since}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[words.task, { title: words.waiting, layout: 'number' }, { title: words.since, layout: 'number' }]}
+    />
     <tbody>
       {tasks.map((task) => (
         <tr key={task.name}>

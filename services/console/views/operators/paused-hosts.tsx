@@ -4,6 +4,7 @@ import { Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
 import { formatCount } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { operatorPath, type PausedHost } from './records.ts'
 
@@ -11,18 +12,14 @@ const words = texts.operator.health
 
 const Table = ({ hosts }: { hosts: readonly PausedHost[] }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{words.host}</th>
-        <th scope="col">{words.account}</th>
-        <th scope="col" class="wide number">
-          {words.unanswered}
-        </th>
-        <th scope="col" class="number">
-          {words.pausedUntil}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        words.host,
+        words.account,
+        { title: words.unanswered, layout: 'wide number' },
+        { title: words.pausedUntil, layout: 'number' },
+      ]}
+    />
     <tbody>
       {hosts.map(({ host, account_id: accountId, account_name: name, unanswered, paused_until: until }) => (
         <tr key={host + accountId}>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
 import { formatCount, formatDuration } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { operatorPath, type PlanInForce } from './records.ts'
 
@@ -21,23 +22,15 @@ export const PlansInForce = () => {
       <Loaded query={query}>
         {({ data }) => (
           <table>
-            <thead>
-              <tr>
-                <th scope="col">{words.plan}</th>
-                <th scope="col" class="number">
-                  {words.quota}
-                </th>
-                <th scope="col" class="number">
-                  {words.rate}
-                </th>
-                <th scope="col" class="wide number">
-                  {words.kept}
-                </th>
-                <th scope="col" class="wide number">
-                  {words.pending}
-                </th>
-              </tr>
-            </thead>
+            <TableHead
+              columns={[
+                words.plan,
+                { title: words.quota, layout: 'number' },
+                { title: words.rate, layout: 'number' },
+                { title: words.kept, layout: 'wide number' },
+                { title: words.pending, layout: 'wide number' },
+              ]}
+            />
             <tbody>
               {data.map((plan) => (
                 <tr key={plan.slug}>

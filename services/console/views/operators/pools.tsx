@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
 import { formatCount, formatDuration, formatName } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { Decisions } from './decisions.tsx'
 import { FindCapture } from './find-capture.tsx'
@@ -36,17 +37,9 @@ const Figures = ({ pool: { pending, processing, oldest_seconds: oldest, workers 
 
 const Lanes = ({ lanes }: Pick<PoolState, 'lanes'>) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{words.lane}</th>
-        <th scope="col" class="number">
-          {words.waiting}
-        </th>
-        <th scope="col" class="number">
-          {words.running}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[words.lane, { title: words.waiting, layout: 'number' }, { title: words.running, layout: 'number' }]}
+    />
     <tbody>
       {lanes.map(({ lane, pending, processing }) => (
         <tr key={lane}>

@@ -6,6 +6,7 @@ import { ConfirmDialog } from '#console/components/dialog.tsx'
 import { Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
 import { formatCount } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { operatorPath, type QueuedAccount } from './records.ts'
 import { useRefreshed } from './refreshed.ts'
@@ -19,20 +20,14 @@ const Table = ({ accounts, onCancel }: Props) => {
   const mayChange = useSession().role === 'operator'
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">{words.account}</th>
-          <th scope="col" class="number">
-            {words.waiting}
-          </th>
-          <th scope="col" class="number">
-            {words.running}
-          </th>
-          <th scope="col" class="number">
-            <span class="hidden">{texts.common.actions}</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          words.account,
+          { title: words.waiting, layout: 'number' },
+          { title: words.running, layout: 'number' },
+          { title: texts.common.actions, layout: 'number', isHidden: true },
+        ]}
+      />
       <tbody>
         {accounts.map((account) => (
           <tr key={account.account_id}>

@@ -1,6 +1,7 @@
 import { Link } from 'wouter-preact'
 import { StatusBadge } from '#console/components/status-badge.tsx'
 import { formatDuration } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import type { Worker } from './records.ts'
 
@@ -31,20 +32,14 @@ export const Workers = ({ workers }: { workers: readonly Worker[] }) =>
     <p class="muted">{words.noWorkers}</p>
   ) : (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">
-            {words.worker}, {words.captures.toLowerCase()}
-          </th>
-          <th scope="col">{words.state}</th>
-          <th scope="col" class="number">
-            {words.slots}
-          </th>
-          <th scope="col" class="wide number">
-            {words.mean}
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          `${words.worker}, ${words.captures.toLowerCase()}`,
+          words.state,
+          { title: words.slots, layout: 'number' },
+          { title: words.mean, layout: 'wide number' },
+        ]}
+      />
       <tbody>
         {workers.map((worker) => (
           <Row key={worker.pod} worker={worker} />

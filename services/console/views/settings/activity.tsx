@@ -8,6 +8,7 @@ import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 
 type ActivityPage = { readonly data: readonly ActivityEntry[]; readonly meta: { readonly next_cursor: string | null } }
@@ -66,19 +67,15 @@ const Table = ({ entries }: { entries: readonly ActivityEntry[] }) => {
   const names = new Map(keys?.data.map(({ id, name, prefix }) => [id, name === '' ? prefix : name]))
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">{texts.activity.time}</th>
-          <th scope="col">{texts.activity.operation}</th>
-          <th scope="col">{texts.activity.outcome}</th>
-          <th scope="col" class="wide">
-            {texts.activity.by}
-          </th>
-          <th scope="col" class="wide">
-            {texts.activity.client}
-          </th>
-        </tr>
-      </thead>
+      <TableHead
+        columns={[
+          texts.activity.time,
+          texts.activity.operation,
+          texts.activity.outcome,
+          { title: texts.activity.by, layout: 'wide' },
+          { title: texts.activity.client, layout: 'wide' },
+        ]}
+      />
       <tbody>
         {entries.map((entry) => (
           <Row key={entry.id} entry={entry} keyName={names.get(entry.key_id ?? '')} />

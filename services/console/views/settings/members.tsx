@@ -7,6 +7,7 @@ import { Section } from '#console/components/page.tsx'
 import { ShownOnce } from '#console/components/shown-once.tsx'
 import { ErrorNotice, Loaded, Notice } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { AddMember, RoleSelect } from './add-member.tsx'
 
@@ -72,20 +73,14 @@ const Row = ({ member, actions }: { member: Member; actions: Actions | undefined
 
 const Table = ({ members, actions }: { members: readonly Member[]; actions: Actions | undefined }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{texts.members.email}</th>
-        <th scope="col">{texts.members.role}</th>
-        <th scope="col" class="wide number">
-          {texts.members.lastSignIn}
-        </th>
-        {actions && (
-          <th scope="col" class="number">
-            <span class="hidden">{texts.common.actions}</span>
-          </th>
-        )}
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        texts.members.email,
+        texts.members.role,
+        { title: texts.members.lastSignIn, layout: 'wide number' },
+        actions !== undefined && { title: texts.common.actions, layout: 'number', isHidden: true },
+      ]}
+    />
     <tbody>
       {members.map((member) => (
         <Row key={member.id} member={member} actions={actions} />

@@ -9,6 +9,7 @@ import { ErrorNotice, Loaded } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
 import { formatCount } from '#console/text/format.ts'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { Members } from './members.tsx'
 
@@ -85,23 +86,15 @@ const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
     <>
       {error && <ErrorNotice error={error} />}
       <table>
-        <thead>
-          <tr>
-            <th scope="col">{texts.settings.from}</th>
-            <th scope="col" class="wide">
-              {texts.members.role}
-            </th>
-            <th scope="col" class="wide number">
-              {texts.settings.signedIn}
-            </th>
-            <th scope="col" class="number">
-              {texts.settings.lastSeen}
-            </th>
-            <th scope="col" class="number">
-              <span class="hidden">{texts.common.actions}</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          columns={[
+            texts.settings.from,
+            { title: texts.members.role, layout: 'wide' },
+            { title: texts.settings.signedIn, layout: 'wide number' },
+            { title: texts.settings.lastSeen, layout: 'number' },
+            { title: texts.common.actions, layout: 'number', isHidden: true },
+          ]}
+        />
         <tbody>
           {sessions.map((session) => (
             <SessionRow key={session.id} session={session} onEnd={() => void end(session.id)} />

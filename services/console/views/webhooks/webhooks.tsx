@@ -7,6 +7,7 @@ import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
+import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { CreateWebhook } from './create-webhook.tsx'
 
@@ -19,18 +20,14 @@ export const ActiveBadge = ({ active }: Pick<Webhook, 'active'>) => (
 
 const WebhookTable = ({ webhooks }: { webhooks: readonly Webhook[] }) => (
   <table>
-    <thead>
-      <tr>
-        <th scope="col">{texts.webhooks.url}</th>
-        <th scope="col">{texts.captures.status}</th>
-        <th scope="col" class="wide">
-          {texts.webhooks.events}
-        </th>
-        <th scope="col" class="number">
-          {texts.webhooks.lastDelivery}
-        </th>
-      </tr>
-    </thead>
+    <TableHead
+      columns={[
+        texts.webhooks.url,
+        texts.captures.status,
+        { title: texts.webhooks.events, layout: 'wide' },
+        { title: texts.webhooks.lastDelivery, layout: 'number' },
+      ]}
+    />
     <tbody>
       {webhooks.map(({ id, url, description, active, events, last_delivery_at }) => (
         <tr key={id}>
