@@ -37,7 +37,7 @@ export const signInLinkAnswer = named(
     object({
       url: url(
         'The link, which works once. Returned only in this response.',
-        'https://shots.example.com/console/sign-in#token=…',
+        'https://shots.example.com/console/sign-in#token=Zk3wq1hT8vN5pYx0Lr7BcD2mS9eU4aGfJ6iOtQyXnRk',
       ),
       expires_at: timestamp('Time at which the link expires.', exampleTimes.created),
     }),
