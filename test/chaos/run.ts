@@ -2,7 +2,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { check } from './check.ts'
 import { cleanLimits, cleanRun } from './clean-run.ts'
 import { faults } from './faults.ts'
@@ -110,7 +110,7 @@ const createWorlds = (folder: string) => {
 const runAll = async (): Promise<boolean> => {
   const worlds = createWorlds(values.folder)
   const ended: Ran[] = []
-  let failed = 0
+  const failed: string[] = []
   for (const plan of plans()) {
     try {
       const late = delay(runMs, undefined, { ref: false }).then(() => Promise.reject(new Error('run took too long')))
@@ -119,17 +119,17 @@ const runAll = async (): Promise<boolean> => {
       await report(world, ran)
       ended.push(ran)
       if (ran.verdict.violations.length === 0) continue
+      failed.push(`seed ${plan.seed} ${describe(plan)}: ${ran.verdict.violations.map(({ what }) => what).join('; ')}`)
     } catch (error) {
-      console.log(`seed ${plan.seed} ${describe(plan)}: did not finish:`, error)
+      failed.push(`seed ${plan.seed} ${describe(plan)}: did not finish: ${inspect(error)}`)
     }
-    failed += 1
     await worlds.end()
     if (values['until-failure']) break
   }
   await worlds.end()
   console.log(summary(ended))
-  console.log(`${ended.length} runs ended, ${failed} failed`)
-  return failed === 0
+  console.log([`${ended.length} runs ended, ${failed.length} failed`, ...failed].join('\n'))
+  return failed.length === 0
 }
 
 /** Times the checker on the history of 100,000 captures. */

@@ -19,7 +19,10 @@ export type TestNats = AsyncDisposable & {
   readonly pid: number
   /** Stops the server and removes its folder. Idempotent. */
   readonly stop: () => Promise<void>
-  /** Kills the server as in a crash and restarts it on the same disk, with another limit if given; resolves once it listens. */
+  /**
+   * Kills the server as in a crash and restarts it on the same disk, with another limit if given; resolves once it listens.
+   * A `restart` or `wipe` that is called meanwhile follows it.
+   */
   readonly restart: (maxFileStore?: string) => Promise<void>
   /** Like `restart`, with an empty disk: every stream and consumer is gone. */
   readonly wipe: () => Promise<void>
@@ -78,8 +81,15 @@ export const startNats = async (
   const folder = await mkdtemp(join(tmpdir(), 'nats-'))
   const { config: extra = '', host = '127.0.0.1', maxFileStore = '2TB' } = options
   let running = await launch(folder, `${host}:-1`, extra, maxFileStore)
-  const again = async (limit = maxFileStore) => {
-    running = await launch(folder, `${host}:${running.port}`, extra, limit)
+  let restarted: Promise<void> = Promise.resolve()
+  const again = (limit = maxFileStore, prepare = async () => {}): Promise<void> => {
+    const next = async () => {
+      await kill(running.server)
+      await prepare()
+      running = await launch(folder, `${host}:${running.port}`, extra, limit)
+    }
+    restarted = restarted.then(next, next)
+    return restarted
   }
   const stop = async () => {
     await kill(running.server)
@@ -92,15 +102,8 @@ export const startNats = async (
       return running.server.pid ?? 0
     },
     stop,
-    restart: async (limit) => {
-      await kill(running.server)
-      await again(limit)
-    },
-    wipe: async () => {
-      await kill(running.server)
-      await rm(join(folder, 'store'), { recursive: true, force: true })
-      await again()
-    },
+    restart: (limit) => again(limit),
+    wipe: () => again(maxFileStore, () => rm(join(folder, 'store'), { recursive: true, force: true })),
     [Symbol.asyncDispose]: stop,
   }
 }

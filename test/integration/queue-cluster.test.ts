@@ -130,3 +130,11 @@ for (const onLeader of [true, false]) {
     },
   )
 }
+
+void t.test('a server that two faults restart at once is restarted by one after the other', async (t) => {
+  const server = await startNats(t)
+  const first = server.pid
+  await Promise.all([server.restart(), server.wipe()])
+  t.not(server.pid, first)
+  await openQueue(t, server.url)
+})
