@@ -1,8 +1,10 @@
-/** Resolves after two animation frames, so that elements that follow the scroll position have moved; after 500 ms at most. */
-export const twoFrames = `new Promise((done) => {
-  setTimeout(done, 500)
+const twoFramesWithin = (mostMs: string) => `new Promise((done) => {
+  setTimeout(done, ${mostMs})
   requestAnimationFrame(() => requestAnimationFrame(() => done()))
 })`
+
+/** Resolves after two animation frames, so that elements that follow the scroll position have moved; after 500 ms at most. */
+export const twoFrames = twoFramesWithin('500')
 
 /**
  * A function that waits until the page's intersection observers, lazy images and scroll listeners have been told of the current
@@ -34,7 +36,8 @@ export const awaitUnchanged = `async (leastMs = 0, quietMs = ${unchangedMs}, mos
     quietAt = Math.max(quietAt, performance.now() + quietMs)
   })
   changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
-  do await ${twoFrames}
+  // What comes into view is drawn in the second frame, however long a busy machine takes for it.
+  do await ${twoFramesWithin('mostMs')}
   while (performance.now() < Math.min(quietAt, began + mostMs))
   changes.disconnect()
   return isChanged
