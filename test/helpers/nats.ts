@@ -83,12 +83,13 @@ export const startNats = async (
   let running = await launch(folder, `${host}:-1`, extra, maxFileStore)
   let restarted: Promise<void> = Promise.resolve()
   const again = (limit = maxFileStore, prepare = async () => {}): Promise<void> => {
-    const next = async () => {
+    const before = restarted.catch(() => {})
+    restarted = (async () => {
+      await before
       await kill(running.server)
       await prepare()
       running = await launch(folder, `${host}:${running.port}`, extra, limit)
-    }
-    restarted = restarted.then(next, next)
+    })()
     return restarted
   }
   const stop = async () => {

@@ -331,6 +331,8 @@ t.test('render links: with the quota used up a stale image is shown, and views d
   await (await fetch(address)).arrayBuffer()
   await ageCaptures(accountId, 61)
   for (let views = 0; views < 8; views += 1) t.equal((await fetch(address)).headers.get('x-link-state'), 'stale')
+  const metrics = await (await fetch(`${gateway.probeUrl}/metrics`)).text()
+  t.match(metrics, /link_refreshes_refused_total\{code="USAGE_LIMIT_EXCEEDED"[^}]*\} 8\n/)
   const cold = link({ url: 'https://example.com/cold' })
   for (let views = 0; views < 8; views += 1) t.same(await codeOf(await fetch(cold)), [402, 'USAGE_LIMIT_EXCEEDED'])
   const shown = await fetch(link({ url: 'https://example.com/grey', placeholder: '1' }))

@@ -126,18 +126,18 @@ const renderLinks: readonly Mutation[] = [
   },
   {
     point: 'Render links',
-    at: `${gateway}/capture/render-link.ts > openView`,
+    at: `${gateway}/capture/open-link-view.ts > openView`,
     replace: '$link.expires * 1000 <= $context.now().getTime()',
     by: 'false',
   },
   {
     point: 'Render links',
-    at: `${gateway}/capture/render-link.ts > openView`,
+    at: `${gateway}/capture/open-link-view.ts > openView`,
     drop: 'if (!$rendering.hasFeature) throw $error',
   },
   {
     point: 'Render links',
-    at: `${gateway}/capture/render-link.ts > openView`,
+    at: `${gateway}/capture/open-link-view.ts > openView`,
     drop: 'if (!$rendering.allowsHost) throw $error',
   },
   {

@@ -66,16 +66,16 @@ const metricTable = {
       'Views of links that capture on demand: fresh or stale images, made while the view waited, or placeholders',
     labels: ['image'],
   },
+  link_refreshes_refused_total: {
+    counter: 'Views that got a stale image of which no new capture could be accepted, by the reason',
+    labels: ['code'],
+  },
   event_streams_total: { counter: 'Streams of events by what ended them', labels: ['end'] },
   captures_published_total: { counter: 'Captures put into the queue', labels: ['lane'] },
   captures_left_to_relay_total: { counter: 'Captures that could not be put into the queue' },
   images_missing_total: { counter: 'Images that are not in the store as reported' },
   activity_recorded_total: { counter: 'Activities of authenticated requests that were stored' },
   activity_lost_total: { counter: 'Activities that could not be stored, because too many waited for PostgreSQL' },
-  provider_sign_ins_total: {
-    counter: 'Returns from the OpenID Connect provider and failed starts, by outcome',
-    labels: ['outcome'],
-  },
   uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
 } as const satisfies MetricTable
 
@@ -86,6 +86,25 @@ const describeCause = (cause: unknown): string => {
   return messages.join(': ')
 }
 
+const createSignInEvents = (log: Logger, metrics: Metrics) => {
+  const metric = metrics.declare({
+    provider_sign_ins_total: {
+      counter: 'Returns from the OpenID Connect provider and failed starts, by outcome',
+      labels: ['outcome'],
+    },
+  } as const satisfies MetricTable)
+  return {
+    signedInByProvider: () => metric.provider_sign_ins_total.inc({ outcome: 'signed_in' }),
+    providerSignInFailed: ({ reason, message, cause }: SignInError) => {
+      metric.provider_sign_ins_total.inc({ outcome: reason })
+      const line = { outcome: reason, reason: message, ...(cause !== undefined && { cause: describeCause(cause) }) }
+      if (reason === 'provider' || reason === 'failed')
+        log.warn(line, 'sign-in with the OpenID Connect provider failed')
+      else log.info(line, 'sign-in with the OpenID Connect provider failed')
+    },
+  }
+}
+
 /** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
 
@@ -94,6 +113,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   return {
     ...createStoreEvents(log, metrics),
+    ...createSignInEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     answered: ({ fault, ...line }: Answered) => {
       const { operation, status, code, ms } = line
@@ -112,6 +132,10 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.captures_accepted_total.inc({ lane, admitted: String(admitted), as }),
     waited: (outcome: WaitEnd) => metric.sync_waits_total.inc({ outcome }),
     linkViewed: (image: LinkImage) => metric.link_views_total.inc({ image }),
+    linkNotRefreshed: ({ code, blame, message }: AppError) => {
+      metric.link_refreshes_refused_total.inc({ code })
+      if (blame === 'service') log.warn({ code, reason: message }, 'a stale link could not be captured anew')
+    },
     streamed: (end: StreamEnd) => metric.event_streams_total.inc({ end }),
     administered: ({ fault, ...line }: Administered) => {
       if (line.status >= 500) log.error({ ...line, err: fault }, 'admin request')
@@ -147,14 +171,6 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     },
     /** A proxy that is not trusted sent `X-Forwarded-For`; called once per process. */
     proxyIgnored: (peer: string) => log.warn({ peer }, proxyAdvice(peer)),
-    signedInByProvider: () => metric.provider_sign_ins_total.inc({ outcome: 'signed_in' }),
-    providerSignInFailed: ({ reason, message, cause }: SignInError) => {
-      metric.provider_sign_ins_total.inc({ outcome: reason })
-      const line = { outcome: reason, reason: message, ...(cause !== undefined && { cause: describeCause(cause) }) }
-      if (reason === 'provider' || reason === 'failed')
-        log.warn(line, 'sign-in with the OpenID Connect provider failed')
-      else log.info(line, 'sign-in with the OpenID Connect provider failed')
-    },
     queueNotice: (notice: QueueNotice) => log.warn(notice, 'connection to NATS'),
     draining: (waiting: number) => log.info({ waiting }, 'draining'),
   }
