@@ -1,4 +1,4 @@
-import { formatCount, formatShare } from './format.ts'
+import { formatCount, formatCounted, formatShare } from './format.ts'
 
 /** Texts of captures: their list, record, comparison, stages and failures. */
 export const captureTexts = {
@@ -9,8 +9,7 @@ export const captureTexts = {
     from: 'From',
     to: 'To',
     clear: 'Clear filters',
-    total: (count: number, isEstimated: boolean) =>
-      `${isEstimated ? 'About ' : ''}${formatCount(count)} ${count === 1 ? 'capture' : 'captures'}`,
+    total: (count: number, isEstimated: boolean) => `${isEstimated ? 'About ' : ''}${formatCounted(count, 'capture')}`,
     page: 'Page',
     created: 'Created',
     size: 'Size',

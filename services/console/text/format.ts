@@ -17,6 +17,14 @@ export const formatDuration = (ms: number): string => {
 /** A whole number with separators between thousands. */
 export const formatCount = (count: number): string => count.toLocaleString('en')
 
+/** A number of things, such as "1 capture" and "2 captures". */
+export const formatCounted = (count: number, thing: string): string =>
+  `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`
+
+/** Hours, or days if they are whole ones. */
+export const formatHours = (hours: number): string =>
+  hours % 24 === 0 && hours > 24 ? formatCounted(hours / 24, 'day') : formatCounted(hours, 'hour')
+
 /** A share from 0 to 1 as a percentage, rounded down so that 100 % means all. */
 export const formatShare = (share: number): string => `${Math.floor(share * 1000) / 10} %`
 

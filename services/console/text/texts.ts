@@ -1,4 +1,4 @@
-import { formatCount } from './format.ts'
+import { formatCount, formatCounted } from './format.ts'
 import { captureTexts } from './capture-texts.ts'
 import { operatorTexts } from './operator-texts.ts'
 
@@ -114,12 +114,12 @@ export const texts = {
   overview: {
     usage: 'Usage this month',
     used: (used: number, limit: number | null) =>
-      limit === null ? `${formatCount(used)} captures` : `${formatCount(used)} of ${formatCount(limit)} captures`,
+      limit === null ? formatCounted(used, 'capture') : `${formatCount(used)} of ${formatCount(limit)} captures`,
     unlimited: 'No quota',
     remaining: (count: number) => `${formatCount(count)} left`,
     overage: (count: number, cost: string) => `${formatCount(count)} beyond the quota, at ${cost}`,
     resets: 'Resets',
-    sample: (count: number) => `Latest ${formatCount(count)} captures`,
+    sample: (count: number) => (count === 1 ? 'Latest capture' : `Latest ${formatCount(count)} captures`),
     success: 'Success rate',
     median: 'Median time',
     slowest: '95th percentile',
@@ -169,7 +169,7 @@ export const texts = {
     beforeText:
       'Enter the address of a page and press Capture. The picture, its warnings and the time of each stage appear here.',
     waiting: 'Waiting for a browser',
-    position: (count: number) => (count === 0 ? 'Next in the queue' : `${formatCount(count)} captures ahead`),
+    position: (count: number) => (count === 0 ? 'Next in the queue' : `${formatCounted(count, 'capture')} ahead`),
     running: 'The browser is capturing the page',
     failed: 'The capture failed',
     refused: 'The request was refused',
@@ -314,7 +314,6 @@ export const texts = {
     quota: 'Captures per month',
     rate: 'Requests per minute',
     retention: 'Pictures are kept for',
-    hours: (count: number) => `${formatCount(count)} hours`,
     unlimited: 'No limit',
     features: 'Features',
     sessions: 'Sessions',

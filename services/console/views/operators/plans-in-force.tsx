@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import { Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
-import { formatCount, formatDuration } from '#console/text/format.ts'
+import { formatCount, formatDuration, formatHours } from '#console/text/format.ts'
 import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { operatorPath, type PlanInForce } from './records.ts'
@@ -12,7 +12,7 @@ const hourMs = 3_600_000
 const bound = (value: number | null) => (value === null ? words.noLimit : formatCount(value))
 
 const kept = (seconds: number) =>
-  seconds * 1000 < hourMs ? formatDuration(seconds * 1000) : texts.settings.hours(Math.round(seconds / 3600))
+  seconds * 1000 < hourMs ? formatDuration(seconds * 1000) : formatHours(Math.round(seconds / 3600))
 
 /** The plans that accounts may have. */
 export const PlansInForce = () => {

@@ -8,7 +8,7 @@ import { Page, Section } from '#console/components/page.tsx'
 import { ErrorNotice, Loaded } from '#console/components/state.tsx'
 import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
-import { formatCount } from '#console/text/format.ts'
+import { formatCount, formatHours } from '#console/text/format.ts'
 import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { Members } from './members.tsx'
@@ -29,7 +29,7 @@ const AccountFacts = ({ account: { name, email, plan } }: { account: Account }) 
         [texts.settings.plan, plan.name],
         [texts.settings.quota, bound(plan.screenshots_per_month)],
         [texts.settings.rate, bound(plan.rate_limit_per_minute)],
-        [texts.settings.retention, texts.settings.hours(plan.retention_hours)],
+        [texts.settings.retention, formatHours(plan.retention_hours)],
         [texts.settings.features, plan.features.join(', ')],
       ]}
     />

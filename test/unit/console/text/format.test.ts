@@ -4,6 +4,8 @@ import {
   formatCount,
   formatDuration,
   formatExact,
+  formatCounted,
+  formatHours,
   formatName,
   formatRelative,
   formatShare,
@@ -38,6 +40,14 @@ t.test('formats: a share is never rounded up to all', async (t) => {
   t.equal(formatShare(1), '100 %')
   t.equal(formatShare(0.9999), '99.9 %')
   t.equal(formatShare(0), '0 %')
+})
+
+t.test('formats: one thing is singular, and whole days are days', async (t) => {
+  t.same(
+    [0, 1, 1200].map((count) => formatCounted(count, 'capture')),
+    ['0 captures', '1 capture', '1,200 captures'],
+  )
+  t.same([1, 24, 36, 720].map(formatHours), ['1 hour', '24 hours', '36 hours', '30 days'])
 })
 
 t.test('formats: times are relative to now, before and after it', async (t) => {
