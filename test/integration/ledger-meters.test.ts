@@ -10,7 +10,13 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { requeueOverdue } from '#ledger/db/requeue-captures.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { dayDifferences, keepDeleted, meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
+import {
+  chargeDifferences,
+  dayDifferences,
+  keepDeleted,
+  meterDifferencesAfterDeletes,
+  outcomeDifferences,
+} from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
@@ -106,6 +112,14 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
   ])
   t.same(await database.query(meterDifferencesAfterDeletes), [])
   t.same(await database.query(dayDifferences), [])
+  t.same(await database.query(outcomeDifferences), [])
+  t.same(await database.query(chargeDifferences), [])
+  const outcomes = await database.query<{ outcome: string }>('select distinct outcome from usage_day order by 1')
+  t.same(
+    outcomes.map(({ outcome }) => outcome).toSorted(),
+    ['TIMEOUT', 'cached', 'completed', 'deleted'],
+    'each outcome was counted',
+  )
   // An account alone in its lane may have as many admitted as it had running, so the window bounds no single row.
   const impossible = 'select * from lane_meter where admitted < processing or waiting < 0 or processing < 0'
   t.same(await database.query(impossible), [], 'no meter has an impossible count')
@@ -120,6 +134,9 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
   t.not((await database.query(meterDifferencesAfterDeletes)).length, 0, 'the test detects a difference')
   await database.query('update capture_count set failed = failed + 1')
   t.not((await database.query(dayDifferences)).length, 0, 'the test detects a miscount')
+  await database.query('update usage_day set captures = captures + 1')
+  t.not((await database.query(outcomeDifferences)).length, 0, 'the test detects a wrong outcome')
+  t.not((await database.query(chargeDifferences)).length, 0, 'the test detects a wrong charge')
 })
 
 t.test('changeCaptures: does not lock a row that stopped following while its leader was locked', async (t) => {
