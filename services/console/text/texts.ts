@@ -1,6 +1,7 @@
 import { formatCount } from './format.ts'
 import { captureTexts } from './capture-texts.ts'
 import { operatorTexts } from './operator-texts.ts'
+import { usageTexts } from './usage-texts.ts'
 
 /** Every text of the console, by view. Messages of the API and descriptions of parameters come from the server. */
 export const texts = {
@@ -119,6 +120,7 @@ export const texts = {
     remaining: (count: number) => `${formatCount(count)} left`,
     overage: (count: number, cost: string) => `${formatCount(count)} beyond the quota, at ${cost}`,
     resets: 'Resets',
+    days: usageTexts,
     sample: (count: number) => `Latest ${formatCount(count)} captures`,
     success: 'Success rate',
     median: 'Median time',
