@@ -6,7 +6,7 @@ const [barStep, barGap, height] = [10, 3, 100]
 const shareScaleMax = 4
 
 /** Number of days that the chart shows, today included. */
-export const shownDays = 30
+const shownDays = 30
 
 /** Path of the usage of the last days, in UTC. */
 export const usagePath = (nowMs: number): string =>
