@@ -120,7 +120,6 @@ export const texts = {
     remaining: (count: number) => `${formatCount(count)} left`,
     overage: (count: number, cost: string) => `${formatCount(count)} beyond the quota, at ${cost}`,
     resets: 'Resets',
-    days: usageTexts,
     sample: (count: number) => `Latest ${formatCount(count)} captures`,
     success: 'Success rate',
     median: 'Median time',
@@ -134,6 +133,7 @@ export const texts = {
     startText: 'Capture a page in the playground, then create a key and send the same request from your code.',
     openPlayground: 'Open the playground',
     createKey: 'Create a key',
+    days: usageTexts,
   },
   playground: {
     source: 'Source',
