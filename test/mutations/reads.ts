@@ -187,8 +187,8 @@ const accounts: readonly Mutation[] = [
   {
     point: 'Usage by day',
     at: `${gateway}/operations/account/usage-days.ts > dayRecord`,
-    replace: "of('completed') + of('deleted')",
-    by: "of('completed')",
+    replace: "count('completed') + count('deleted')",
+    by: "count('completed')",
   },
   {
     point: 'Usage by day',

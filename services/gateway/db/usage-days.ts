@@ -5,7 +5,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 const statement = readStatement(import.meta.dirname, 'sql/list-usage-days.sql')
 
 /** A number of captures that were accepted on a UTC day; `deleted`: while they ran, and charged. */
-type DayOutcome = {
+export type DayOutcome = {
   /** ISO date. */
   readonly day: string
   readonly outcome: 'completed' | 'cached' | 'deleted' | CaptureErrorCode

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { isCaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { object, optional, text } from '#shared/schema/fields.ts'
-import { listUsageDays } from '#gateway/db/usage-days.ts'
+import { type DayOutcome, listUsageDays } from '#gateway/db/usage-days.ts'
 import { validationError } from '#gateway/http/errors.ts'
 import { momentsOf } from '#gateway/http/time-range.ts'
 import { type UsageDay, usageDaysMax } from '#gateway/records/account.ts'
@@ -35,20 +35,18 @@ const daysOf = (parameters: UsageParameters, now: Date) => {
   throw validationError({ from: [`must be at most ${usageDaysMax - 1} days before to, by default today, ${last}`] })
 }
 
-type Outcomes = Awaited<ReturnType<typeof listUsageDays>>
-
 /** The record of one day: captures that were charged are those that completed by themselves or were deleted while they ran. */
-const dayRecord = (day: string, outcomes: Outcomes): UsageDay => {
-  const of = (outcome: Outcomes[number]['outcome']) => outcomes.find((each) => each.outcome === outcome)?.captures ?? 0
+const dayRecord = (day: string, outcomes: readonly DayOutcome[]): UsageDay => {
+  const count = (outcome: DayOutcome['outcome']) => outcomes.find((each) => each.outcome === outcome)?.captures ?? 0
   const failures = outcomes.flatMap(({ outcome, captures }) =>
     isCaptureErrorCode(outcome) ? [{ code: outcome, count: captures }] : [],
   )
   return {
     day,
-    charged: of('completed') + of('deleted'),
-    completed: of('completed') + of('cached'),
-    cached: of('cached'),
-    failed: failures.reduce((sum, { count }) => sum + count, 0),
+    charged: count('completed') + count('deleted'),
+    completed: count('completed') + count('cached'),
+    cached: count('cached'),
+    failed: failures.reduce((sum, each) => sum + each.count, 0),
     failures,
   }
 }
