@@ -8,6 +8,8 @@ type Dependencies = { readonly database: Sql; readonly events: Pick<Events, 'row
 export const batchRows = 200
 /** Retention of webhook deliveries that have ended. */
 const deliveryDays = 30
+/** Retention of the usage by day: a year, and the month with which it is compared. */
+const usageDays = 400
 
 const removal = (file: string) => {
   const statement = readStatement(import.meta.dirname, `db/sql/${file}`)
@@ -24,6 +26,9 @@ const removeQueues = removal('remove-queues.sql')
 /** Deletes up to `limit` webhook deliveries that have ended and were created more than `days` ago. Resolves to the number. */
 export const removeDeliveries = removal('remove-deliveries.sql')
 
+/** Deletes up to `limit` rows of the usage of days before the last `days`, the oldest first. Resolves to the number. */
+const removeUsageDays = removal('remove-usage-days.sql')
+
 /** Deletes up to `limit` links that have expired without being used, the oldest first. Resolves to the number. */
 const removeSignInLinks = removal('remove-sign-in-links.sql')
 
@@ -34,8 +39,8 @@ const removeUsedSignIns = removal('remove-used-sign-ins.sql')
 const removeSessions = removal('remove-sessions.sql')
 
 /**
- * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, empty webhook
- * queues, and of the console's expired sign-in links, used sign-ins and ended sessions.
+ * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, usage
+ * of days before the last 400, empty webhook queues, and of the console's expired sign-in links, used sign-ins and ended sessions.
  * Resolves to whether there may be more.
  */
 export const removeExpiredRows = async ({ database, events }: Dependencies): Promise<boolean> => {
@@ -43,11 +48,13 @@ export const removeExpiredRows = async ({ database, events }: Dependencies): Pro
   if (keys > 0) events.rowsRemoved('idempotency_key', keys)
   const deliveries = await removeDeliveries(database, deliveryDays, batchRows)
   if (deliveries > 0) events.rowsRemoved('webhook_delivery', deliveries)
+  const usage = await removeUsageDays(database, usageDays, batchRows)
+  if (usage > 0) events.rowsRemoved('usage_day', usage)
   const queues = await removeQueues(database, batchRows)
   const links = await removeSignInLinks(database, batchRows)
   if (links > 0) events.rowsRemoved('sign_in_link', links)
   const signIns = await removeUsedSignIns(database, batchRows)
   const sessions = await removeSessions(database, batchRows)
   if (sessions > 0) events.rowsRemoved('console_session', sessions)
-  return Math.max(keys, deliveries, queues, links, signIns, sessions) === batchRows
+  return Math.max(keys, deliveries, usage, queues, links, signIns, sessions) === batchRows
 }

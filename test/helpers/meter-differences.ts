@@ -1,6 +1,6 @@
 /** Records deleted captures in a table, as far as meters still count them. */
 export const keepDeleted = `
-  create table deleted (account_id uuid, pool text, lane text, stays boolean, is_charged boolean, batch_id uuid, status text);
+  create table deleted (account_id uuid, pool text, lane text, stays boolean, is_charged boolean, batch_id uuid, status text, outcome text);
   create function keep_deleted() returns trigger language plpgsql as $$
   begin
     -- What has begun stays charged, unless one that followed it goes on under the same charge.
@@ -8,7 +8,12 @@ export const keepDeleted = `
       old.status = 'completed' or old.status = 'processing' and not exists (
         select from capture k where k.account_id = old.account_id and k.cache_key = old.cache_key
            and k.charge = 'reserved'),
-      old.charge <> 'free', old.batch_id, case when old.status = 'completed' then 'completed' else 'failed' end);
+      old.charge <> 'free', old.batch_id, case when old.status = 'completed' then 'completed' else 'failed' end,
+      case when old.status = 'failed' then old.error_code when old.cached then 'cached'
+           when old.status = 'completed' then 'completed'
+           when old.status = 'processing' and not exists (
+             select from capture k where k.account_id = old.account_id and k.cache_key = old.cache_key
+                and k.charge = 'reserved') then 'deleted' end);
     return null;
   end $$;
   create trigger keep_deleted after delete on capture for each row execute function keep_deleted()`
@@ -61,3 +66,22 @@ export const dayDifferences = `
     from capture where status in ('completed', 'failed') group by 1, 2)
   select d.*, row_to_json(n) as counted from capture_count n full join days d using (account_id, day)
    where (d.completed, d.failed) is distinct from (n.completed, n.failed)`
+
+/** Selects the outcomes whose captures differ from those of the rows, deleted ones included under `keepDeleted`, with both numbers. */
+export const outcomeDifferences = `
+  with known as (
+    select account_id, case when status = 'failed' then error_code when cached then 'cached' else 'completed' end as outcome
+      from capture where status in ('completed', 'failed')
+    union all select account_id, outcome from deleted where outcome is not null),
+  actual as (select account_id, outcome, count(*) as captures from known group by 1, 2),
+  counted as (select account_id, outcome, sum(captures) as captures from usage_day group by 1, 2)
+  select account_id, outcome, a.captures as actual, c.captures as counted
+    from actual a full join counted c using (account_id, outcome) where a.captures is distinct from c.captures`
+
+/** Selects the accounts whose usage by day differs from the settled usage of all periods, with both numbers. */
+export const chargeDifferences = `
+  with days as (
+    select account_id, sum(captures) as charged from usage_day where outcome in ('completed', 'deleted') group by 1),
+  periods as (select account_id, sum(settled) as settled from usage group by 1)
+  select account_id, d.charged, p.settled from days d full join periods p using (account_id)
+   where coalesce(d.charged, 0) <> coalesce(p.settled, 0)`

@@ -8,7 +8,13 @@ import { changeCaptures, type CaptureEnd, type JudgedCapture } from '#shared/db/
 import { deleteCapture } from '#gateway/db/captures.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { type ChargeModel, createChargeModel } from '#test/helpers/charge-model.ts'
-import { dayDifferences, keepDeleted, meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
+import {
+  chargeDifferences,
+  dayDifferences,
+  keepDeleted,
+  meterDifferencesAfterDeletes,
+  outcomeDifferences,
+} from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
@@ -127,7 +133,8 @@ const play = async (taken: readonly Step[]) => {
 t.test('charge model: any sequence of operations charges each result once and never exceeds the quota', async (t) => {
   await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 10, maxLength: 45 }), play), { seed: 5, numRuns: 30 })
   t.same(await database.query(meterDifferencesAfterDeletes), [])
-  t.same(await database.query(dayDifferences), [])
+  for (const differences of [dayDifferences, outcomeDifferences, chargeDifferences])
+    t.same(await database.query(differences), [])
   const kinds = await database.query<{ charge: string }>('select distinct charge from capture order by 1')
   t.same(
     kinds.map(({ charge }) => charge),

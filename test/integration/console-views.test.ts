@@ -1,21 +1,18 @@
-import { execFile, execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import type { Page } from 'playwright'
 import t from 'tap'
 import { violationsOn } from '#test/helpers/axe.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { buildConsole, consolePages, openPage } from '#test/helpers/console-pages.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 const operatorPages = ['Health', 'Pools', 'Accounts', 'Audit']
 const pages = ['Overview', 'Playground', 'Captures', 'Batches', 'Webhooks', 'Keys', 'Activity', 'Settings']
 const markup = '<img src=x onerror=alert(1)><b>bold</b>'
 const captureMs = 60_000
 
-execFileSync(process.execPath, ['tools/console/build.ts'], { cwd: root })
+buildConsole()
 const site = await startPages()
 const system = await startSystem(['--workers-max', '1', '--allow-target', site.host])
 const { baseUrl } = system
@@ -26,45 +23,11 @@ t.teardown(async () => {
   await site[Symbol.asyncDispose]()
 })
 
-/** A new sign-in link, which works once. */
-const signInLink = async (role = 'owner', ...flags: readonly string[]): Promise<string> => {
-  const command = ['console', '--data', system.dataDir, '--role', role, '--json', ...flags]
-  const { stdout } = await promisify(execFile)(resolve(root, 'bin/shutterfleet'), command)
-  return (JSON.parse(stdout) as { url: string }).url
-}
-
-/** Violations of the content security policy, errors of scripts, dialogs, and requests to elsewhere. */
-const complaints: string[] = []
-
-const openContext = async (options: { readonly width?: number; readonly colorScheme?: 'light' | 'dark' } = {}) => {
-  const { width = 1280, colorScheme = 'light' } = options
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
-  const page = await context.newPage()
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  page.on('console', (message) => {
-    if (/Content Security Policy/.test(message.text())) complaints.push(message.text())
-  })
-  page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`))
-  page.on('request', (request) => {
-    if (!request.url().startsWith(baseUrl)) complaints.push(request.url())
-  })
-  return page
-}
-
-const signIn = async (page: Page, role?: string, ...flags: readonly string[]) => {
-  await page.goto(await signInLink(role, ...flags))
-  await page.getByRole('navigation').waitFor()
-}
+const { complaints, openContext, signInLink, signIn } = consolePages(browser, system)
 
 const csrfTokenOf = async (page: Page): Promise<string> => {
   const session = await (await page.request.get(`${baseUrl}/console/api/session`)).json()
   return (session as { csrf_token: string }).csrf_token
-}
-
-const openPage = async (page: Page, name: string) => {
-  await page.getByRole('navigation').getByRole('link', { name }).click()
-  await page.getByRole('heading', { level: 1, name }).waitFor()
-  await page.locator('.loading').first().waitFor({ state: 'detached' })
 }
 
 t.test('sign-in: a link works once, and its token leaves the address', async (t) => {

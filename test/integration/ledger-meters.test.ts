@@ -10,7 +10,13 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { requeueOverdue } from '#ledger/db/requeue-captures.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { dayDifferences, keepDeleted, meterDifferencesAfterDeletes } from '#test/helpers/meter-differences.ts'
+import {
+  chargeDifferences,
+  dayDifferences,
+  keepDeleted,
+  meterDifferencesAfterDeletes,
+  outcomeDifferences,
+} from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
@@ -49,6 +55,8 @@ const advance = (capture: JudgedCapture, turn: number) => {
 const strayObjects = `select * from stored_object s
   full join (select distinct object_key from capture where object_key is not null) c on c.object_key = s.key
   where s.key is null or c.object_key is null`
+
+const allDifferences = [meterDifferencesAfterDeletes, dayDifferences, outcomeDifferences, chargeDifferences]
 
 /** True once enough captures have ended and been deleted, however slow the machine is. */
 const hasChangedMany = async (database: Database) => {
@@ -104,8 +112,9 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
       }),
     ),
   ])
-  t.same(await database.query(meterDifferencesAfterDeletes), [])
-  t.same(await database.query(dayDifferences), [])
+  for (const differences of allDifferences) t.same(await database.query(differences), [])
+  const outcomes = await database.query<{ outcome: string }>('select distinct outcome from usage_day')
+  t.same(outcomes.map(({ outcome }) => outcome).toSorted(), ['TIMEOUT', 'cached', 'completed', 'deleted'])
   // An account alone in its lane may have as many admitted as it had running, so the window bounds no single row.
   const impossible = 'select * from lane_meter where admitted < processing or waiting < 0 or processing < 0'
   t.same(await database.query(impossible), [], 'no meter has an impossible count')
@@ -116,10 +125,14 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
     { deadlocks: 0 },
   ])
 
-  await database.query('update lane_meter set processing = processing + 1')
-  t.not((await database.query(meterDifferencesAfterDeletes)).length, 0, 'the test detects a difference')
-  await database.query('update capture_count set failed = failed + 1')
-  t.not((await database.query(dayDifferences)).length, 0, 'the test detects a miscount')
+  for (const wrong of [
+    'update lane_meter set processing = processing + 1',
+    'update capture_count set failed = failed + 1',
+    'update usage_day set captures = captures + 1',
+  ])
+    await database.query(wrong)
+  for (const differences of allDifferences)
+    t.not((await database.query(differences)).length, 0, 'the test detects a difference')
 })
 
 t.test('changeCaptures: does not lock a row that stopped following while its leader was locked', async (t) => {

@@ -109,6 +109,8 @@ t.test('typescript client: creates signed links, which need no key', async (t) =
 t.test('typescript client: reads account and usage', async (t) => {
   t.match(await shots.account(), { plan: { slug: 'unlimited' }, subscription: null })
   t.match(await shots.usage(), { screenshots_used: Number, screenshots_limit: null })
+  const { days = [] } = await shots.usage({ from: '2026-02-28', to: '2026-03-01' })
+  t.match(days, [{ day: '2026-02-28', charged: 0 }, { day: '2026-03-01' }])
 })
 
 t.test('typescript client: manages webhooks, and verifies the signature of deliveries', async (t) => {

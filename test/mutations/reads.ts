@@ -173,6 +173,30 @@ const accounts: readonly Mutation[] = [
     by: 'Math.round($hundredths)',
   },
   {
+    point: 'Usage by day',
+    at: `${sql}/delete-capture.sql`,
+    replaceText: "where c.status = 'processing' and v_promoted is null",
+    by: "where c.status = 'processing'",
+  },
+  {
+    point: 'Usage by day',
+    at: `${sql}/count-ended.sql`,
+    replaceText: "when c.cached then 'cached' else",
+    by: 'else',
+  },
+  {
+    point: 'Usage by day',
+    at: `${gateway}/operations/account/usage-days.ts > dayRecord`,
+    replace: "count('completed') + count('deleted')",
+    by: "count('completed')",
+  },
+  {
+    point: 'Usage by day',
+    at: `${gateway}/operations/account/usage-days.ts > daysOf`,
+    replace: '$days <= usageDaysMax',
+    by: '$days < usageDaysMax',
+  },
+  {
     point: 'Period',
     at: `${sql}/check-request.sql`,
     replaceText: "(c.period + interval '1 month') at time zone 'utc'",

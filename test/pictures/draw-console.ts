@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright'
+import { openDatabase } from '#shared/db/connection.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
@@ -44,7 +45,7 @@ const system = resources.use(await startSystem(['--workers-max', '2', '--allow-t
 const browser = await startBareBrowser()
 resources.defer(() => browser.close())
 const { baseUrl } = system
-const { api_key: key } = await system.readLocal()
+const { api_key: key, account_id: accountId, database_url: databaseUrl } = await system.readLocal()
 
 const send = async (path: string, body: object) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -59,6 +60,26 @@ const capturePages = async () => {
   await send('/screenshots/capture', { url: `http://${host}/tides`, dark_mode: true, response_type: 'json' })
   await send('/screenshots', { url: 'https://not-there.invalid/' })
   await send('/keys', { name: 'Website, production', domains: [] })
+}
+
+/** Gives the account a quota, and days before this one, which no system that has just started has. */
+const pretendDays = async () => {
+  await using database = openDatabase({ url: databaseUrl, poolMax: 1 })
+  await database.query(`update account set plan = 'starter' where id = $1`, [accountId])
+  await database.query(
+    `insert into usage_day (account_id, day, outcome, captures)
+     select $1, (now() at time zone 'utc')::date - n, o.outcome, 1 + (o.most * abs(sin(n * 1.7 + o.most)))::integer
+       from generate_series(1, 29) as n
+       cross join (values ('completed', 90), ('cached', 20), ('TIMEOUT', 7), ('DNS_FAILED', 3)) as o (outcome, most)`,
+    [accountId],
+  )
+  await database.query(
+    `insert into usage (account_id, period, settled)
+     select account_id, date_trunc('month', now() at time zone 'utc')::date, sum(captures) from usage_day
+      where account_id = $1 and outcome = 'completed' and day >= date_trunc('month', now() at time zone 'utc') group by 1
+         on conflict (account_id, period) do update set settled = excluded.settled`,
+    [accountId],
+  )
 }
 
 const open = async (colorScheme: 'light' | 'dark', ...flags: readonly string[]): Promise<Page> => {
@@ -82,6 +103,7 @@ const show = async (opened: Page, name: string) => {
 }
 
 await capturePages()
+await pretendDays()
 const member = await open('light')
 await draw(member, 'overview')
 await show(member, 'Playground')

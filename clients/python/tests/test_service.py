@@ -103,6 +103,7 @@ def test_the_asynchronous_client_captures_several_pages_at_once() -> None:
             [last] = [each async for each in shots.events(images[0].id) if each.event == "result"]
             assert last.data["status"] == "completed"
             assert (await shots.usage())["screenshots_used"] >= 3
+            assert len((await shots.usage(until="2026-03-01"))["days"]) == 30
             assert [each["status"] async for each in shots.list(per_page=1)][:3] == ["completed"] * 3
             return [image.content[1:4] for image in images]
 

@@ -53,6 +53,25 @@ export interface Usage {
     overage: number;
     /** Cost of the screenshots beyond the quota. */
     overage_cost: string;
+    /** Usage by day, oldest first; only if requested by `from` or `to`. */
+    days?: UsageDay[];
+}
+export interface UsageDay {
+    /** Day of acceptance, in UTC. */
+    day: string;
+    /** Screenshots charged: completed ones that were not cached, and those deleted while they ran. */
+    charged: number;
+    /** Completed screenshots. */
+    completed: number;
+    /** Those of them that share the result of another, free of charge. */
+    cached: number;
+    /** Failed screenshots, which are free of charge. */
+    failed: number;
+    /** Failed screenshots by reason. */
+    failures: {
+        code: 'TIMEOUT' | 'DNS_FAILED' | 'CONNECTION_FAILED' | 'BLOCKED' | 'INVALID_URL' | 'RENDER_ERROR' | 'JOB_FAILED';
+        count: number;
+    }[];
 }
 export interface ApiKey {
     /** Id of the key. */

@@ -51,7 +51,11 @@ export declare class Shutterfleet {
         expiresIn?: number;
     }): Promise<SignedUrl>;
     account({ signal }?: CallOptions): Promise<Account>;
-    usage({ signal }?: CallOptions): Promise<Usage>;
+    /** The usage of this month, and with `from` or `to` (ISO dates) that of each of up to 100 days in `days`. */
+    usage({ from, to, signal }?: CallOptions & {
+        from?: string;
+        to?: string;
+    }): Promise<Usage>;
     /** What the requests of the account did, newest first. */
     activity(filter?: ActivityFilter): AsyncGenerator<ActivityEntry, void>;
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */

@@ -132,8 +132,9 @@ export class Shutterfleet {
     account({ signal } = {}) {
         return this.#transport.data('/account', { signal });
     }
-    usage({ signal } = {}) {
-        return this.#transport.data('/account/usage', { signal });
+    /** The usage of this month, and with `from` or `to` (ISO dates) that of each of up to 100 days in `days`. */
+    usage({ from, to, signal } = {}) {
+        return this.#transport.data(`/account/usage${queryOf({ from, to })}`, { signal });
     }
     /** What the requests of the account did, newest first. */
     activity(filter) {

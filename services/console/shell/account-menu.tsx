@@ -1,16 +1,18 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { sessionPath, useApi } from '#console/api/session.tsx'
 import { texts } from '#console/text/texts.ts'
+import { clearHistories } from '#console/views/playground/request-history.ts'
 import { AccountItems } from './account-items.tsx'
 import { chooseTheme, storedTheme, type Theme } from './theme.ts'
 
 const themes: readonly Theme[] = ['system', 'light', 'dark']
 const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** Ends the session on the server. Leaving the page forgets what it has shown. */
+/** Ends the session on the server. Leaving the page forgets what it has shown, the browser what was requested in the playground. */
 const useSignOut = () => {
   const api = useApi()
   return async () => {
+    clearHistories(localStorage)
     await api(sessionPath, { method: 'DELETE' })
     location.assign('/console/sign-in?signed-out')
   }

@@ -62,6 +62,10 @@ export const formatExact = (isoTime: string, timeZone?: string): string =>
     ...(timeZone !== undefined && { timeZone }),
   })
 
+/** A date of the API as day and month. */
+export const formatDay = (date: string): string =>
+  new Date(`${date}T00:00Z`).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
 /** A name of the API as words: `screenshot.completed` becomes "Screenshot completed". */
 export const formatName = (name: string): string => {
   const words = name.replaceAll(/[_.]/g, ' ')

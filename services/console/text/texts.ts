@@ -1,6 +1,7 @@
 import { formatCount, formatCounted } from './format.ts'
 import { captureTexts } from './capture-texts.ts'
 import { operatorTexts } from './operator-texts.ts'
+import { usageTexts } from './usage-texts.ts'
 
 /** Every text of the console, by view. Messages of the API and descriptions of parameters come from the server. */
 export const texts = {
@@ -132,6 +133,7 @@ export const texts = {
     startText: 'Capture a page in the playground, then create a key and send the same request from your code.',
     openPlayground: 'Open the playground',
     createKey: 'Create a key',
+    days: usageTexts,
   },
   playground: {
     source: 'Source',
@@ -186,6 +188,17 @@ export const texts = {
     linkNoKey: 'Create a key first: its link secret signs the link.',
     linkViewer: 'Links are signed by owners and members.',
     link: 'Copy link to this form',
+    editorHelp: 'Tab indents. To leave the box, press Escape, then Tab.',
+    history: {
+      title: 'Your latest requests',
+      clear: 'Clear',
+      request: 'Page',
+      set: 'Parameters',
+      time: 'Requested',
+      restore: 'Restore',
+      restoreRequest: (name: string) => `Restore ${name}`,
+      help: 'Kept in this browser until you sign out, without headers, cookies, storage, proxy, scripts, HTML and Markdown.',
+    },
     linkSecrets: 'Without headers, cookies, storage, proxy, scripts, HTML and Markdown.',
   },
   ...captureTexts,

@@ -1,13 +1,16 @@
 import type { Static } from 'typebox'
 import { featureNames } from '#shared/capture/features.ts'
+import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import {
   component,
   count,
   decimal,
   enumSchema,
   id,
+  list,
   named,
   object,
+  optional,
   orNull,
   text,
   timestamp,
@@ -62,6 +65,36 @@ const account = object({
   subscription,
 })
 
+/** Maximum of days in a response with the usage by day. */
+export const usageDaysMax = 100
+
+/** What was accepted on a day, in responses. Open captures are counted when they end. */
+export const usageDay = component('UsageDay', {
+  day: typed<string>({
+    type: 'string',
+    format: 'date',
+    description: 'Day of acceptance, in UTC.',
+    example: '2026-03-14',
+  }),
+  charged: count('Screenshots charged: completed ones that were not cached, and those deleted while they ran.', {
+    example: 41,
+  }),
+  completed: count('Completed screenshots.', { example: 44 }),
+  cached: count('Those of them that share the result of another, free of charge.', { example: 3 }),
+  failed: count('Failed screenshots, which are free of charge.', { example: 2 }),
+  failures: list(
+    object({
+      code: enumSchema(captureErrorCodes, 'Reason for the failures.', { example: 'TIMEOUT' }),
+      count: count('Screenshots that failed for this reason.', { example: 2, minimum: 1 }),
+    }),
+    captureErrorCodes.length,
+    'Failed screenshots by reason.',
+  ),
+})
+
+/** See `usageDay`. */
+export type UsageDay = Static<typeof usageDay>
+
 const usage = object({
   screenshots_used: count('Screenshots charged in this period, including those that have not ended.', {
     example: 1204,
@@ -79,6 +112,9 @@ const usage = object({
   period_end: timestamp('End of the period, when the count is reset.', '2026-04-01T00:00:00.000000Z'),
   overage: count('Number of screenshots beyond the quota.', { example: 0 }),
   overage_cost: decimal('Cost of the screenshots beyond the quota.', '0.000'),
+  ...optional({
+    days: list(usageDay, usageDaysMax, 'Usage by day, oldest first; only if requested by `from` or `to`.'),
+  }),
 })
 
 /** An account in responses. */

@@ -48,6 +48,7 @@ export type RemovedRows =
   | 'batch'
   | 'idempotency_key'
   | 'webhook_delivery'
+  | 'usage_day'
   | 'sign_in_link'
   | 'console_session'
 

@@ -322,8 +322,10 @@ class AsyncShutterfleet:
         account: Account = await self._transport.data("GET", "/account")
         return account
 
-    async def usage(self) -> Usage:
-        usage: Usage = await self._transport.data("GET", "/account/usage")
+    async def usage(self, *, since: str | None = None, until: str | None = None) -> Usage:
+        """The usage of this month; with one of these dates (ISO 8601) that of each of up to 100 days, too, in `days`."""
+        query = {"from": since, "to": until}
+        usage: Usage = await self._run(self._operations.data(Request("GET", "/account/usage", query)))
         return usage
 
     def activity(

@@ -870,6 +870,30 @@ class Usage(TypedDict):
     """Number of screenshots beyond the quota."""
     overage_cost: str
     """Cost of the screenshots beyond the quota."""
+    days: NotRequired[list[UsageDay]]
+    """Usage by day, oldest first; only if requested by `from` or `to`."""
+
+
+class Failure(TypedDict):
+    code: Literal["TIMEOUT", "DNS_FAILED", "CONNECTION_FAILED", "BLOCKED", "INVALID_URL", "RENDER_ERROR", "JOB_FAILED"]
+    """Reason for the failures."""
+    count: int
+    """Screenshots that failed for this reason."""
+
+
+class UsageDay(TypedDict):
+    day: str
+    """Day of acceptance, in UTC."""
+    charged: int
+    """Screenshots charged: completed ones that were not cached, and those deleted while they ran."""
+    completed: int
+    """Completed screenshots."""
+    cached: int
+    """Those of them that share the result of another, free of charge."""
+    failed: int
+    """Failed screenshots, which are free of charge."""
+    failures: list[Failure]
+    """Failed screenshots by reason."""
 
 
 class ApiKey(TypedDict):

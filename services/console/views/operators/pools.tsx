@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/preact-query'
+import { Figures } from '#console/components/figures.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
 import { formatCount, formatDuration, formatName } from '#console/text/format.ts'
@@ -13,7 +14,7 @@ import { Workers } from './workers.tsx'
 
 const words = texts.operator.pools
 
-const Figures = ({ pool: { pending, processing, oldest_seconds: oldest, workers } }: { pool: PoolState }) => {
+const PoolFigures = ({ pool: { pending, processing, oldest_seconds: oldest, workers } }: { pool: PoolState }) => {
   const sum = (field: 'slots' | 'busy') => workers.reduce((total, worker) => total + worker[field], 0)
   const ready = workers.filter(({ state }) => state === 'ready').length
   const figures = [
@@ -23,16 +24,7 @@ const Figures = ({ pool: { pending, processing, oldest_seconds: oldest, workers 
     [words.workersReady, words.of(ready, workers.length)],
     [words.slots, words.of(sum('busy'), sum('slots'))],
   ] as const
-  return (
-    <dl class="figures">
-      {figures.map(([label, value]) => (
-        <div key={label} class="card">
-          <dt>{label}</dt>
-          <dd class="figure">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Figures figures={figures} />
 }
 
 const Lanes = ({ lanes }: Pick<PoolState, 'lanes'>) => (
@@ -54,7 +46,7 @@ const Lanes = ({ lanes }: Pick<PoolState, 'lanes'>) => (
 
 const Pool = ({ pool }: { pool: PoolState }) => (
   <Section title={formatName(pool.pool)}>
-    <Figures pool={pool} />
+    <PoolFigures pool={pool} />
     <Lanes lanes={pool.lanes} />
     {pool.browser_pools.length === 0 && <p class="muted">{words.noDecision}</p>}
     {pool.browser_pools.map((each) => (

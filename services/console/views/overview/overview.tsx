@@ -4,12 +4,15 @@ import { Link } from 'wouter-preact'
 import type { CapturePage } from '#console/api/records.ts'
 import { useAttended } from '#console/api/use-attended.ts'
 import { CaptureTable } from '#console/components/capture-table.tsx'
+import { Figures } from '#console/components/figures.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
 import { formatCount, formatDuration, formatShare } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 import { type Summary, summarize } from './summary.ts'
+import { usagePath } from './usage-bars.ts'
+import { UsageDays } from './usage-chart.tsx'
 
 const listedEveryMs = 10_000
 const recent = 8
@@ -48,26 +51,18 @@ const UsageCard = ({ usage }: { usage: Usage }) => {
 const shown = (value: number | undefined, format: (value: number) => string) =>
   value === undefined ? texts.common.none : format(value)
 
-const Figures = ({ summary, count }: { summary: Summary; count: number }) => {
-  const figures = [
-    [texts.overview.success, shown(summary.successShare, formatShare)],
-    [texts.overview.median, shown(summary.medianMs, formatDuration)],
-    [texts.overview.slowest, shown(summary.slowMs, formatDuration)],
-    [texts.overview.open, formatCount(summary.open)],
-  ] as const
-  return (
-    <Section title={texts.overview.sample(count)}>
-      <dl class="figures">
-        {figures.map(([label, value]) => (
-          <div key={label} class="card">
-            <dt>{label}</dt>
-            <dd class="figure">{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </Section>
-  )
-}
+const Sample = ({ summary, count }: { summary: Summary; count: number }) => (
+  <Section title={texts.overview.sample(count)}>
+    <Figures
+      figures={[
+        [texts.overview.success, shown(summary.successShare, formatShare)],
+        [texts.overview.median, shown(summary.medianMs, formatDuration)],
+        [texts.overview.slowest, shown(summary.slowMs, formatDuration)],
+        [texts.overview.open, formatCount(summary.open)],
+      ]}
+    />
+  </Section>
+)
 
 const Start = () => (
   <Notice
@@ -92,7 +87,7 @@ const Latest = ({ page: { data } }: { page: CapturePage }) => {
   const failures = data.filter(({ status }) => status === 'failed').slice(0, failuresShown)
   return (
     <>
-      <Figures summary={summarize(data)} count={data.length} />
+      <Sample summary={summarize(data)} count={data.length} />
       <Section title={texts.overview.failures}>
         {failures.length === 0 ? (
           <p class="muted">{texts.overview.noFailures}</p>
@@ -107,16 +102,23 @@ const Latest = ({ page: { data } }: { page: CapturePage }) => {
   )
 }
 
-/** Usage against the quota, how the latest captures went, and what failed. */
+/** Usage against the quota, in this month and by day, how the latest captures went, and what failed. */
 export const Overview = () => {
   const refetchInterval = useAttended() && listedEveryMs
-  const usage = useQuery<{ data: Usage }>({ queryKey: ['/v1/account/usage'], refetchInterval })
+  const usage = useQuery<{ data: Usage }>({ queryKey: [usagePath(Date.now())], refetchInterval })
   const latest = useQuery<CapturePage>({ queryKey: ['/v1/screenshots?per_page=100'], refetchInterval })
   return (
     <Page title={texts.pages.overview}>
-      <Section title={texts.overview.usage}>
-        <Loaded query={usage}>{({ data }) => <UsageCard usage={data} />}</Loaded>
-      </Section>
+      <Loaded query={usage}>
+        {({ data }) => (
+          <>
+            <Section title={texts.overview.usage}>
+              <UsageCard usage={data} />
+            </Section>
+            <UsageDays usage={data} days={data.days ?? []} />
+          </>
+        )}
+      </Loaded>
       <Loaded query={latest}>{(page) => <Latest page={page} />}</Loaded>
     </Page>
   )

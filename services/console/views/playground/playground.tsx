@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { isOperator, useMayChange, useSession } from '#console/api/session.tsx'
 import { ApiError } from '#console/api/request.ts'
 import { CopyButton } from '#console/components/copy-field.tsx'
@@ -8,17 +8,18 @@ import { texts } from '#console/text/texts.ts'
 import controlsJson from './controls.json' with { type: 'json' }
 import { type Control, type Entries, type Entry, entriesOf, parametersOf, queryOf, requestOf } from './form.ts'
 import { ParameterGroups } from './parameter-groups.tsx'
+import type { PastRequest } from './request-history.ts'
 import { RequestSamples } from './request-samples.tsx'
+import { RunHistory, useHistory } from './run-history.tsx'
 import { RunResult } from './run-result.tsx'
+import { type Source, SourceBox, sourceBoxId, SourceChoice, sources } from './source-box.tsx'
 import { type Run, useCaptureRun } from './use-capture-run.ts'
 
 const controls = controlsJson as readonly Control[]
 const others = controls.filter(({ group }) => group !== 'source')
+const sourceControls = controls.filter(({ group }) => group === 'source')
 
-type Source = keyof typeof texts.playground.sources
-const sources = Object.keys(texts.playground.sources) as Source[]
-
-const firstEntries = (): Entries => entriesOf(controls, parametersOf(controls, location.search))
+const entriesFrom = (query: string): Entries => entriesOf(controls, parametersOf(controls, query))
 
 /** Only the chosen source is sent. */
 const withSource = (entries: Entries, source: Source): Entries =>
@@ -35,57 +36,38 @@ const errorsOf = (run: Run, errors: Readonly<Record<string, 'badJson' | 'badNumb
   }
 }
 
-const SourceBox = ({ source, entry, error, onEntry }: SourceBoxProps) => {
-  const shared = {
-    'aria-label': texts.playground.sourceBoxes[source],
-    'aria-invalid': error !== undefined,
-    required: true,
-    value: String(entry ?? ''),
-    spellcheck: false,
-    onInput: (event: { readonly currentTarget: { readonly value: string } }) => onEntry(event.currentTarget.value),
-  }
-  return source === 'url' ? (
-    <input
-      {...shared}
-      class="url"
-      type="text"
-      inputMode="url"
-      autoComplete="url"
-      placeholder={texts.playground.exampleUrl}
-    />
-  ) : (
-    <textarea {...shared} class="mono" rows={8} />
-  )
-}
-
-type SourceBoxProps = {
-  source: Source
-  entry: Entry | undefined
-  error: string | undefined
-  onEntry: (entry: Entry) => void
-}
-
-const SourceChoice = ({ source, onSource }: { source: Source; onSource: (source: Source) => void }) => (
-  <fieldset class="segments">
-    <legend class="hidden">{texts.playground.source}</legend>
-    {sources.map((each) => (
-      <label key={each}>
-        <input type="radio" name="source" checked={each === source} onChange={() => onSource(each)} />
-        <span>{texts.playground.sources[each]}</span>
-      </label>
-    ))}
-  </fieldset>
-)
-
 const linkTo = (query: string) => `${location.origin}/console/playground${query === '' ? '' : `?${query}`}`
+
+/** Fills the form from a request of before. Contents of pages are not part of it, so those of the form stay. */
+const useRestore = (
+  setSource: (source: Source) => void,
+  setEntries: (change: (current: Entries) => Entries) => void,
+) => {
+  const [restored, setRestored] = useState(0)
+  useEffect(() => {
+    if (restored > 0) document.getElementById(sourceBoxId)?.focus()
+  }, [restored])
+  return ({ source, query }: PastRequest) => {
+    setSource(sources.find((each) => each === source) ?? 'url')
+    setEntries(({ html = '', markdown = '' }) => ({ html, markdown, ...entriesFrom(query) }))
+    setRestored((count) => count + 1)
+  }
+}
 
 /** What the form describes, and what becomes of it. */
 const useForm = () => {
   const [source, setSource] = useState<Source>('url')
-  const [entries, setEntries] = useState(firstEntries)
+  const [entries, setEntries] = useState(() => entriesFrom(location.search))
   const { run, start, stop } = useCaptureRun()
+  const { requests, add, clear } = useHistory()
+  const restore = useRestore(setSource, setEntries)
   const { parameters, errors } = requestOf(controls, withSource(entries, source))
-  const link = linkTo(queryOf(parameters))
+  const query = queryOf(parameters)
+  const submit = async () => {
+    history.replaceState(history.state, '', linkTo(query))
+    const id = await start(parameters)
+    if (id !== undefined) add({ id, source, query })
+  }
   return {
     source,
     setSource,
@@ -93,16 +75,15 @@ const useForm = () => {
     parameters,
     run,
     stop,
-    link,
+    link: linkTo(query),
+    history: { requests, onRestore: restore, onClear: clear },
     errors: errorsOf(run, errors),
     isBusy: run.phase === 'sending' || run.phase === 'waiting',
     reset: () => setEntries({}),
     setEntry: (name: string, entry: Entry) => setEntries((current) => ({ ...current, [name]: entry })),
     submit: (event: Event) => {
       event.preventDefault()
-      if (Object.keys(errors).length > 0) return
-      history.replaceState(history.state, '', link)
-      void start(parameters)
+      if (Object.keys(errors).length === 0) void submit()
     },
   }
 }
@@ -114,12 +95,17 @@ const RequestForm = ({ form }: { form: ReturnType<typeof useForm> }) => {
     <form class="stack" onSubmit={form.submit}>
       <SourceChoice source={source} onSource={form.setSource} />
       <div class="source-row">
-        <SourceBox
-          source={source}
-          entry={entries[source]}
-          error={errors[source]}
-          onEntry={(entry) => setEntry(source, entry)}
-        />
+        {sourceControls
+          .filter(({ name }) => name === source)
+          .map((control) => (
+            <SourceBox
+              key={control.name}
+              control={control}
+              entry={entries[source]}
+              error={errors[source]}
+              onEntry={(entry) => setEntry(source, entry)}
+            />
+          ))}
         <button type="submit" class="button primary" disabled={isBusy || !mayChange}>
           {texts.playground.capture}
         </button>
@@ -175,6 +161,7 @@ export const Playground = () => {
             <CopyButton text={form.link} label={texts.playground.link} />
             <span class="help">{texts.playground.linkSecrets}</span>
           </div>
+          <RunHistory {...form.history} />
         </div>
       </div>
     </Page>

@@ -29,13 +29,16 @@ export const useCaptureRun = () => {
     deleted: () => setRun({ phase: 'none' }),
     lost: () => setRun({ phase: 'refused', error: offlineError() }),
   })
-  const start = async (parameters: Parameters) => {
+  /** Resolves to the id of the capture, or to undefined if the request is refused. */
+  const start = async (parameters: Parameters): Promise<string | undefined> => {
     setRun({ phase: 'sending' })
     try {
       const { data } = await api<{ data: Screenshot }>('/v1/screenshots', { method: 'POST', body: parameters })
       setRun({ phase: 'waiting', id: data.id, status: data.status })
+      return data.id
     } catch (error) {
       setRun({ phase: 'refused', error: error as Error })
+      return undefined
     }
   }
   return { run, start, stop: () => setRun({ phase: 'none' }) }

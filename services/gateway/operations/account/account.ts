@@ -2,8 +2,10 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { describeAccount } from '#gateway/db/describe-account.ts'
 import { accountAnswer, usageAnswer, type Usage } from '#gateway/records/account.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
+import { checkRange } from '#gateway/http/time-range.ts'
 import { forCaller, type Operation } from '#gateway/operations/operation.ts'
 import type { UsageState } from '#shared/db/check-request.ts'
+import { describeUsageDays, usageParameters } from './usage-days.ts'
 
 /** Multiplies a decimal price exactly by an integer from 0. The result has as many decimals as the price. */
 export const multiplyDecimal = (price: string, times: number): string => {
@@ -56,8 +58,14 @@ export const accountOperations: readonly Operation[] = [
     scopes: ['read'],
     tag: 'Account',
     summary: 'Show the usage',
-    description: 'Returns the usage of the account in the current period, as in the headers of the same response.',
+    description:
+      'Returns the usage of the account in the current period, as in the headers of the same response, and by day if requested by `from` or `to`. Days are those of acceptance, in UTC, and are kept for 400 days.',
+    query: usageParameters,
+    checkQuery: checkRange,
     answers: { 200: jsonAnswer('The usage.', usageAnswer) },
-    run: async (_context, { caller }) => ({ status: 200, body: { data: usageRecord(caller.usage) } }),
+    run: async (context, { caller, query }) => {
+      const days = await describeUsageDays(context, caller.accountId, query)
+      return { status: 200, body: { data: { ...usageRecord(caller.usage), ...days } } }
+    },
   }),
 ]

@@ -8,7 +8,7 @@
 -- or as the key's creation if that was later.
 --
 -- Lock order of all writers: api_key (one row), capture rows (by id, then their followers by id), outbox rows (by capture_id),
--- account_meter (by account_id), and only then usage, lane_meter, batch, stored_object, capture_count, idempotency_key,
+-- account_meter (by account_id), and only then usage, usage_day, lane_meter, batch, stored_object, capture_count, idempotency_key,
 -- which belong to the accounts whose meters are locked and need no order. Every change to a meter of an account locks
 -- its account_meter row, so accepts of one account are serial and its counts exact; accounts do not wait for each other.
 

@@ -1,6 +1,7 @@
--- Maintains `capture_count`: an account's completed and failed captures by the UTC day of their acceptance. The list of
--- captures takes its totals from it if counting the rows would take too long. Both functions are called in the transaction
--- that changes the rows, after it has locked them, and take their own locks last, in the order of check-request.sql.
+-- Maintains two counts of an account's ended captures by the UTC day of their acceptance. `capture_count`: those whose rows exist,
+-- completed and failed; the list of captures takes its totals from it if counting the rows would take too long. `usage_day`: what
+-- they became, also after their rows are removed. All functions are called in the transaction that changes the rows, after it has
+-- locked them, and take their own locks last, in the order of check-request.sql.
 
 -- Counts captures that have just ended and whose rows are updated already. Must be called once for each.
 create or replace function count_ended(p_ids uuid[]) returns void
@@ -12,18 +13,28 @@ begin
   perform from account_meter where account_id in (select c.account_id from capture c where c.id = any (p_ids))
     order by account_id for update;
   -- A deleted account has no meter and needs no counts.
+  with ended as materialized (
+    select c.account_id, (c.created_at at time zone 'utc')::date as day, c.status,
+           case when c.status = 'failed' then c.error_code when c.cached then 'cached' else 'completed' end as outcome,
+           count(*) as captures
+      from capture c join account_meter m on m.account_id = c.account_id
+     where c.id = any (p_ids) and c.status in ('completed', 'failed')
+     group by 1, 2, 3, 4
+  ), by_outcome as (
+    insert into usage_day as u (account_id, day, outcome, captures)
+    select e.account_id, e.day, e.outcome, e.captures from ended e
+        on conflict (account_id, day, outcome) do update set captures = u.captures + excluded.captures
+  )
   insert into capture_count as n (account_id, day, completed, failed)
-  select c.account_id, (c.created_at at time zone 'utc')::date,
-         count(*) filter (where c.status = 'completed'), count(*) filter (where c.status = 'failed')
-    from capture c join account_meter m on m.account_id = c.account_id
-   where c.id = any (p_ids) and c.status in ('completed', 'failed')
-   group by 1, 2
+  select e.account_id, e.day, coalesce(sum(e.captures) filter (where e.status = 'completed'), 0),
+         coalesce(sum(e.captures) filter (where e.status = 'failed'), 0)
+    from ended e group by 1, 2
       on conflict (account_id, day) do update
      set completed = n.completed + excluded.completed, failed = n.failed + excluded.failed;
 end
 $$;
 
--- Subtracts captures that are about to be deleted; those that have not ended were never counted. Must be called with
+-- Subtracts from `capture_count` captures that are about to be deleted; those that have not ended were never counted. Must be called with
 -- the rows locked, before they are deleted.
 create or replace function uncount_ended(p_ids uuid[]) returns void
 language plpgsql as $$

@@ -38,6 +38,10 @@ begin
        set admitted = l.admitted - (v_waited is not true)::integer, waiting = l.waiting - (v_waited is true)::integer,
            processing = l.processing - (c.status = 'processing')::integer
      where l.account_id = c.account_id and l.pool = c.pool and l.lane = c.lane;
+    insert into usage_day as d (account_id, day, outcome, captures)
+    select c.account_id, (c.created_at at time zone 'utc')::date, 'deleted', 1
+     where c.status = 'processing' and v_promoted is null
+        on conflict (account_id, day, outcome) do update set captures = d.captures + 1;
   end if;
   if not v_ended then
     update batch b set processing = b.processing - (c.status = 'processing')::integer, failed = b.failed + 1

@@ -16,10 +16,10 @@ t.test('account: returns the account with its plan, and no subscription if there
   t.same(answer.json(), { data: testAccount })
 })
 
-t.test('account: account and usage take no parameters', async (t) => {
+t.test('account: account and usage take no other parameters', async (t) => {
   for (const path of ['/v1/account', '/v1/account/usage']) {
     const answer = await get(`${path}?period=2026-01`)
-    t.match([answer.statusCode, answer.json()], [422, { error: { details: { period: ['is not a parameter'] } } }])
+    t.match([answer.statusCode, answer.json()], [422, { error: { details: { period: [/^is not a parameter/] } } }])
   }
 })
 
