@@ -10,7 +10,7 @@ import { connectBySocks } from '#test/helpers/socks-client.ts'
 import { createRelay } from '#worker/network/relay.ts'
 
 const egressToken = 'a-token-of-sixteen'
-const capture = { id: 'capture-1', proxy: undefined }
+const capture = { id: 'capture-1', proxy: undefined, targets: undefined }
 
 type Overrides = {
   bytesMax?: number
