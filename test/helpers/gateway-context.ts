@@ -10,6 +10,8 @@ import type { MemberRecord } from '#gateway/records/member.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { createFakeDatabase, type DatabaseAnswers, type DatabaseCalls } from '#test/helpers/fake-database.ts'
+import { TargetsCache } from '#gateway/db/targets-cache.ts'
+import { noLists } from '#shared/policy/target-lists.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
 import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
 import { namedKey } from '#test/helpers/named-key.ts'
@@ -303,6 +305,8 @@ export const createTestContext = (): TestContext => {
     ...fakeLinks(),
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
+    targetLists: noLists,
+    accountTargets: new TargetsCache(),
     sealingKeys: sealingKeysOf(keys),
     records: testRecords,
     ...settings,

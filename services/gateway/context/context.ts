@@ -1,8 +1,10 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import type { TargetLists } from '#shared/policy/target-lists.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
+import { TargetsCache } from '#gateway/db/targets-cache.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
@@ -106,6 +108,9 @@ export type Context = {
   /** The OpenAPI document and its HTML page. */
   readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
+  /** The installation's lists of targets. */
+  readonly targetLists: TargetLists
+  readonly accountTargets: TargetsCache
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
   readonly records: RecordSeal
@@ -175,6 +180,8 @@ const boundsOf = ({
   sealingKeyStealth,
   hasMcp,
   allowTargets,
+  onlyTargets: allow,
+  denyTargets: deny,
   longestWaitSeconds,
   queueAllowanceMs,
 }: Config) => ({
@@ -182,6 +189,7 @@ const boundsOf = ({
   hasStealth: sealingKeyStealth !== '',
   hasMcp,
   allowTargets,
+  targetLists: { allow, deny },
   longestWaitSeconds,
   queueAllowanceMs,
 })
@@ -299,6 +307,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     sealingKeys,
     records: createRecordSeal(config.recordKeys),
     ...boundsOf(config),
+    accountTargets: new TargetsCache(),
     publicUrl,
     isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,

@@ -84,7 +84,7 @@ t.test(
   async (t) => {
     await using egress = await startEgress(established)
     await using relay = await startRelay(egress.port)
-    using _traffic = relay.begin({ id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
+    using _traffic = relay.begin({ ...capture, id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
     for (const [host, authority] of [
       ['page.test', 'page.test:443'],
       ['2606:4700::1', '[2606:4700::1]:443'],
