@@ -307,6 +307,7 @@ export const createTestContext = (): TestContext => {
     allowTargets: [],
     targetLists: noLists,
     accountTargets: new TargetsCache(),
+    targetStore: { read: async () => ({ allow: [], deny: [] }), replace: async (_accountId, texts) => texts },
     sealingKeys: sealingKeysOf(keys),
     records: testRecords,
     ...settings,

@@ -31,11 +31,7 @@ export type UpstreamDependencies = {
 /** A route through a caller's proxy. */
 type ProxyRoute = Route & { readonly proxy: CallersProxy }
 
-const connectTo = async (
-  dependencies: UpstreamDependencies,
-  target: Target,
-  client: ClientRules,
-): Promise<Socket> => {
+const connectTo = async (dependencies: UpstreamDependencies, target: Target, client: ClientRules): Promise<Socket> => {
   const addresses = await resolveTarget(dependencies, target, client)
   const { connectMs, idleMs } = dependencies.bounds
   const upstream = await (dependencies.upstream

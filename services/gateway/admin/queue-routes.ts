@@ -81,7 +81,9 @@ const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture):
   const parsed = parseFailedCapture(deps, deps.records.open(failed))
   if (typeof parsed === 'string') return parsed
   const by = { issuer: { keyHash: null, accountId }, isCounted: true }
-  return await withAccountTargets(deps.accountTargets, by, (targets) => acceptAgain(deps, accountId, { failed, parsed, targets }))
+  return await withAccountTargets(deps.accountTargets, by, (targets) =>
+    acceptAgain(deps, accountId, { failed, parsed, targets }),
+  )
 }
 
 /**

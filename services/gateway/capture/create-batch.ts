@@ -91,7 +91,11 @@ const batchErrors = (targets: AccountTargets, { captures }: ParsedBatch): FieldE
 const acceptPrepared = async (
   context: Context,
   request: ValidRequest<ParsedBatch>,
-  { targets, isCounted: counted, traceparent }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
+  {
+    targets,
+    isCounted: counted,
+    traceparent,
+  }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
 ) => {
   const { parsed } = request
   const unavailable = parsed.captures[0].unavailable ?? batchErrors(targets, parsed)

@@ -34,14 +34,17 @@ export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'op
 type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCaptures'>
 
 /** What creating captures uses. */
-export type CreateDependencies = Accepting & PrepareDependencies & Pick<Context, 'events' | 'publisher' | 'accountTargets'>
+export type CreateDependencies = Accepting &
+  PrepareDependencies &
+  Pick<Context, 'events' | 'publisher' | 'accountTargets'>
 
 /** The accepted outcome of a request. Throws the refusal as a `RequestError` with the caller, or `StaleTargets`. */
 export const acceptedOutcome = <Outcome extends AcceptOutcome>(
   outcome: Outcome,
   { originHost }: Pick<NewCapture, 'originHost'>,
 ): Extract<Outcome, { ok: true }> => {
-  if (!outcome.ok) throw outcome.code === 'SERVICE_UNAVAILABLE' ? new StaleTargets(outcome) : refusalError(outcome, originHost)
+  if (!outcome.ok)
+    throw outcome.code === 'SERVICE_UNAVAILABLE' ? new StaleTargets(outcome) : refusalError(outcome, originHost)
   return outcome as Extract<Outcome, { ok: true }>
 }
 

@@ -67,7 +67,11 @@ export const prepareCapture = async (
     id,
     parsed,
     targets,
-  }: { readonly id: string; readonly parsed: ParsedCapture; readonly targets: Pick<AccountTargets, 'texts' | 'sha256'> },
+  }: {
+    readonly id: string
+    readonly parsed: ParsedCapture
+    readonly targets: Pick<AccountTargets, 'texts' | 'sha256'>
+  },
 ): Promise<Omit<NewCapture, 'keyHash' | 'originHost' | 'lane' | 'idempotency'>> => {
   const { supplied, options, features } = parsed
   const { webhook_url: receiver } = options

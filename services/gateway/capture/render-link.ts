@@ -155,7 +155,9 @@ const acceptNext = async (
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   await releaseFailed(context.database, rendering)
   const request = { keyHash, originHost, parsed, idempotency, caller: undefined }
-  const created = await createCapture(context, { id: randomUUIDv7(), lane, request, traceparent }).catch(refuseWithoutReason)
+  const created = await createCapture(context, { id: randomUUIDv7(), lane, request, traceparent }).catch(
+    refuseWithoutReason,
+  )
   return created.id
 }
 

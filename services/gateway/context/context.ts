@@ -5,6 +5,7 @@ import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
 import { TargetsCache } from '#gateway/db/targets-cache.ts'
+import { type TargetStore, targetStoreIn } from '#gateway/db/target-store.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
@@ -111,6 +112,7 @@ export type Context = {
   /** The installation's lists of targets. */
   readonly targetLists: TargetLists
   readonly accountTargets: TargetsCache
+  readonly targetStore: TargetStore
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
   readonly records: RecordSeal
@@ -308,6 +310,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     records: createRecordSeal(config.recordKeys),
     ...boundsOf(config),
     accountTargets: new TargetsCache(),
+    targetStore: targetStoreIn(database),
     publicUrl,
     isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,

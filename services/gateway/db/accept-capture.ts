@@ -76,7 +76,10 @@ const relayAfterMs = 2000
 
 /** The parameters that all accept functions have, by name. */
 export const acceptParameters = (
-  capture: Pick<NewCapture, 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent' | 'targetsSha256'>,
+  capture: Pick<
+    NewCapture,
+    'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent' | 'targetsSha256'
+  >,
   windowSize: number,
 ) => ({
   window: windowSize,

@@ -1,6 +1,6 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { type JsonSchema, keywordsOf, type Schema } from '#shared/schema/fields.ts'
-import { accountAnswer, plan, usageAnswer } from '#gateway/records/account.ts'
+import { accountAnswer, plan, targetLists, targetListsAnswer, usageAnswer } from '#gateway/records/account.ts'
 import { batch, batchAnswer, batchMember } from '#gateway/records/batch.ts'
 import {
   acceptedScreenshot,
@@ -129,6 +129,8 @@ const shared: readonly Schema[] = [
   plan,
   accountAnswer,
   usageAnswer,
+  targetLists,
+  targetListsAnswer,
   activityEntry,
   apiKey,
   apiKeyList,

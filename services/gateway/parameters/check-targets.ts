@@ -48,7 +48,8 @@ export const checkTargets = (
   report: Report,
 ): string | undefined => {
   const { url, webhook_url: webhookUrl, proxy } = options
-  const target = url === undefined ? undefined : checkTarget(url, { ...rules, ...pages, isResolvedLater: proxy === undefined })
+  const target =
+    url === undefined ? undefined : checkTarget(url, { ...rules, ...pages, isResolvedLater: proxy === undefined })
   const receiver = webhookUrl === undefined ? undefined : checkTarget(webhookUrl, { ...rules, schemes: ['https:'] })
   if (target?.ok === false) report('url', target.problem)
   if (receiver?.ok === false) report('webhook_url', receiver.problem)

@@ -99,22 +99,26 @@ export const parseTargetEntry = (text: string): TargetEntry | undefined => {
   return entry && entry.text.length > entryCharactersMax ? undefined : entry
 }
 
-/** The result of parsing a list: its entries, each once, or its first wrong entry with its index. */
+/** The result of parsing a list: its entries, each once, or what is wrong with each entry, or with the list (without `index`). */
 export type ParsedEntries =
   | { readonly ok: true; readonly entries: readonly TargetEntry[] }
-  | { readonly ok: false; readonly index: number; readonly problem: string }
+  | {
+      readonly ok: false
+      readonly problems: readonly { readonly index: number | undefined; readonly problem: string }[]
+    }
 
 /** Parses the entries of one list, at most `entriesMax`. */
 export const parseTargetEntries = (texts: readonly string[]): ParsedEntries => {
   if (texts.length > entriesMax) {
-    return { ok: false, index: entriesMax, problem: `is one more than the ${entriesMax} entries that a list may have` }
+    const problem = `must have at most ${entriesMax} entries, and has ${texts.length}`
+    return { ok: false, problems: [{ index: undefined, problem }] }
   }
-  const entries = new Map<string, TargetEntry>()
-  for (const [index, text] of texts.entries()) {
-    const entry = parseTargetEntry(text)
-    if (!entry) return { ok: false, index, problem: `'${text.slice(0, entryCharactersMax)}' is not ${entryForms}` }
-    entries.set(entry.text, entry)
-  }
+  const parsed = texts.map((text, index) => ({ index, text, entry: parseTargetEntry(text) }))
+  const problems = parsed.flatMap(({ index, text, entry }) =>
+    entry ? [] : [{ index, problem: `must be ${entryForms}, not '${text.slice(0, entryCharactersMax)}'` }],
+  )
+  if (problems.length > 0) return { ok: false, problems }
+  const entries = new Map(parsed.flatMap(({ entry }) => (entry ? [[entry.text, entry] as const] : [])))
   return { ok: true, entries: [...entries.values()] }
 }
 
@@ -128,7 +132,7 @@ export const targetTexts = ({ allow, deny }: TargetLists): TargetTexts => ({
 export const readTargetLists = ({ allow, deny }: TargetTexts): TargetLists => {
   const read = (texts: readonly string[]) => {
     const parsed = parseTargetEntries(texts)
-    if (!parsed.ok) throw new TypeError(`entry ${parsed.index} of a list of targets ${parsed.problem}`)
+    if (!parsed.ok) throw new TypeError(`a list of targets ${parsed.problems[0]?.problem}`)
     return parsed.entries
   }
   return { allow: read(allow), deny: read(deny) }

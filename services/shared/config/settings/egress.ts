@@ -28,7 +28,9 @@ const targets = (name: string, help: string): Setting<readonly TargetEntry[]> =>
   ...list(name, { help, fallback: '' }),
   parse: (value) => {
     const parsed = parseTargetEntries(splitEntries(value))
-    return parsed.ok ? { ok: true, value: parsed.entries } : { ok: false, problem: `entry ${parsed.index + 1} ${parsed.problem}` }
+    return parsed.ok
+      ? { ok: true, value: parsed.entries }
+      : { ok: false, problem: parsed.problems.map(({ problem }) => problem).join('; ') }
   },
 })
 
@@ -40,7 +42,10 @@ export const targetListSettings = {
     'ONLY_TARGETS',
     `the only targets that are reached, by pages, callers' proxies and webhooks alike, whatever their accounts allow; empty: all that are not refused otherwise; ${targetForms}`,
   ),
-  denyTargets: targets('DENY_TARGETS', `targets that are never reached, as in SHUTTERFLEET_ONLY_TARGETS; they win over it`),
+  denyTargets: targets(
+    'DENY_TARGETS',
+    `targets that are never reached, as in SHUTTERFLEET_ONLY_TARGETS; they win over it`,
+  ),
 }
 
 const isDomain = (entry: string): boolean => {

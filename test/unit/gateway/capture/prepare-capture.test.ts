@@ -97,15 +97,18 @@ t.test('cache text: differs for every other parameter', async (t) => {
   t.not(text({ ...plain, hide_selectors: ['a', 'b'] }), text({ ...plain, hide_selectors: ['b', 'a'] }))
 })
 
-t.test('prepare capture: seals the lists of targets of the account, and names them to the accept statement', async (t) => {
-  const texts = { allow: ['example.com'], deny: ['*.ads.example'] }
-  const cache = new TargetsCache()
-  const issuer = { keyHash: Buffer.from('a key') }
-  cache.store(issuer, { texts, sha256: Buffer.from('digest') })
-  const { capture, openWith } = await prepare({ url: 'https://example.com/' }, cache.find(issuer))
-  t.strictSame(openWith('standard').targets, texts)
-  t.same(capture.targetsSha256, Buffer.from('digest'))
-  const without = await prepare({ url: 'https://example.com/' })
-  t.equal(without.openWith('standard').targets, undefined)
-  t.equal(without.capture.targetsSha256, undefined)
-})
+t.test(
+  'prepare capture: seals the lists of targets of the account, and names them to the accept statement',
+  async (t) => {
+    const texts = { allow: ['example.com'], deny: ['*.ads.example'] }
+    const cache = new TargetsCache()
+    const issuer = { keyHash: Buffer.from('a key') }
+    cache.store(issuer, { texts, sha256: Buffer.from('digest') })
+    const { capture, openWith } = await prepare({ url: 'https://example.com/' }, cache.find(issuer))
+    t.strictSame(openWith('standard').targets, texts)
+    t.same(capture.targetsSha256, Buffer.from('digest'))
+    const without = await prepare({ url: 'https://example.com/' })
+    t.equal(without.openWith('standard').targets, undefined)
+    t.equal(without.capture.targetsSha256, undefined)
+  },
+)

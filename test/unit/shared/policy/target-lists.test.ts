@@ -38,17 +38,26 @@ t.test('target lists: bring each entry to its normal form', async (t) => {
   }
 })
 
-t.test('target lists: name the first wrong entry', async (t) => {
+t.test('target lists: name each wrong entry', async (t) => {
   const wrong = [
     ...['', '*', '*.', '**.example.com', 'a.*.com', '*example.com', 'https://example.com', 'example.com/path'],
-    ...['example.com:0', 'example.com:65536', 'example.com:', 'a..example', '.example.com', '192.0.2.0/33', '*.192.0.2.1'],
+    ...[
+      'example.com:0',
+      'example.com:65536',
+      'example.com:',
+      'a..example',
+      '.example.com',
+      '192.0.2.0/33',
+      '*.192.0.2.1',
+    ],
     ...['example.com/24', 'user@example.com', 'a b', `${'a'.repeat(250)}.com`, 'fe80::1%eth0'],
   ]
   for (const text of wrong) {
-    t.match(parseTargetEntries(['example.com', text]), { ok: false, index: 1, problem: / is not a host / }, `'${text}'`)
+    const parsed = parseTargetEntries([text, 'example.com', text])
+    t.match(parsed, { ok: false, problems: [{ index: 0, problem: /^must be a host / }, { index: 2 }] }, `'${text}'`)
   }
   const many = Array.from({ length: entriesMax + 1 }, (_, index) => `a${index}.example`)
-  t.match(parseTargetEntries(many), { ok: false, index: entriesMax, problem: /200 entries/ })
+  t.match(parseTargetEntries(many), { ok: false, problems: [{ index: undefined, problem: /200 entries/ }] })
   t.ok(parseTargetEntries(many.slice(1)).ok)
   t.throws(() => readTargetLists({ allow: [], deny: ['a..b'] }), TypeError)
 })
@@ -92,7 +101,8 @@ t.test('target lists: allow only what allow has, and deny wins', async (t) => {
 
 t.test('target lists: refuse a name one of whose addresses is denied, in every form of the address', async (t) => {
   const lists = readTargetLists({ allow: [], deny: ['93.184.216.0/24', '[2606:2800::]/32:443'] })
-  const check = (...addresses: readonly string[][]) => checkAddresses(lists, { host: 'a.example', port: 443 }, addresses)
+  const check = (...addresses: readonly string[][]) =>
+    checkAddresses(lists, { host: 'a.example', port: 443 }, addresses)
   const denied = { list: 'deny', entry: '93.184.216.0/24' } as const
   t.equal(check(['93.184.217.1']), undefined)
   t.strictSame(check(['93.184.216.34']), denied)
@@ -119,5 +129,8 @@ t.test('target lists: a violation names the entry and whose lists refuse', async
     describeViolation({ list: 'deny', entry: '*.a.example' }, 'the account'),
     'is denied by the entry *.a.example of the targets of the account',
   )
-  t.equal(describeViolation({ list: 'allow' }, 'this installation'), 'is not among the allowed targets of this installation')
+  t.equal(
+    describeViolation({ list: 'allow' }, 'this installation'),
+    'is not among the allowed targets of this installation',
+  )
 })
