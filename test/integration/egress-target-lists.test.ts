@@ -4,9 +4,12 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { readTargetLists, type TargetTexts } from '#shared/policy/target-lists.ts'
+import { proxyHeader } from '#shared/net/callers-proxy.ts'
+import { refusalHeader } from '#shared/net/refusal.ts'
 import { targetsHeader, targetsHeaderValue } from '#shared/net/targets-header.ts'
 import { captureWith, startTestEgress, startTestHost } from '#test/helpers/browser-host.ts'
-import { createResolver, listening, startFilter, targetRules } from '#test/helpers/egress-filter.ts'
+import { createResolver, listening, startCanary, startFilter, targetRules } from '#test/helpers/egress-filter.ts'
+import { askProxy } from '#test/helpers/proxy-client.ts'
 
 /** All names lead to the same server of this machine, at several of its addresses. */
 const names = {
@@ -189,3 +192,24 @@ t.test(
     refused.socket.destroy()
   },
 )
+
+// Contract: Targets of an account
+t.test("target lists: with a caller's proxy the page is checked by name, and the proxy like any target", async (t) => {
+  await using proxy = await startCanary()
+  await using filter = await startFilter({ rules: targetRules('127.0.0.0/8'), resolver: createResolver(names) })
+  const request = (target: string, targets: TargetTexts, proxyHost = '127.0.0.1') =>
+    askProxy({
+      port: filter.port,
+      line: `CONNECT ${target}:443`,
+      headers: [
+        `${proxyHeader}: http://${proxyHost}:${proxy.port}`,
+        `${targetsHeader}: ${targetsHeaderValue(targets)}`,
+      ],
+    })
+  const denied = { status: 403, headers: { [refusalHeader]: 'denied_by_account' } }
+  t.match(await request('ads.test', deny('ads.test')), denied)
+  t.match(await request('page.test', { allow: ['127.0.0.0/8'], deny: [] }), denied, 'the proxy resolves the name')
+  t.match(await request('page.test', { allow: ['page.test'], deny: [] }), denied, 'the proxy is not allowed')
+  t.match(await request('page.test', deny('127.0.0.9'), 'elsewhere.test'), denied, 'the address of the proxy is denied')
+  t.equal(proxy.connections(), 0)
+})
