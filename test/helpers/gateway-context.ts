@@ -244,6 +244,13 @@ const fakeLinks = (): Pick<Context, 'links' | 'linkVerifier' | 'linkAttempts' | 
   },
 })
 
+/** An account and an installation without lists of targets. */
+const fakeTargets = (): Pick<Context, 'targetLists' | 'accountTargets' | 'targetStore'> => ({
+  targetLists: noLists,
+  accountTargets: new TargetsCache(),
+  targetStore: { read: async () => ({ allow: [], deny: [] }), replace: async (_accountId, texts) => texts },
+})
+
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
@@ -305,9 +312,7 @@ export const createTestContext = (): TestContext => {
     ...fakeLinks(),
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
-    targetLists: noLists,
-    accountTargets: new TargetsCache(),
-    targetStore: { read: async () => ({ allow: [], deny: [] }), replace: async (_accountId, texts) => texts },
+    ...fakeTargets(),
     sealingKeys: sealingKeysOf(keys),
     records: testRecords,
     ...settings,

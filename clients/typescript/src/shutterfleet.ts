@@ -26,6 +26,7 @@ import type {
   Delivery,
   Screenshot,
   SignedUrl,
+  TargetLists,
   Usage,
   QueuedDelivery,
 } from './responses.ts'
@@ -194,6 +195,16 @@ export class Shutterfleet {
 
   usage({ signal }: CallOptions = {}): Promise<Usage> {
     return this.#transport.data('/account/usage', { signal })
+  }
+
+  /** Which targets captures of the account may and may not reach. */
+  targets({ signal }: CallOptions = {}): Promise<TargetLists> {
+    return this.#transport.data('/account/targets', { signal })
+  }
+
+  /** Replaces both lists of targets, for captures that are accepted from then on. Returns their normal form. */
+  replaceTargets(lists: TargetLists, { signal }: CallOptions = {}): Promise<TargetLists> {
+    return this.#transport.data('/account/targets', { signal, method: 'PUT', body: lists })
   }
 
   /** What the requests of the account did, newest first. */

@@ -212,6 +212,11 @@ const consoleOf = (database: Database, config: Config) => ({
   oidc: oidcOf(config),
 })
 
+const targetsOf = (database: Database) => ({
+  accountTargets: new TargetsCache(),
+  targetStore: targetStoreIn(database),
+})
+
 const linksOf = (database: Database, config: Config) => {
   const perMinute = config.keyFailuresPerMinute
   const linkSecrets = linkSecretsIn(database, config.keyPepper)
@@ -267,7 +272,6 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))
-  const { waitersMax } = config
   const activity = stack.use(activityOf(database, events))
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
@@ -275,7 +279,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
-  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
+  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax: config.waitersMax }))
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   stores.start()
@@ -288,6 +292,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
     ...consoleOf(database, config),
+    ...targetsOf(database),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
@@ -309,8 +314,6 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     sealingKeys,
     records: createRecordSeal(config.recordKeys),
     ...boundsOf(config),
-    accountTargets: new TargetsCache(),
-    targetStore: targetStoreIn(database),
     publicUrl,
     isStopping: () => lifecycle.stop.aborted,
     inMaintenance: maintenance.isOn,

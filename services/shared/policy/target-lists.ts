@@ -73,24 +73,25 @@ const blockEntry = (cidr: Cidr, port: number | undefined): TargetEntry => {
 /** `[ipv6]` or anything without colon and slash, then `/bits`, then `:port`. */
 const form = /^(\[[^\]]*\]|[^:/]*)(\/\d{1,3})?(?::([^:]*))?$/
 
+const nameEntry = (host: string, isBelow: boolean, port: number | undefined): TargetEntry => {
+  const suffix = port === undefined ? '' : `:${port}`
+  return isBelow
+    ? { kind: 'below', suffix: `.${host}`, port, text: `*.${host}${suffix}` }
+    : { kind: 'host', host, port, text: host + suffix }
+}
+
 const parseEntry = (text: string): TargetEntry | undefined => {
   const plain = parseCidr(text)
   if (plain) return blockEntry(plain, undefined)
   const [whole, hostText = '', bits = '', portText] = form.exec(text) ?? []
   const port = portOf(portText)
   if (whole === undefined || port === 'wrong') return undefined
-  const suffix = port === undefined ? '' : `:${port}`
   const isBelow = hostText.startsWith('*.')
   const host = normalHost(isBelow ? hostText.slice(2) : hostText)
   if (host === undefined || host.includes('*')) return undefined
-  if (isAddress(host)) {
-    const block = isBelow ? undefined : parseCidr(host + bits)
-    return block && blockEntry(block, port)
-  }
-  if (bits !== '') return undefined
-  return isBelow
-    ? { kind: 'below', suffix: `.${host}`, port, text: `*.${host}${suffix}` }
-    : { kind: 'host', host, port, text: host + suffix }
+  if (!isAddress(host)) return bits === '' ? nameEntry(host, isBelow, port) : undefined
+  const block = isBelow ? undefined : parseCidr(host + bits)
+  return block && blockEntry(block, port)
 }
 
 /** Parses an entry and brings it to its normal form; `undefined` if it is none, or too long in either form. */

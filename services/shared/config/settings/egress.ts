@@ -27,10 +27,10 @@ export const cidrs = (name: string, help: string): Setting<readonly Cidr[]> => (
 const targets = (name: string, help: string): Setting<readonly TargetEntry[]> => ({
   ...list(name, { help, fallback: '' }),
   parse: (value) => {
-    const parsed = parseTargetEntries(splitEntries(value))
-    return parsed.ok
-      ? { ok: true, value: parsed.entries }
-      : { ok: false, problem: parsed.problems.map(({ problem }) => problem).join('; ') }
+    const read = parseTargetEntries(splitEntries(value))
+    return read.ok
+      ? { ok: true, value: read.entries }
+      : { ok: false, problem: read.problems.map(({ problem }) => problem).join('; ') }
   },
 })
 
