@@ -279,7 +279,9 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
-  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax: config.waitersMax }))
+  const waiters = stack.use(
+    createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax: config.waitersMax }),
+  )
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   stores.start()
