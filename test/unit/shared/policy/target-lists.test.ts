@@ -82,6 +82,7 @@ t.test('target lists: refuse a name by deny, at label boundaries only', async (t
   t.equal(refusedBy('track.example'), undefined, 'the name itself is not below it')
   t.equal(refusedBy('nottrack.example'), undefined)
   t.equal(refusedBy('track.example.other'), undefined)
+  t.equal(refusedBy('a.track.example.other'), undefined)
   t.equal(refusedBy('port.example'), undefined)
   t.equal(refusedBy('port.example', 8443), 'port.example:8443')
   t.equal(refusedBy('a.zip'), '*.zip')
