@@ -8,7 +8,9 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
-import { type Command, dataFlag, requiredText, yesFlag } from './command/command.ts'
+import { readTargets, setTargets } from '#shared/db/account-targets.ts'
+import { entryForms } from '#shared/policy/target-lists.ts'
+import { type Command, dataFlag, flagTexts, type ParsedArgs, requiredText, yesFlag } from './command/command.ts'
 import { confirm } from './command/confirm.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
@@ -112,6 +114,45 @@ export const accountDisable = switchCommand('disable', 'makes the keys of an acc
 
 /** `account enable`: undoes `account disable`. */
 export const accountEnable = switchCommand('enable', 'makes the keys of a disabled account valid again')
+
+const entriesOf = (args: ParsedArgs, name: 'allow' | 'deny', current: readonly string[]): readonly string[] => {
+  const given = flagTexts(args, name)
+  if (given.length === 0) return current
+  return given.flatMap((text) => text.split(/[\s,]+/)).filter((entry) => entry !== '')
+}
+
+/** `account targets`: shows which targets the captures of an account may reach, or replaces one or both lists. */
+export const accountTargets: Command = {
+  usage: 'account targets ID [--allow T]… [--deny T]… [--data DIR]',
+  summary: 'shows or replaces the targets that the captures of an account may and may not reach',
+  flags: {
+    allow: { type: 'string', multiple: true, value: 'T', help: `the only targets, each ${entryForms}; '' allows all` },
+    deny: {
+      type: 'string',
+      multiple: true,
+      value: 'T',
+      help: "targets that are refused, as in --allow; '' refuses none",
+    },
+    data: dataFlag,
+  },
+  run: async ({ env, print }, args) => {
+    const [id = ''] = args.operands
+    const isChange = flagTexts(args, 'allow').length + flagTexts(args, 'deny').length > 0
+    const targets = await withDatabase(env, args, async (database) => {
+      const current = await readTargets(database, id)
+      if (!isChange) return current
+      const lists = { allow: entriesOf(args, 'allow', current.allow), deny: entriesOf(args, 'deny', current.deny) }
+      return setTargets(database, id, lists, 'command line')
+    })
+    print({
+      json: { id, ...targets },
+      text: table([
+        ['allow', targets.allow.join(' ') || 'all that are not refused otherwise'],
+        ['deny', targets.deny.join(' ') || 'none'],
+      ]),
+    })
+  },
+}
 
 /** `account erase`: orders the erasure of an account, after a confirmation; the ledger carries it out. */
 export const accountErase: Command = {

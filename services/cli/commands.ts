@@ -15,6 +15,7 @@ export const commands: CommandTable = {
   'account set-plan': async () => (await import('./accounts.ts')).accountSetPlan,
   'account disable': async () => (await import('./accounts.ts')).accountDisable,
   'account enable': async () => (await import('./accounts.ts')).accountEnable,
+  'account targets': async () => (await import('./accounts.ts')).accountTargets,
   'account erase': async () => (await import('./accounts.ts')).accountErase,
   'key create': async () => (await import('./keys.ts')).keyCreate,
   'key list': async () => (await import('./keys.ts')).keyList,

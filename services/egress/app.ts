@@ -23,7 +23,12 @@ const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid eg
 const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
   const { req: request } = response
   const ownPort = request.socket.localPort ?? 0
-  const readRoute = () => ({ target: parseAbsolute(request.url ?? ''), proxy: readProxy(request), ownPort })
+  const readRoute = () => ({
+    target: parseAbsolute(request.url ?? ''),
+    proxy: readProxy(request),
+    lists: egress.readLists(request),
+    ownPort,
+  })
   forwardRequest(egress, response, { capture: readCapture(request), readRoute }).catch((error: unknown) => {
     refuseRequest(response, toAppError(error))
   })

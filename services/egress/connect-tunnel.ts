@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { joinSockets } from '#shared/net/join-sockets.ts'
+import { targetsApplied, targetsHeader } from '#shared/net/targets-header.ts'
 import { boundConnection, type End } from './connections/bound-connection.ts'
 import { maySendPlainRequests } from './callers-proxy/request-http-tunnel.ts'
 import { connectUpstream } from './connections/connect-upstream.ts'
@@ -56,7 +57,8 @@ const servePlain = (
   server.emit('connection', client)
 }
 
-const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
+/** Confirms that the account's lists, if the client named any, were applied: a client accepts no tunnel without it. */
+const established = `HTTP/1.1 200 Connection established\r\n${targetsHeader}: ${targetsApplied}\r\n\r\n`
 
 /** A client's CONNECT: its request, its socket, and the bytes that it sent after the request. */
 export type TunnelRequest = { readonly request: IncomingMessage; readonly client: Socket; readonly head: Buffer }
@@ -72,6 +74,7 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
     route = {
       target: parseAuthority(request.url ?? ''),
       proxy: readProxy(request),
+      lists: egress.readLists(request),
       ownPort: client.localPort ?? 0,
     }
     const upstream = await connectUpstream(egress, route)

@@ -24,10 +24,8 @@ export type PlainRequest = { readonly capture: string | undefined; readonly read
 type Outgoing = { readonly route: PlainRoute; readonly upstream: Socket; readonly byteBound: Bounded }
 
 /** An HTTP proxy gets the request itself, because many refuse tunnels to port 80. */
-const open = (egress: Egress, { target, proxy, ownPort }: PlainRoute): Promise<Socket> =>
-  proxy?.kind === 'http'
-    ? connectProxy(egress, { target, proxy, ownPort })
-    : connectUpstream(egress, { target, proxy, ownPort })
+const open = (egress: Egress, { proxy, ...route }: PlainRoute): Promise<Socket> =>
+  proxy?.kind === 'http' ? connectProxy(egress, { ...route, proxy }) : connectUpstream(egress, { ...route, proxy })
 
 /** `Host` is taken from the request target, never from the client; a body without a length stays chunked. No keep-alive. */
 const headersFor = (request: IncomingMessage, { hostHeader }: PlainTarget): string[] => {

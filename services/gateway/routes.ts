@@ -1,5 +1,6 @@
 import { listActivity } from './operations/account/activity.ts'
 import { accountOperations } from './operations/account/account.ts'
+import { targetOperations } from './operations/account/targets.ts'
 import { createScreenshots } from './operations/batches/create.ts'
 import { batchEvents } from './operations/batches/events.ts'
 import { showBatch } from './operations/batches/status.ts'
@@ -38,6 +39,7 @@ export const routes: readonly Operation[] = [
   deleteScreenshot,
   signUrl,
   ...accountOperations,
+  ...targetOperations,
   listActivity,
   ...keyOperations,
   ...linkOperations,

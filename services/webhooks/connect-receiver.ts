@@ -23,7 +23,7 @@ export type EgressRoute = {
 const classifyFailure = ({ headers }: IncomingMessage): Failure | 'not_tried' => {
   const refusal = parseRefusal(headers[refusalHeader]?.toString())
   if (refusal === undefined || refusal === 'unavailable' || refusal === 'overloaded') return 'not_tried'
-  return refusal === 'bad_request' ? 'blocked' : refusal
+  return refusal === 'dns_failed' || refusal === 'connection_failed' ? refusal : 'blocked'
 }
 
 const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, signal: AbortSignal): Promise<Socket> => {

@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { failingPages, friendlyPages, type Route } from '#test/fixtures/pages/pages.ts'
+import { noLists, type TargetTexts } from '#shared/policy/target-lists.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
-import { createResolver, targetRules, startFilter } from '#test/helpers/egress-filter.ts'
+import { createResolver, type Filter, targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
@@ -58,10 +59,11 @@ export type TestEgress = EgressEndpoint & { readonly folder: string }
 export const startTestEgress = async (
   allow: string,
   records: CaseRecords = {},
-): Promise<AsyncDisposable & TestEgress> => {
+  lists = noLists,
+): Promise<AsyncDisposable & TestEgress & Pick<Filter, 'events'>> => {
   const folder = await mkdtemp(join(tmpdir(), 'host-'))
   const filter = await startFilter({
-    rules: targetRules(allow),
+    rules: targetRules(allow, lists),
     resolver: createResolver(records),
     connectionBytesMax: 1e9,
     connectionsMax: 1000,
@@ -71,6 +73,7 @@ export const startTestEgress = async (
     folder,
     egress: { host: '127.0.0.1', port: filter.port },
     egressToken: '',
+    events: filter.events,
     [Symbol.asyncDispose]: async () => {
       await filter[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
@@ -127,9 +130,9 @@ export const startTestHost = (
   return startHost(start, new AbortController().signal)
 }
 
-/** Takes one capture on a host, with the budget that a worker would set. */
-export const captureWith = (host: Host, parameters: CaptureParameters): Promise<Outcome> => {
+/** Takes one capture on a host, with the budget that a worker would set, and the lists of targets of its account. */
+export const captureWith = (host: Host, parameters: CaptureParameters, targets?: TargetTexts): Promise<Outcome> => {
   const options = withDefaults(parameters)
   const endsAt = performance.now() + attemptBudgetMs(options)
-  return host.capture({ id: crypto.randomUUID(), options, online: true }, endsAt)
+  return host.capture({ id: crypto.randomUUID(), options, online: true }, endsAt, targets)
 }

@@ -3,10 +3,11 @@ import { BlockList, connect, createServer, isIPv6, type AddressInfo, type Server
 import { createApp } from '#egress/app.ts'
 import type { Connect } from '#egress/connections/dial.ts'
 import type { Events } from '#egress/telemetry/events.ts'
-import { createAuthorization } from '#egress/connections/request-head.ts'
+import { createAuthorization, createListsReader } from '#egress/connections/request-head.ts'
 import type { Resolver, TargetRules } from '#egress/target/resolve-target.ts'
 import type { UpstreamProxy } from '#shared/config/settings/egress.ts'
 import { parseAllowList } from '#shared/policy/allow-list.ts'
+import { noLists } from '#shared/policy/target-lists.ts'
 import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 
 /** Emitted events with their arguments, in order. */
@@ -65,7 +66,7 @@ export const listening = async (
 }
 
 /** Rules that allow the listed targets, on a machine without addresses to protect. */
-export const targetRules = (allow = ''): TargetRules => {
+export const targetRules = (allow = '', lists = noLists): TargetRules => {
   const parsed = parseAllowList(allow)
   if (!parsed.ok) throw new Error(parsed.problem)
   return {
@@ -74,6 +75,7 @@ export const targetRules = (allow = ''): TargetRules => {
     internal: [],
     own: () => ({ addresses: new Set(), networks: [] }),
     nat64: async () => [],
+    lists,
   }
 }
 
@@ -122,6 +124,7 @@ export const startFilter = async (options: {
     },
     events: recorder(events),
     isAuthorized: createAuthorization(options.tokens ?? []),
+    readLists: createListsReader(),
     connectionsMax: options.connectionsMax ?? 64,
   })
   const running = await listening(server, options.host)

@@ -49,6 +49,7 @@ const emptyRow = {
   },
   ...{ rateLimit: null, rateRemaining: 0, rateReset: 0 },
   ...{ createdAt: '', admitted: false, shared: null, replayOf: null, admittedIds: null },
+  ...{ targets: null, targetsSha256: null },
 }
 
 const usedOf = ({ limit, remaining, used, overage }: Caller['usage']): number => {

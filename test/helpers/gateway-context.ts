@@ -10,6 +10,8 @@ import type { MemberRecord } from '#gateway/records/member.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { createFakeDatabase, type DatabaseAnswers, type DatabaseCalls } from '#test/helpers/fake-database.ts'
+import { TargetsCache } from '#gateway/db/targets-cache.ts'
+import { noLists } from '#shared/policy/target-lists.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
 import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
 import { namedKey } from '#test/helpers/named-key.ts'
@@ -242,6 +244,13 @@ const fakeLinks = (): Pick<Context, 'links' | 'linkVerifier' | 'linkAttempts' | 
   },
 })
 
+/** An account and an installation without lists of targets. */
+const fakeTargets = (): Pick<Context, 'targetLists' | 'accountTargets' | 'targetStore'> => ({
+  targetLists: noLists,
+  accountTargets: new TargetsCache(),
+  targetStore: { read: async () => ({ allow: [], deny: [] }), replace: async (_accountId, texts) => texts },
+})
+
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
@@ -303,6 +312,7 @@ export const createTestContext = (): TestContext => {
     ...fakeLinks(),
     reference: createReference(routes, () => 'https://shots.example'),
     allowTargets: [],
+    ...fakeTargets(),
     sealingKeys: sealingKeysOf(keys),
     records: testRecords,
     ...settings,

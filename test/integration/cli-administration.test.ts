@@ -47,6 +47,22 @@ t.test('cli administration: disables and enables an account, and shows its state
   }
 })
 
+t.test('cli administration: shows and replaces the targets of an account, one list or both', async (t) => {
+  t.match(await json('account', 'targets', account), { id: account, allow: [], deny: [] })
+  const deny = ['--deny', '*.Ads.example', '--deny', '198.51.100.7/24, a.example']
+  const denied = ['*.ads.example', '198.51.100.0/24', 'a.example']
+  t.strictSame(await json('account', 'targets', account, ...deny), { id: account, allow: [], deny: denied })
+  t.match(await json('account', 'targets', account, '--allow', 'b.example'), { allow: ['b.example'], deny: denied })
+  t.match((await run('account', 'targets', account)).out, /allow +b\.example\n *deny +\*\.ads\.example 198/)
+  t.match(await run('account', 'targets', account, '--deny', 'a..b'), {
+    code: 1,
+    errors: /deny\.0 must be a host .*'a\.\.b'/,
+  })
+  t.strictSame(await json('account', 'targets', account, '--deny', ''), { id: account, allow: ['b.example'], deny: [] })
+  t.match(await json('account', 'targets', account, '--allow', ''), { allow: [], deny: [] })
+  t.match(await run('account', 'targets', unknown), { code: 1, errors: /there is no account/ })
+})
+
 t.test('cli administration: erases an account only if that is confirmed', async (t) => {
   const id = await createAccount('Gone')
   t.match(await run('account', 'erase', id), {

@@ -57,6 +57,8 @@ const readAccount = async (expect: Expect) => {
   await expect(204, 'DELETE', `/keys/${id}`)
   for (const path of ['/keys', '/members', '/account', '/account/usage', '/account/activity'])
     await expect(200, 'GET', path)
+  await expect(200, 'GET', '/account/targets')
+  await expect(200, 'PUT', '/account/targets', { allow: [], deny: ['ads.example'] })
 }
 
 /** Changes to members are for sessions. */

@@ -29,6 +29,8 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   sign_url: (shots) => shots.signedUrl('1'),
   account: (shots) => shots.account(),
   usage: (shots) => shots.usage(),
+  account_targets: (shots) => shots.targets(),
+  account_targets_replace: (shots) => shots.replaceTargets({ allow: [], deny: [] }),
   activity: (shots) => shots.activity().next(),
   key_list: (shots) => shots.keys.list(),
   key_create: (shots) => shots.keys.create({ name: 'Website' }),

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { createServer } from 'node:net'
 import t from 'tap'
+import { noTargets } from '#gateway/db/targets-cache.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 import { webhookRetries } from '#shared/config/settings/webhooks.ts'
 import { redeliver } from '#gateway/db/deliveries.ts'
@@ -123,7 +124,7 @@ t.test('webhooks bounds: different spellings of a URL count as one host', async 
   for (const url of urls) {
     const parsed = parseCapture({ url: 'https://example.com/', webhook_url: url }, { allow: [], hasStealth: true })
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors))
-    const { webhookUrl } = await prepareCapture(createTestContext(), { id: randomUUIDv7(), parsed })
+    const { webhookUrl } = await prepareCapture(createTestContext(), { id: randomUUIDv7(), parsed, targets: noTargets })
     t.equal(
       new URL(createBodyReader(newWebhook, checkWebhook)({ url }, { allowTargets: [] }).url).href,
       webhookUrl,

@@ -4,6 +4,7 @@ import { operatorFaults } from './operator.ts'
 import { paths } from './paths.ts'
 import { reads } from './reads.ts'
 import { results } from './results.ts'
+import { targets } from './targets.ts'
 import { webhooks } from './webhooks.ts'
 import { worker } from './worker.ts'
 import type { Mutation } from './mutation.ts'
@@ -14,6 +15,7 @@ export const mutations: readonly Mutation[] = [
   ...captures,
   ...results,
   ...reads,
+  ...targets,
   ...webhooks,
   ...consoleFaults,
   ...worker,

@@ -42,7 +42,7 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Not followed',
     at: 'services/webhooks/connect-receiver.ts > classifyFailure',
-    replace: "$refusal === 'bad_request' ? 'blocked' : $refusal",
+    replace: "$isOfNetwork ? $refusal : 'blocked'",
     by: "'not_tried'",
   },
   {
@@ -150,7 +150,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Queue by account',
-    at: 'services/gateway/admin/queue-routes.ts > requeueOne',
+    at: 'services/gateway/admin/queue-routes.ts > acceptAgain',
     replace: 'counted: true',
     by: 'counted: false',
   },

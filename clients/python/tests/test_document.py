@@ -34,6 +34,8 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "image_head": lambda shots: shots.describe_image("1"),
     "sign_url": lambda shots: shots.signed_url("1"),
     "account": lambda shots: shots.account(),
+    "account_targets": lambda shots: shots.targets(),
+    "account_targets_replace": lambda shots: shots.replace_targets(allow=[], deny=[]),
     "activity": lambda shots: list(shots.activity()),
     "usage": lambda shots: shots.usage(),
     "capture_deliveries": lambda shots: list(shots.deliveries("1")),

@@ -73,6 +73,12 @@ export interface UsageDay {
         count: number;
     }[];
 }
+export interface TargetLists {
+    /** The only targets that captures may reach; empty: all that are not refused otherwise. Each entry is a host (example.com), *. and a host for all names below it, an IP address or a CIDR, each with an optional :port ([2001:db8::1]:443). */
+    allow: string[];
+    /** Targets that captures may not reach; they win over `allow`. Entries as in `allow`. */
+    deny: string[];
+}
 export interface ApiKey {
     /** Id of the key. */
     id: string;

@@ -3,7 +3,7 @@ import { Keys } from './keys.ts';
 import { Members } from './members.ts';
 import { Webhooks } from './webhooks.ts';
 import type { BatchParameters } from './requests.ts';
-import type { Account, ActivityEntry, Batch, Delivery, Screenshot, SignedUrl, Usage, QueuedDelivery } from './responses.ts';
+import type { Account, ActivityEntry, Batch, Delivery, Screenshot, SignedUrl, TargetLists, Usage, QueuedDelivery } from './responses.ts';
 export { ShutterfleetError } from './shutterfleet-error.ts';
 export type * from './options.ts';
 export { renderLink } from './render-link.ts';
@@ -56,6 +56,10 @@ export declare class Shutterfleet {
         from?: string;
         to?: string;
     }): Promise<Usage>;
+    /** Which targets captures of the account may and may not reach. */
+    targets({ signal }?: CallOptions): Promise<TargetLists>;
+    /** Replaces both lists of targets, for captures that are accepted from then on. Returns their normal form. */
+    replaceTargets(lists: TargetLists, { signal }?: CallOptions): Promise<TargetLists>;
     /** What the requests of the account did, newest first. */
     activity(filter?: ActivityFilter): AsyncGenerator<ActivityEntry, void>;
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */

@@ -136,6 +136,14 @@ export class Shutterfleet {
     usage({ from, to, signal } = {}) {
         return this.#transport.data(`/account/usage${queryOf({ from, to })}`, { signal });
     }
+    /** Which targets captures of the account may and may not reach. */
+    targets({ signal } = {}) {
+        return this.#transport.data('/account/targets', { signal });
+    }
+    /** Replaces both lists of targets, for captures that are accepted from then on. Returns their normal form. */
+    replaceTargets(lists, { signal } = {}) {
+        return this.#transport.data('/account/targets', { signal, method: 'PUT', body: lists });
+    }
     /** What the requests of the account did, newest first. */
     activity(filter) {
         return this.#transport.pages('/account/activity', filter);

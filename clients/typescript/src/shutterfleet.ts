@@ -26,6 +26,7 @@ import type {
   Delivery,
   Screenshot,
   SignedUrl,
+  TargetLists,
   Usage,
   QueuedDelivery,
 } from './responses.ts'
@@ -195,6 +196,16 @@ export class Shutterfleet {
   /** The usage of this month, and with `from` or `to` (ISO dates) that of each of up to 100 days in `days`. */
   usage({ from, to, signal }: CallOptions & { from?: string; to?: string } = {}): Promise<Usage> {
     return this.#transport.data(`/account/usage${queryOf({ from, to })}`, { signal })
+  }
+
+  /** Which targets captures of the account may and may not reach. */
+  targets({ signal }: CallOptions = {}): Promise<TargetLists> {
+    return this.#transport.data('/account/targets', { signal })
+  }
+
+  /** Replaces both lists of targets, for captures that are accepted from then on. Returns their normal form. */
+  replaceTargets(lists: TargetLists, { signal }: CallOptions = {}): Promise<TargetLists> {
+    return this.#transport.data('/account/targets', { signal, method: 'PUT', body: lists })
   }
 
   /** What the requests of the account did, newest first. */

@@ -8,7 +8,14 @@ import { type Connect, dial } from './dial.ts'
 import { dialThrough } from './dial-through.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import type { Route, Target } from '#egress/target/parse-target.ts'
-import { checkTargetWithoutDns, resolveTarget, type Resolver, type TargetRules } from '#egress/target/resolve-target.ts'
+import { DeniedTarget } from '#egress/target/check-lists.ts'
+import {
+  checkTargetWithoutDns,
+  type ClientRules,
+  resolveTarget,
+  type Resolver,
+  type TargetRules,
+} from '#egress/target/resolve-target.ts'
 
 /** What a connection to a target needs. */
 export type UpstreamDependencies = {
@@ -24,8 +31,8 @@ export type UpstreamDependencies = {
 /** A route through a caller's proxy. */
 type ProxyRoute = Route & { readonly proxy: CallersProxy }
 
-const connectTo = async (dependencies: UpstreamDependencies, target: Target, ownPort: number): Promise<Socket> => {
-  const addresses = await resolveTarget(dependencies, target, ownPort)
+const connectTo = async (dependencies: UpstreamDependencies, target: Target, client: ClientRules): Promise<Socket> => {
+  const addresses = await resolveTarget(dependencies, target, client)
   const { connectMs, idleMs } = dependencies.bounds
   const upstream = await (dependencies.upstream
     ? dialThrough({ ...dependencies, connectMs, proxy: dependencies.upstream }, addresses, target.port)
@@ -37,6 +44,7 @@ const connectTo = async (dependencies: UpstreamDependencies, target: Target, own
 /** Attributes an error to the proxy. A proxy's name that does not resolve is no DNS failure of the page. */
 const toProxyError = (thrown: unknown): AppError => {
   const { code, message } = toAppError(thrown)
+  if (thrown instanceof DeniedTarget) return new DeniedTarget(thrown.owner, `the caller's proxy: ${message}`)
   return new AppError(code === 'DNS_FAILED' ? 'CONNECTION_FAILED' : code, {
     message: `the caller's proxy: ${message}`,
     cause: thrown,
@@ -49,11 +57,11 @@ const toProxyError = (thrown: unknown): AppError => {
  */
 export const connectProxy = async (
   dependencies: UpstreamDependencies,
-  { target, proxy, ownPort }: ProxyRoute,
+  { target, proxy, ...client }: ProxyRoute,
 ): Promise<Socket> => {
-  checkTargetWithoutDns(dependencies.rules, target, ownPort)
+  checkTargetWithoutDns(dependencies.rules, target, client)
   try {
-    return await connectTo(dependencies, proxy, ownPort)
+    return await connectTo(dependencies, proxy, client)
   } catch (thrown) {
     throw toProxyError(thrown)
   }
@@ -77,8 +85,8 @@ const tunnelThrough = async (dependencies: UpstreamDependencies, route: ProxyRou
  */
 export const connectUpstream = (
   dependencies: UpstreamDependencies,
-  { target, proxy, ownPort }: Route,
+  { target, proxy, ...client }: Route,
 ): Promise<Socket> =>
   proxy === undefined
-    ? connectTo(dependencies, target, ownPort)
-    : tunnelThrough(dependencies, { target, proxy, ownPort })
+    ? connectTo(dependencies, target, client)
+    : tunnelThrough(dependencies, { target, proxy, ...client })

@@ -2,6 +2,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Refusal, refusalHeader } from '#shared/net/refusal.ts'
+import { DeniedTarget } from '#egress/target/check-lists.ts'
 
 /** The bound of connections is reached. */
 export class Overloaded extends AppError {
@@ -14,6 +15,7 @@ export class Overloaded extends AppError {
 export const toRefusal = (error: AppError): { readonly status: number; readonly refusal: Refusal } => {
   const { code } = error
   if (error instanceof Overloaded) return { status: 503, refusal: 'overloaded' }
+  if (error instanceof DeniedTarget) return { status: 403, refusal: `denied_by_${error.owner}` }
   if (code === 'BLOCKED') return { status: 403, refusal: 'blocked' }
   if (code === 'DNS_FAILED') return { status: 502, refusal: 'dns_failed' }
   if (code === 'BAD_REQUEST') return { status: 400, refusal: 'bad_request' }

@@ -4,6 +4,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { type CallersProxy, parseCallersProxy, proxyHeader } from '#shared/net/callers-proxy.ts'
 import { egressTokenHeader, egressTokenValue } from '#shared/net/egress-token.ts'
 import { captureHeader } from '#shared/net/refusal.ts'
+import { parseTargets, targetsHeader } from '#shared/net/targets-header.ts'
+import { noLists, type TargetLists } from '#shared/policy/target-lists.ts'
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -33,4 +35,26 @@ export const readProxy = ({ headers }: IncomingMessage): CallersProxy | undefine
   // The value holds credentials: the message must not repeat it.
   if (proxy === undefined) throw new AppError('BAD_REQUEST', { message: "the caller's proxy cannot be read" })
   return proxy
+}
+
+/** Parsed lists that are kept, at most `listsCharactersMax` characters each: a page opens many connections with the same ones. */
+const parsedMax = 64
+
+/**
+ * Creates a reader of the lists of targets that a client names for its account; none if it names none. It throws `BAD_REQUEST` if
+ * the value cannot be read, so that such a request is never checked without them.
+ */
+export const createListsReader = (): ((request: IncomingMessage) => TargetLists) => {
+  const parsed = new Map<string, TargetLists>()
+  return ({ headers }) => {
+    const value = headers[targetsHeader]?.toString()
+    if (value === undefined) return noLists
+    const lists = parsed.get(value) ?? parseTargets(value)
+    if (!lists) throw new AppError('BAD_REQUEST', { message: "the account's lists of targets cannot be read" })
+    parsed.delete(value)
+    parsed.set(value, lists)
+    const [oldest] = parsed.keys()
+    if (parsed.size > parsedMax && oldest !== undefined) parsed.delete(oldest)
+    return lists
+  }
 }

@@ -1,6 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { CallersProxy } from '#shared/net/callers-proxy.ts'
 import { formatAuthority, normalHost } from '#shared/policy/host.ts'
+import type { TargetLists } from '#shared/policy/target-lists.ts'
 
 /** What a client connects to: a normal host (address without brackets, or name) and a port. */
 export type Target = { readonly host: string; readonly port: number }
@@ -8,8 +9,16 @@ export type Target = { readonly host: string; readonly port: number }
 /** A target with the `Host` header and the path and query of the request to it. */
 export type PlainTarget = Target & { readonly hostHeader: string; readonly path: string }
 
-/** Where a client's request goes: its target, the caller's proxy if any, and the local port that the client connected to. */
-export type Route = { readonly target: Target; readonly proxy: CallersProxy | undefined; readonly ownPort: number }
+/**
+ * Where a client's request goes: its target, the caller's proxy if any, the lists of targets of the capture's account, and the
+ * local port that the client connected to.
+ */
+export type Route = {
+  readonly target: Target
+  readonly proxy: CallersProxy | undefined
+  readonly lists: TargetLists
+  readonly ownPort: number
+}
 
 const malformed = (message: string) => new AppError('BAD_REQUEST', { message })
 

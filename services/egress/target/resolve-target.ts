@@ -4,9 +4,11 @@ import { allowsAddress, allowsName, type AllowTarget } from '#shared/policy/allo
 import type { Cidr } from '#shared/policy/cidr.ts'
 import { isAddress } from '#shared/policy/host.ts'
 import { isBadPort } from '#shared/policy/ports.ts'
+import type { TargetLists } from '#shared/policy/target-lists.ts'
 import { isInternalName } from './internal-domains.ts'
 import { blockedError, checkAddress, type OwnNetwork } from './check-address.ts'
-import type { Target } from './parse-target.ts'
+import { assertAddressesListed, assertNameListed } from './check-lists.ts'
+import type { Route, Target } from './parse-target.ts'
 
 /** Resolves a name to its addresses of both families; empty if there are none or the query failed. Never throws. */
 export type Resolver = {
@@ -25,7 +27,12 @@ export type TargetRules = {
   readonly own: () => OwnNetwork
   /** Prefixes behind which this network translates IPv6 to IPv4; undefined until they are discovered. */
   readonly nat64: () => Promise<readonly Cidr[] | undefined>
+  /** The installation's lists of targets; like those of an account they only refuse, and open nothing. */
+  readonly lists: TargetLists
 }
+
+/** What a client's request says about how its target is checked: the account's lists, and the local port that it connected to. */
+export type ClientRules = Pick<Route, 'lists' | 'ownPort'>
 
 /** A name with more is refused, because each address is checked and a response may contain thousands. */
 const addressesMax = 64
@@ -37,10 +44,16 @@ const checkPortAndName = (rules: TargetRules, { host, port }: Target): void => {
   }
 }
 
-/** Checks the target of a proxy without resolving it: port, literal address, internal names. Throws `BLOCKED`. */
-export const checkTargetWithoutDns = (rules: TargetRules, target: Target, ownPort: number): void => {
+const listsOf = (rules: TargetRules, client: ClientRules) => ({ installation: rules.lists, account: client.lists })
+
+/** Checks the target of a proxy without resolving it: port, literal address, internal names, lists. Throws `BLOCKED`. */
+export const checkTargetWithoutDns = (rules: TargetRules, target: Target, client: ClientRules): void => {
   checkPortAndName(rules, target)
-  if (isAddress(target.host)) checkAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPort }, target)
+  const lists = listsOf(rules, client)
+  assertNameListed(lists, target, { isResolvedLater: false })
+  if (!isAddress(target.host)) return
+  checkAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPort: client.ownPort }, target)
+  assertAddressesListed(lists, target, { addresses: [target.host], nat64: [] })
 }
 
 const resolveAddresses = async (resolver: Resolver, { allow }: TargetRules, { host, port }: Target) => {
@@ -55,19 +68,22 @@ const mayBeTranslated = (ip: string): boolean => ip.includes(':') && !isLoopback
 
 /**
  * Decides whether a target may be reached, and returns its addresses. One blocked address blocks the target: a name that mixes
- * public and private addresses is an attack or a mistake. Until the NAT64 prefixes are discovered, only IPv4, loopback and
+ * public and private addresses is an attack or a mistake. The lists can only refuse what has passed all else. Until the NAT64 prefixes are discovered, only IPv4, loopback and
  * addresses that are allowed themselves are returned. Throws `BLOCKED` or `DNS_FAILED`.
  */
 export const resolveTarget = async (
   { resolver, rules }: { readonly resolver: Resolver; readonly rules: TargetRules },
   target: Target,
-  ownPort: number,
+  client: ClientRules,
 ): Promise<readonly string[]> => {
   checkPortAndName(rules, target)
+  const lists = listsOf(rules, client)
+  assertNameListed(lists, target, { isResolvedLater: true })
   const addresses = await resolveAddresses(resolver, rules, target)
   const nat64 = addresses.some(mayBeTranslated) ? await rules.nat64() : []
-  const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort }
+  const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort: client.ownPort }
   for (const ip of addresses) checkAddress(ip, addressRules, target)
+  assertAddressesListed(lists, target, { addresses, nat64: addressRules.nat64 })
   if (nat64 !== undefined) return addresses
   const usableWithoutNat64 = addresses.filter(
     (ip) => !mayBeTranslated(ip) || allowsAddress(rules.allow, ip, target.port),

@@ -7,9 +7,11 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
+import { readTargets, setTargets } from '#shared/db/account-targets.ts'
 import { onlyRow } from '#shared/db/connection.ts'
 import { flag, optional } from '#shared/schema/fields.ts'
 import { withUsage } from '#gateway/db/describe-usage.ts'
+import { targetFields } from '#gateway/records/account.ts'
 import type { AdminRoute } from './admin-route.ts'
 import { fieldsReader, pageReader, storedLine } from './read-fields.ts'
 
@@ -17,6 +19,7 @@ const label = (characters: number) => storedLine(1, characters)
 
 const readNew = fieldsReader({ name: label(200), email: label(320), plan: label(40) })
 const readAccountsPage = pageReader({ search: storedLine(1, 320) })
+const readLists = fieldsReader(targetFields)
 const readChange = fieldsReader(optional({ plan: label(40), disabled: flag() }))
 
 /** Accounts: create, list, show, change plan, disable and enable, erase. */
@@ -48,6 +51,16 @@ export const accountRoutes: readonly AdminRoute[] = [
       if (disabled !== undefined) await setDisabled(database, id, disabled, actor)
       return accountToJson(await showAccount(database, id))
     },
+  },
+  {
+    method: 'GET',
+    path: '/accounts/:id/targets',
+    run: ({ database }, { id }) => readTargets(database, id),
+  },
+  {
+    method: 'PUT',
+    path: '/accounts/:id/targets',
+    run: async ({ database }, { actor, id, readJson }) => setTargets(database, id, readLists(await readJson()), actor),
   },
   {
     method: 'DELETE',

@@ -12,6 +12,8 @@ export type AcceptDependencies = Pick<
   | 'longestWaitSeconds'
   | 'now'
   | 'allowTargets'
+  | 'targetLists'
+  | 'accountTargets'
   | 'hasStealth'
   | 'publisher'
   | 'inMaintenance'

@@ -13,6 +13,8 @@ import type { Refusal } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
 import { captureRules } from '#gateway/capture/read-request.ts'
+import type { AccountTargets } from '#gateway/db/targets-cache.ts'
+import { StaleTargets, targetErrors, withAccountTargets } from '#gateway/capture/account-targets.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { AcceptDependencies, AdminRoute } from './admin-route.ts'
 import { timestampPattern } from '#gateway/http/read-moment.ts'
@@ -54,21 +56,34 @@ const parseFailedCapture = (deps: Deps, { url, options, webhookUrl }: FailedCapt
 const reasonOf = ({ code }: Refusal): Reason =>
   code === 'INVALID_API_KEY' ? 'account_disabled' : (code.toLowerCase() as Lowercase<typeof code>)
 
-const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
-  const parsed = parseFailedCapture(deps, deps.records.open(failed))
-  if (typeof parsed === 'string') return parsed
+const acceptAgain = async (
+  deps: Deps,
+  accountId: string,
+  { failed, parsed, targets }: { failed: FailedCapture; parsed: ParsedCapture; targets: AccountTargets },
+): Promise<Reason | undefined> => {
+  if (targetErrors(targets, parsed.options)) return 'not_valid'
   const id = randomUUIDv7()
-  const member = await prepareCapture(deps, { id, parsed })
+  const member = await prepareCapture(deps, { id, parsed, targets })
   const key = requeueKeyOf(failed.id)
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   const capture = { ...member, lane, idempotency } as const
   const acting = { ...deps.records.seal(capture), keyHash: null, originHost: null, accountId }
   const outcome = await acceptCapture(deps.database, acting, { windowSize: deps.windowCaptures, counted: true })
+  if (!outcome.ok && outcome.code === 'SERVICE_UNAVAILABLE') throw new StaleTargets(outcome)
   if (!outcome.ok) return reasonOf(outcome)
   if (outcome.replayOf !== undefined) return 'requeued_before'
   if (outcome.admitted) deps.publisher.publish({ ...capture, accountId, attempts: 0 })
   else if (!outcome.shared) deps.publisher.wakeRelay()
   return undefined
+}
+
+const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
+  const parsed = parseFailedCapture(deps, deps.records.open(failed))
+  if (typeof parsed === 'string') return parsed
+  const by = { issuer: { keyHash: null, accountId }, isCounted: true }
+  return await withAccountTargets(deps.accountTargets, by, (targets) =>
+    acceptAgain(deps, accountId, { failed, parsed, targets }),
+  )
 }
 
 /**

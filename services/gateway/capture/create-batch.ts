@@ -9,6 +9,8 @@ import type { Batch } from '#gateway/records/batch.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
+import type { AccountTargets } from '#gateway/db/targets-cache.ts'
+import { targetErrors, withAccountTargets } from './account-targets.ts'
 import { acceptedOutcome, refuseUnavailable } from './create-capture.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
@@ -19,12 +21,16 @@ type Member = Awaited<ReturnType<typeof prepareCapture>>
 type Members = readonly [Member, ...Member[]]
 
 /** Seals and signs the captures one by one, yielding between them: each blocks the event loop for some tenths of a millisecond. */
-const prepareAll = async (deps: PrepareDependencies, { captures }: ParsedBatch): Promise<Members> => {
+const prepareAll = async (
+  deps: PrepareDependencies,
+  { captures }: ParsedBatch,
+  targets: AccountTargets,
+): Promise<Members> => {
   const [first, ...rest] = captures
-  const members: [Member, ...Member[]] = [await prepareCapture(deps, { id: randomUUIDv7(), parsed: first })]
+  const members: [Member, ...Member[]] = [await prepareCapture(deps, { id: randomUUIDv7(), parsed: first, targets })]
   for (const parsed of rest) {
     await pause()
-    members.push(await prepareCapture(deps, { id: randomUUIDv7(), parsed }))
+    members.push(await prepareCapture(deps, { id: randomUUIDv7(), parsed, targets }))
   }
   return members
 }
@@ -32,7 +38,7 @@ const prepareAll = async (deps: PrepareDependencies, { captures }: ParsedBatch):
 /** The fields that all members share, taken from the first. */
 const commonOf = (members: Members, request: ValidRequest<ParsedBatch>) => {
   const { parsed, keyHash, accountId, originHost, idempotency } = request
-  const [{ pool, budgetMs, webhookUrl, sharing }] = members
+  const [{ pool, budgetMs, webhookUrl, sharing, targetsSha256 }] = members
   const { features } = parsed
   return {
     features,
@@ -41,6 +47,7 @@ const commonOf = (members: Members, request: ValidRequest<ParsedBatch>) => {
     budgetMs,
     webhookUrl,
     cacheSeconds: sharing?.seconds,
+    targetsSha256,
     keyHash,
     ...(accountId !== undefined && { accountId }),
     originHost,
@@ -73,6 +80,35 @@ const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
   })),
 })
 
+/** The errors of the URLs, and of the proxy, that the lists of targets of the account refuse. */
+const batchErrors = (targets: AccountTargets, { captures }: ParsedBatch): FieldErrors | undefined => {
+  const all = captures.map(({ options }, index) => targetErrors(targets, options, `urls.${index}`))
+  const errors = Object.assign({}, ...all) as FieldErrors
+  return Object.keys(errors).length === 0 ? undefined : errors
+}
+
+/** Prepares and accepts a batch with the lists of targets of its account. */
+const acceptPrepared = async (
+  context: Context,
+  request: ValidRequest<ParsedBatch>,
+  {
+    targets,
+    isCounted: counted,
+    traceparent,
+  }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
+) => {
+  const { parsed } = request
+  const unavailable = parsed.captures[0].unavailable ?? batchErrors(targets, parsed)
+  const members = await prepareAll(context, parsed, targets)
+  const common = commonOf(members, request)
+  await refuseUnavailable(context, { ...members[0], ...common }, unavailable, counted)
+  const id = randomUUIDv7()
+  const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
+  const batch = { id, ...common, traceparent, members: sealedMembers }
+  const outcome = await acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
+  return { id, members, ...acceptedOutcome(outcome, common) }
+}
+
 /**
  * Creates a batch of captures from a request, all or none, in two round trips to the database. The first checks the key,
  * because validating and sealing a hundred captures costs far more. A replay returns the batch of the first request in its
@@ -83,16 +119,12 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const how = { operation: 'batch', from: 'body', keyFirst: true, parse } as const
   const request = await readRequest(context, exchange, how)
   const { traceparent } = exchange
-  const counted = request.caller !== undefined
+  const by = { issuer: request, isCounted: request.caller !== undefined }
   return await withFacts({ caller: request.caller }, async () => {
-    const members = await prepareAll(context, request.parsed)
-    const common = commonOf(members, request)
-    await refuseUnavailable(context, { ...members[0], ...common }, request.parsed.captures[0].unavailable, counted)
-    const id = randomUUIDv7()
-    const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
-    const batch = { id, ...common, traceparent, members: sealedMembers }
-    const outcome = await acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
-    const { caller, createdAt, replayOf, admitted, admittedIds } = acceptedOutcome(outcome, common)
+    const accepted = await withAccountTargets(context.accountTargets, by, (targets, isCounted) =>
+      acceptPrepared(context, request, { targets, isCounted, traceparent }),
+    )
+    const { id, members, caller, createdAt, replayOf, admitted, admittedIds } = accepted
     const { accountId } = caller
     if (replayOf !== undefined) {
       context.events.accepted({ lane, admitted: false, as: 'replay' })

@@ -7,6 +7,7 @@ import type { Context } from '#gateway/context/context.ts'
 import { acceptCapture, type Accepted, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
 import { findRecord } from '#gateway/db/captures.ts'
 import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
+import { StaleTargets, targetErrors, withAccountTargets } from './account-targets.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
@@ -33,18 +34,21 @@ export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'op
 type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCaptures'>
 
 /** What creating captures uses. */
-export type CreateDependencies = Accepting & PrepareDependencies & Pick<Context, 'events' | 'publisher'>
+export type CreateDependencies = Accepting &
+  PrepareDependencies &
+  Pick<Context, 'events' | 'publisher' | 'accountTargets'>
 
-/** The accepted outcome of a request. Throws the refusal as a `RequestError` with the caller. */
+/** The accepted outcome of a request. Throws the refusal as a `RequestError` with the caller, or `StaleTargets`. */
 export const acceptedOutcome = <Outcome extends AcceptOutcome>(
   outcome: Outcome,
   { originHost }: Pick<NewCapture, 'originHost'>,
 ): Extract<Outcome, { ok: true }> => {
-  if (!outcome.ok) throw refusalError(outcome, originHost)
+  if (!outcome.ok)
+    throw outcome.code === 'SERVICE_UNAVAILABLE' ? new StaleTargets(outcome) : refusalError(outcome, originHost)
   return outcome as Extract<Outcome, { ok: true }>
 }
 
-/** Throws `VALIDATION_ERROR` if options are unavailable in this installation, unless the plan's features or an earlier check refuse them. */
+/** Throws `VALIDATION_ERROR` if options are unavailable in this installation or for the account, unless the plan's features or an earlier check refuse them. */
 export const refuseUnavailable = async (
   { database, records, windowCaptures: windowSize }: Accepting,
   capture: NewCapture,
@@ -73,7 +77,8 @@ const accept = async (
 
 /**
  * Creates a capture from a valid request, for every operation that accepts one. Options that this installation cannot serve
- * are rejected after the plan's features. Costs one round trip to the database, two for a replay; a rejected request only
+ * are rejected after the plan's features. Costs one round trip to the database, two for a replay, or if the account's lists of
+ * targets have changed; a rejected request only
  * increments its minute count. The capture is published without delaying the response.
  */
 export const createCapture = (
@@ -82,10 +87,14 @@ export const createCapture = (
 ): Promise<CreatedCapture> =>
   withFacts({ caller: request.caller }, async () => {
     const { parsed } = request
-    const counted = request.caller !== undefined
-    const capture = { ...request, ...(await prepareCapture(deps, { id, parsed })), lane, traceparent }
-    await refuseUnavailable(deps, capture, parsed.unavailable, counted)
-    const { caller, createdAt, admitted, shared, replayOf } = await accept(deps, capture, counted)
+    const by = { issuer: request, isCounted: request.caller !== undefined }
+    const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {
+      const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
+      const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)
+      await refuseUnavailable(deps, prepared, unavailable, isCounted)
+      return { capture: prepared, ...(await accept(deps, prepared, isCounted)) }
+    })
+    const { caller, createdAt, admitted, shared, replayOf } = accepted
     deps.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
     const { accountId } = caller
     const { pool, budgetMs, sealed, url, options } = capture

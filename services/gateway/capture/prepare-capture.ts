@@ -6,10 +6,12 @@ import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.
 import type { ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import { poolOf } from '#shared/capture/pool-of.ts'
 import type { NewCapture } from '#gateway/db/accept-capture.ts'
+import type { TargetTexts } from '#shared/policy/target-lists.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import type { AccountTargets } from '#gateway/db/targets-cache.ts'
 
 /** What preparing a capture uses. */
 export type PrepareDependencies = {
@@ -56,10 +58,20 @@ const workedOn = (options: CaptureOptions): CaptureOptions => {
   return rest
 }
 
+const plainTexts = ({ allow, deny }: TargetTexts) => ({ allow: [...allow], deny: [...deny] })
+
 /** Converts valid parameters into the row to store: the record's fields, and the part that only workers may read, sealed to the pool. */
 export const prepareCapture = async (
   deps: PrepareDependencies,
-  { id, parsed }: { readonly id: string; readonly parsed: ParsedCapture },
+  {
+    id,
+    parsed,
+    targets,
+  }: {
+    readonly id: string
+    readonly parsed: ParsedCapture
+    readonly targets: Pick<AccountTargets, 'texts' | 'sha256'>
+  },
 ): Promise<Omit<NewCapture, 'keyHash' | 'originHost' | 'lane' | 'idempotency'>> => {
   const { supplied, options, features } = parsed
   const { webhook_url: receiver } = options
@@ -71,14 +83,16 @@ export const prepareCapture = async (
   const puts = await Promise.all(
     keys.map(async (key) => ({ key, url: await deps.objects.signPut(key, lifetimeSeconds) })),
   )
+  const part = { options: workedOn(options), token, puts, ...(targets.texts && { targets: plainTexts(targets.texts) }) }
   return {
     id,
     features,
     pool,
     url: echoUrl(supplied),
     options: echoOptions(supplied, digestOf(supplied)),
-    sealed: seal(deps.sealingKeys[pool], id, sealedCodec.encode({ options: workedOn(options), token, puts })),
+    sealed: seal(deps.sealingKeys[pool], id, sealedCodec.encode(part)),
     tokenHash: sha256(token).digest(),
+    targetsSha256: targets.sha256,
     budgetMs,
     webhookUrl: receiver === undefined ? undefined : new URL(receiver).href,
     sharing: options.cache_ttl > 0 ? { key: cacheKeyOf(options), seconds: options.cache_ttl } : undefined,

@@ -40,10 +40,14 @@ export type ValidRequest<Parsed> = RequestIdentity & {
 /** A valid request for one capture. */
 export type CaptureRequest = ValidRequest<ParsedCapture>
 
-type Rules = Pick<Context, 'allowTargets' | 'hasStealth'>
+type Rules = Pick<Context, 'allowTargets' | 'targetLists' | 'hasStealth'>
 
 /** The rules of this installation for parameters. */
-export const captureRules = ({ allowTargets: allow, hasStealth }: Rules): CaptureRules => ({ allow, hasStealth })
+export const captureRules = ({ allowTargets: allow, targetLists: lists, hasStealth }: Rules): CaptureRules => ({
+  allow,
+  lists,
+  hasStealth,
+})
 
 /**
  * Adds an error for every query parameter of an operation that takes its parameters in the body, instead of ignoring them

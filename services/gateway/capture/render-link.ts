@@ -25,6 +25,13 @@ const failureSeconds = 300
 /** `Retry-After` during maintenance, in seconds. */
 const maintenanceSeconds = 60
 
+/** Which entry of the account's lists of targets refuses the page is no business of its viewers. */
+const refuseWithoutReason = (thrown: unknown): never => {
+  const { error } = toRequestError(thrown)
+  if (error.code !== 'VALIDATION_ERROR' || !(error.details?.['url'] || error.details?.['proxy'])) throw thrown
+  throw new AppError('BLOCKED', { publicMessage: 'The account of the link does not allow captures of this page.' })
+}
+
 /** Accepts the next capture of a link: all gateways that read the same state do so under the same idempotency key. */
 const acceptNext = async (
   context: Context,
@@ -37,7 +44,10 @@ const acceptNext = async (
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   await releaseFailed(context.database, rendering)
   const request = { keyHash, originHost, parsed, idempotency, caller: undefined }
-  return (await createCapture(context, { id: randomUUIDv7(), lane, request, traceparent })).id
+  const created = await createCapture(context, { id: randomUUIDv7(), lane, request, traceparent }).catch(
+    refuseWithoutReason,
+  )
+  return created.id
 }
 
 /** Has the link captured, and returns the id of the capture. Throws as `createCapture`, and `SERVICE_UNAVAILABLE` in maintenance. */

@@ -1,8 +1,11 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import type { TargetLists } from '#shared/policy/target-lists.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
+import { TargetsCache } from '#gateway/db/targets-cache.ts'
+import { type TargetStore, targetStoreIn } from '#gateway/db/target-store.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
@@ -106,6 +109,10 @@ export type Context = {
   /** The OpenAPI document and its HTML page. */
   readonly reference: Reference
   readonly allowTargets: readonly AllowTarget[]
+  /** The installation's lists of targets. */
+  readonly targetLists: TargetLists
+  readonly accountTargets: TargetsCache
+  readonly targetStore: TargetStore
   /** The public key to which the captures of each pool are sealed. */
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
   readonly records: RecordSeal
@@ -175,6 +182,8 @@ const boundsOf = ({
   sealingKeyStealth,
   hasMcp,
   allowTargets,
+  onlyTargets: allow,
+  denyTargets: deny,
   longestWaitSeconds,
   queueAllowanceMs,
 }: Config) => ({
@@ -182,6 +191,7 @@ const boundsOf = ({
   hasStealth: sealingKeyStealth !== '',
   hasMcp,
   allowTargets,
+  targetLists: { allow, deny },
   longestWaitSeconds,
   queueAllowanceMs,
 })
@@ -200,6 +210,11 @@ const consoleOf = (database: Database, config: Config) => ({
   sessions: createSessions(config),
   showConsole: createConsole(config.consoleFolder),
   oidc: oidcOf(config),
+})
+
+const targetsOf = (database: Database) => ({
+  accountTargets: new TargetsCache(),
+  targetStore: targetStoreIn(database),
 })
 
 const linksOf = (database: Database, config: Config) => {
@@ -257,7 +272,6 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))
-  const { waitersMax } = config
   const activity = stack.use(activityOf(database, events))
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
@@ -265,7 +279,9 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
-  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
+  const waiters = stack.use(
+    createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax: config.waitersMax }),
+  )
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   stores.start()
@@ -278,6 +294,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
     ...consoleOf(database, config),
+    ...targetsOf(database),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,

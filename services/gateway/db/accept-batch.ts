@@ -16,6 +16,7 @@ export type NewBatch = Pick<
   | 'webhookUrl'
   | 'idempotency'
   | 'traceparent'
+  | 'targetsSha256'
 > & {
   readonly id: string
   /** How many seconds the members' results may be shared; absent: never, and members have no `cacheKey`. */

@@ -43,6 +43,8 @@ export type NewCapture = {
   readonly idempotency?: Idempotency | undefined
   /** W3C trace context of its request. */
   readonly traceparent?: string | undefined
+  /** SHA-256 of the lists of targets that it was sealed with; absent: they are empty. */
+  readonly targetsSha256?: Buffer | undefined
 }
 
 /** A new capture, or the one that an earlier identical request created. */
@@ -74,7 +76,10 @@ const relayAfterMs = 2000
 
 /** The parameters that all accept functions have, by name. */
 export const acceptParameters = (
-  capture: Pick<NewCapture, 'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent'>,
+  capture: Pick<
+    NewCapture,
+    'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent' | 'targetsSha256'
+  >,
   windowSize: number,
 ) => ({
   window: windowSize,
@@ -87,6 +92,7 @@ export const acceptParameters = (
   idempotency_key: capture.idempotency?.key,
   request_sha256: capture.idempotency?.requestSha256,
   traceparent: capture.traceparent,
+  targets_sha256: capture.targetsSha256,
 })
 
 /**

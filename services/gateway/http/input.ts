@@ -3,6 +3,7 @@ import { describeUnknown } from '#shared/capture/describe-bound.ts'
 import { collectErrors, type ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { integer, keywordsOf, type ObjectSchema, type Schema } from '#shared/schema/fields.ts'
 import type { AllowTarget } from '#shared/policy/allow-list.ts'
+import type { TargetLists } from '#shared/policy/target-lists.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { perPageMax } from '#gateway/records/envelope.ts'
 import { validationError } from './errors.ts'
@@ -63,7 +64,10 @@ export const readJson = async (exchange: {
 }): Promise<unknown> => parseJson(await exchange.readBody(), exchange.contentType)
 
 /** Rules of this installation for inputs, in addition to their schemas. */
-export type InputRules = { readonly allowTargets: readonly AllowTarget[] }
+export type InputRules = {
+  readonly allowTargets: readonly AllowTarget[]
+  readonly targetLists?: TargetLists | undefined
+}
 
 /** Reports errors beyond the schema. A field that already has an error may be of any type. */
 export type CheckInput<Input> = (input: Input, errors: ErrorCollector, rules: InputRules) => void

@@ -1,6 +1,6 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { type JsonSchema, keywordsOf, type Schema } from '#shared/schema/fields.ts'
-import { accountAnswer, plan, usageAnswer, usageDay } from '#gateway/records/account.ts'
+import { accountAnswer, plan, targetLists, targetListsAnswer, usageAnswer, usageDay } from '#gateway/records/account.ts'
 import { batch, batchAnswer, batchMember } from '#gateway/records/batch.ts'
 import {
   acceptedScreenshot,
@@ -130,6 +130,8 @@ const shared: readonly Schema[] = [
   accountAnswer,
   usageDay,
   usageAnswer,
+  targetLists,
+  targetListsAnswer,
   activityEntry,
   apiKey,
   apiKeyList,

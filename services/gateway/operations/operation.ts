@@ -33,8 +33,7 @@ export type Operation = Contract & {
 }
 
 /** What serving an operation needs of it; the console has operations without a contract. */
-export type Served = Pick<Operation, 'name' | 'path' | 'accepts' | 'run'> & {
-  readonly method: Operation['method'] | 'PUT'
+export type Served = Pick<Operation, 'name' | 'method' | 'path' | 'accepts' | 'run'> & {
   /** `session`: served to sessions of the console alone; `operator`: to those of operators alone. */
   readonly access: Contract['access'] | 'session' | 'operator'
   /** Absent: no key is accepted. */

@@ -1,5 +1,4 @@
-import type { AllowTarget } from '#shared/policy/allow-list.ts'
-import { checkTarget } from '#shared/policy/target.ts'
+import { checkTarget, type TargetRules } from '#shared/policy/target.ts'
 import type { Report } from '#shared/capture/validation-errors.ts'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 
@@ -19,9 +18,12 @@ const decoded = (userInfo: string): readonly [user: string, password: string] | 
   }
 }
 
+/** Which targets this installation allows, whatever their scheme. */
+export type InstallationRules = Pick<TargetRules, 'allow' | 'lists'>
+
 /** Checks the URL of a caller's proxy, with its credentials, without resolving the host. */
-export const checkProxy = (proxy: string, allow: readonly AllowTarget[], report: Report): void => {
-  const checked = checkTarget(proxy, { schemes: ['http:', 'socks5:', 'socks5h:'], allow })
+export const checkProxy = (proxy: string, rules: InstallationRules, report: Report): void => {
+  const checked = checkTarget(proxy, { ...rules, schemes: ['http:', 'socks5:', 'socks5h:'] })
   if (!checked.ok) return report('proxy', checked.problem)
   const [whole, userInfo = ''] = form.exec(proxy) ?? []
   if (whole === undefined) return report('proxy', 'must have a host and a port, and no path or query')
@@ -33,20 +35,24 @@ export const checkProxy = (proxy: string, allow: readonly AllowTarget[], report:
   }
 }
 
+const pages = { schemes: ['http:', 'https:'] } as const
+
 /**
- * Checks every URL of a request without resolving hosts: schemes, ports, hosts that are not public.
+ * Checks every URL of a request without resolving hosts: schemes, ports, hosts that are not public, or that the installation's
+ * lists refuse.
  * Returns the host of `url` in lower case if `url` is valid.
  */
 export const checkTargets = (
   options: Pick<CaptureParameters, 'url' | 'webhook_url' | 'proxy'>,
-  allow: readonly AllowTarget[],
+  rules: InstallationRules,
   report: Report,
 ): string | undefined => {
   const { url, webhook_url: webhookUrl, proxy } = options
-  const target = url === undefined ? undefined : checkTarget(url, { schemes: ['http:', 'https:'], allow })
-  const receiver = webhookUrl === undefined ? undefined : checkTarget(webhookUrl, { schemes: ['https:'], allow })
+  const target =
+    url === undefined ? undefined : checkTarget(url, { ...rules, ...pages, isResolvedLater: proxy === undefined })
+  const receiver = webhookUrl === undefined ? undefined : checkTarget(webhookUrl, { ...rules, schemes: ['https:'] })
   if (target?.ok === false) report('url', target.problem)
   if (receiver?.ok === false) report('webhook_url', receiver.problem)
-  if (proxy !== undefined) checkProxy(proxy, allow, report)
+  if (proxy !== undefined) checkProxy(proxy, rules, report)
   return target?.ok ? target.url.hostname.replace(/\.$/, '') : undefined
 }

@@ -1,12 +1,11 @@
 import type { FieldErrors } from '#shared/errors/app-error.ts'
-import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { checkCombinations } from './check-combinations.ts'
 import { checkCookieDomains, checkCookies } from './check-cookies.ts'
 import { checkHeaders } from './check-headers.ts'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
-import { checkTargets } from './check-targets.ts'
+import { checkTargets, type InstallationRules } from './check-targets.ts'
 import { collectErrors, type ErrorCollector, type Report } from '#shared/capture/validation-errors.ts'
 import { type Feature, usedFeatures } from '#shared/capture/features.ts'
 import { isRequested } from '#shared/capture/is-requested.ts'
@@ -17,8 +16,8 @@ import {
   withDefaults,
 } from '#shared/capture/options.ts'
 
-/** Rules of this installation: the operator's allowed targets, and whether it has a full Chromium for `stealth`. */
-export type CaptureRules = { readonly allow: readonly AllowTarget[]; readonly hasStealth: boolean }
+/** Rules of this installation: which targets it allows, and whether it has a full Chromium for `stealth`. */
+export type CaptureRules = InstallationRules & { readonly hasStealth: boolean }
 
 /** Valid parameters of a request. `unavailable`: errors for what this installation does not support; refused last. */
 export type ParsedCapture = {
@@ -63,7 +62,7 @@ const checkParts = (input: Input, host: string | undefined, errors: ErrorCollect
   checkSelectors(input, errors)
 }
 
-const checkAll = (parameters: Input, allow: readonly AllowTarget[], errors: ErrorCollector) => {
+const checkAll = (parameters: Input, rules: CaptureRules, errors: ErrorCollector) => {
   const withinLimits = checkSize(parameters, errors.report)
   if (!withinLimits) return
   const withoutUnreadable = Object.fromEntries(Object.entries(withinLimits).filter(([name]) => !errors.hasError(name)))
@@ -76,7 +75,7 @@ const checkAll = (parameters: Input, allow: readonly AllowTarget[], errors: Erro
   ) as CaptureParameters
   checkSource(parameters, errors.report)
   checkCombinations(withoutErrors, errors.report)
-  checkParts(withoutUnreadable, checkTargets(withoutErrors, allow, errors.report), errors)
+  checkParts(withoutUnreadable, checkTargets(withoutErrors, rules, errors.report), errors)
 }
 
 /**
@@ -89,7 +88,7 @@ export const parseCapture = (input: unknown, rules: CaptureRules, found: FieldEr
   }
   const parameters = input as Input
   const collected = collectErrors(found)
-  checkAll(parameters, rules.allow, collected)
+  checkAll(parameters, rules, collected)
   const errors = collected.all()
   if (errors) return { ok: false, errors }
   const supplied = { ...parameters } as CaptureParameters

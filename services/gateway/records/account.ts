@@ -7,6 +7,7 @@ import {
   decimal,
   enumSchema,
   id,
+  line,
   list,
   named,
   object,
@@ -16,6 +17,7 @@ import {
   timestamp,
   typed,
 } from '#shared/schema/fields.ts'
+import { entriesMax, entryCharactersMax, entryForms } from '#shared/policy/target-lists.ts'
 import { inEnvelope } from './envelope.ts'
 import { exampleIds } from './example-values.ts'
 
@@ -117,6 +119,33 @@ const usage = object({
   }),
 })
 
+const entries = (description: string, example: readonly string[]) => {
+  const hint = `a list of at most ${entriesMax} texts of 1 to ${entryCharactersMax} characters`
+  return typed<readonly string[]>({
+    type: 'array',
+    items: line(1, entryCharactersMax, { expected: hint }),
+    maxItems: entriesMax,
+    expected: hint,
+    description,
+    example,
+  })
+}
+
+/** The fields of the lists of targets of an account, in requests and responses. */
+export const targetFields = {
+  allow: entries(
+    `The only targets that captures may reach; empty: all that are not refused otherwise. Each entry is ${entryForms}.`,
+    ['example.com', '*.example.com'],
+  ),
+  deny: entries('Targets that captures may not reach; they win over `allow`. Entries as in `allow`.', [
+    '*.ads.example',
+    '198.51.100.0/24',
+  ]),
+}
+
+/** The lists of targets of an account in responses. */
+export const targetLists = component('TargetLists', targetFields)
+
 /** An account in responses. */
 export type Account = Static<typeof account>
 
@@ -128,3 +157,6 @@ export const accountAnswer = named('AccountAnswer', inEnvelope(account))
 
 /** Body of a response with the usage. */
 export const usageAnswer = named('UsageAnswer', inEnvelope(usage))
+
+/** Body of a response with the lists of targets of the account. */
+export const targetListsAnswer = named('TargetListsAnswer', inEnvelope(targetLists))

@@ -23,6 +23,7 @@ type Action =
   | 'account.set_plan'
   | 'account.disable'
   | 'account.enable'
+  | 'account.set_targets'
   | 'account.erase'
   | 'account.erased'
   | 'account.view'

@@ -1,4 +1,5 @@
 import type { Scope } from '#shared/policy/scopes.ts'
+import type { TargetTexts } from '#shared/policy/target-lists.ts'
 import { onlyRow, type Sql } from './connection.ts'
 
 /** An account's requests in the current minute. `resetUnix`: its end, in seconds since 1970. */
@@ -26,6 +27,9 @@ export type Caller = {
   readonly usage: UsageState
 }
 
+/** The lists of targets of an account, and the SHA-256 by which the accept statement knows them. */
+export type StoredTargets = { readonly sha256: Buffer; readonly texts: TargetTexts }
+
 /** Why the database rejected a request; `caller` is absent only with `INVALID_API_KEY`. */
 export type Refusal = {
   readonly ok: false
@@ -38,6 +42,7 @@ export type Refusal = {
     | 'IDEMPOTENCY_MISMATCH'
     | 'QUEUE_FULL'
     | 'USAGE_LIMIT_EXCEEDED'
+    | 'SERVICE_UNAVAILABLE'
   /**
    * For `FEATURE_NOT_AVAILABLE`: the features that the plan lacks; for `DOMAIN_NOT_ALLOWED`: the domains of the key; for
    * `FORBIDDEN`: the scopes of which it has none; for `INVALID_API_KEY`: when it was revoked or expired, as `keyState` says.
@@ -53,6 +58,8 @@ export type Refusal = {
   /** For `RATE_LIMIT_EXCEEDED`: milliseconds left of the minute, by the database's clock. */
   readonly windowLeftMs?: number
   readonly caller?: Caller
+  /** For `SERVICE_UNAVAILABLE`: the lists of targets of the account, which the capture was not sealed with; absent: empty. */
+  readonly targets?: StoredTargets
 }
 
 /** How a capture shares another's result: it exists already, or arrives when the other capture ends. */
@@ -82,6 +89,8 @@ export type RequestRow = {
   readonly shared: Shared | null
   readonly replayOf: string | null
   readonly admittedIds: readonly string[] | null
+  readonly targets: TargetTexts | null
+  readonly targetsSha256: Buffer | null
 }
 
 /** Result columns of SQL's `check_request` and `accept_capture`. */
@@ -91,7 +100,8 @@ export const requestColumns = `refusal, retry_after_seconds as "retryAfterSecond
   (rate_reset - extract(epoch from clock_timestamp()))::float8 * 1000 as "rateLeftMs",
   usage_limit as "usageLimit", used::float8 as used, iso_time(period::timestamp at time zone 'utc') as "periodStart",
   iso_time(usage_reset) as "usageReset", overage_price::text as "overagePrice",
-  iso_time(created_at) as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds"`
+  iso_time(created_at) as "createdAt", admitted, shared, replay_of as "replayOf", admitted_ids as "admittedIds",
+  targets, targets_sha256 as "targetsSha256"`
 
 const toUsage = ({ usageLimit: limit, used, periodStart, usageReset, overagePrice }: RequestRow): UsageState => ({
   used,
@@ -123,6 +133,7 @@ export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller
     ...(row.retryAfterSeconds !== null && { retryAfterSeconds: row.retryAfterSeconds }),
     ...(row.keyUnknown === true && { isUnknown: true }),
     ...(row.refusal === 'RATE_LIMIT_EXCEEDED' && row.rateLeftMs !== null && { windowLeftMs: row.rateLeftMs }),
+    ...(row.targets && row.targetsSha256 && { targets: { texts: row.targets, sha256: row.targetsSha256 } }),
     ...(row.refusal !== 'INVALID_API_KEY' && { caller: toCaller(row) }),
   }
 }

@@ -5,12 +5,14 @@ export const refusalHeader = 'x-shutterfleet-refusal'
 export const captureHeader = 'x-shutterfleet-capture'
 
 /**
- * Why the egress filter made no connection: the target is not public or its port is blocked; its name did not
- * resolve; no address accepted a connection; the filter does not serve such requests; or, independent of the target,
+ * Why the egress filter made no connection: the target is not public or its port is blocked; the lists of targets of the
+ * account or of the installation refuse it; its name did not resolve; no address accepted a connection; the filter does not serve such requests; or, independent of the target,
  * the filter failed, or has no room for another connection.
  */
 export const refusals = [
   'blocked',
+  'denied_by_account',
+  'denied_by_installation',
   'dns_failed',
   'connection_failed',
   'bad_request',

@@ -3,6 +3,7 @@ import { createValidator } from '#shared/capture/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { entriesMax, entryCharactersMax } from '#shared/policy/target-lists.ts'
 import { capturedFile, filesMax } from '#shared/capture/files.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { workerStages } from '#shared/capture/stages.ts'
@@ -188,12 +189,16 @@ export const decisionCodec = message('decision', {
 /** Key of an object and its signed PUT address. */
 const put = Type.Object({ key: text(300), url: text(8192) }, closed)
 
+const targetEntries = Type.Array(text(entryCharactersMax), { maxItems: entriesMax })
+
 /** The part that only a worker can read: the effective options with the source, the result's token, and one signed PUT address per attempt. */
 export const sealedCodec = message('sealed', {
   options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
   token: text(64),
   /** Those of attempt 1, 2, 3. */
   puts: Type.Array(put, { minItems: 1, maxItems: 10 }),
+  /** The account's lists of targets when it was accepted, in normal form; absent: empty. A worker that does not know them fails the capture. */
+  targets: Type.Optional(Type.Object({ allow: targetEntries, deny: targetEntries }, closed)),
 })
 
 /** The response to a request for a newly signed address; without `put` if the capture has ended, or is none of the pool. */

@@ -115,7 +115,7 @@ export const runAttempt = async (
     }
   }
   const outages = egress.outages()
-  const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt)
+  const reported = await host.capture({ id, options: sealed.options, online: true }, endsAt, sealed.targets)
   const hasEgressFailed = reported.outcome === 'interrupted' && reported.by === 'egress'
   const outcome = judge(reported, running, await egress.isUpSince(outages, hasEgressFailed))
   if ('by' in outcome) return { interruption: outcome }

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { outputBytesMax, outputsMax } from '#shared/capture/files.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { TargetTexts } from '#shared/policy/target-lists.ts'
 import { within } from '#shared/process/within.ts'
 import {
   deadlineFailure,
@@ -29,8 +30,11 @@ const bytesPerPixel = 5
 export type Host = AsyncDisposable & {
   /** Aborts, with the reason as text, once the host has ended or was killed. */
   readonly gone: AbortSignal
-  /** Runs one order, one at a time. Never throws; kills the host before the order's budget ends at `endsAt` (on `performance`'s clock). */
-  readonly capture: (order: Order, endsAt: number) => Promise<Outcome>
+  /**
+   * Runs one order, one at a time. Never throws; kills the host before the order's budget ends at `endsAt` (on `performance`'s
+   * clock). `targets`: the lists of its account, which egress applies; the host does not get them.
+   */
+  readonly capture: (order: Order, endsAt: number, targets?: TargetTexts) => Promise<Outcome>
 }
 
 /** The bounds of a host, and the egress that it uses. */
@@ -75,7 +79,7 @@ type Running = {
 const captureIn = async (
   { child, pipe, relay, gone, end, memoryMax }: Running,
   order: Order,
-  endsAt: number,
+  { endsAt, targets }: { readonly endsAt: number; readonly targets: TargetTexts | undefined },
 ): Promise<Outcome> => {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let [isOpen, isLoaded] = [false, false]
@@ -95,7 +99,7 @@ const captureIn = async (
   const late = () => failed(deadlineFailure(isLoaded, order.options.timeout))
   const left = (step: 'browser' | 'page') => endsAt - endsBeforeMs[step] - performance.now()
   const timer = setTimeout(() => endWith('killed at the deadline', late()), left('browser'))
-  using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy }) : undefined
+  using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy, targets }) : undefined
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
     if (isOpen) endWith('killed at its bound of memory', failed({ code: 'RENDER_ERROR', message, blame: 'target' }))
@@ -169,7 +173,7 @@ export const steerHost = async (
     const running = { child, pipe, relay, gone: ending.signal, end, memoryMax }
     return {
       gone: ending.signal,
-      capture: (order, endsAt) => captureIn(running, order, endsAt),
+      capture: (order, endsAt, targets) => captureIn(running, order, { endsAt, targets }),
       [Symbol.asyncDispose]: async () => {
         relay[Symbol.dispose]()
         await dispose()

@@ -7,6 +7,9 @@ import { type CaptureTraffic, openCaptureTraffic, type TrafficBounds, type Traff
 import { type EgressEndpoint, requestTunnel, type EgressCapture } from './request-tunnel.ts'
 import { readSocksRequest, type SocksReply, socksReply } from './socks-server.ts'
 
+/** Whether the target itself is refused, rather than unreachable. */
+const isForbidden = (refusal: Refusal): boolean => refusal === 'blocked' || refusal.startsWith('denied_')
+
 /** The only route out of a browser's network namespace. */
 export type Relay = ReturnType<typeof createRelay>
 
@@ -55,12 +58,13 @@ const serve = async (client: Socket, upstream: EgressEndpoint, traffic: CaptureT
   // `requestTunnel` gives up when the browser disconnects, which is no refusal.
   if (client.destroyed) return
   await traffic.reportRefusal(host, tunnel)
-  close(client, tunnel === 'blocked' ? 'notAllowed' : 'hostUnreachable')
+  close(client, isForbidden(tunnel) ? 'notAllowed' : 'hostUnreachable')
 }
 
 /**
  * Serves `server` as the SOCKS5 proxy of a browser; the socket listens in the browser's namespace. Each connection is joined
- * to a tunnel through egress. The capture and the token are added to the request here, out of reach of the browser host.
+ * to a tunnel through egress. The capture, the lists of its
+ * account and the token are added to the request here, out of reach of the browser host.
  */
 export const createRelay = (server: Server, upstream: EgressEndpoint & TrafficBounds, owner: TrafficOwner) => {
   let active: CaptureTraffic | undefined

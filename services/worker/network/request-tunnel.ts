@@ -4,7 +4,9 @@ import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 import { egressTokenHeaders } from '#shared/net/egress-token.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { captureHeader, parseRefusal, type Refusal, refusalHeader } from '#shared/net/refusal.ts'
+import { targetsApplied, targetsHeader, targetsHeaderValue } from '#shared/net/targets-header.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
+import type { TargetTexts } from '#shared/policy/target-lists.ts'
 
 /** Longer than the sum of egress's own bounds on DNS, the connection and a caller's proxy. */
 const responseMs = 180_000
@@ -17,9 +19,11 @@ export type EgressCapture = {
   readonly id: string
   /** The caller's proxy, as the caller wrote it; undefined if egress connects to pages directly. */
   readonly proxy: string | undefined
+  /** The lists of targets of its account; undefined if they are empty. */
+  readonly targets: TargetTexts | undefined
 }
 
-const renderHead = (target: HostPort, token: string, { id, proxy }: EgressCapture): string => {
+const renderHead = (target: HostPort, token: string, { id, proxy, targets }: EgressCapture): string => {
   const authority = formatAuthority(target)
   const lines = [
     `CONNECT ${authority} HTTP/1.1`,
@@ -27,19 +31,24 @@ const renderHead = (target: HostPort, token: string, { id, proxy }: EgressCaptur
     `${captureHeader}: ${id}`,
     ...Object.entries(egressTokenHeaders(token)).map((pair) => pair.join(': ')),
     ...(proxy === undefined ? [] : [`${proxyHeader}: ${proxyHeaderValue(proxy)}`]),
+    ...(targets === undefined ? [] : [`${targetsHeader}: ${targetsHeaderValue(targets)}`]),
   ]
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-const refusalIn = (head: string): Refusal | undefined => {
-  const name = `${refusalHeader}: `
-  const line = head.split('\r\n').find((each) => each.startsWith(name))
-  return parseRefusal(line?.slice(name.length))
+const headerIn = (head: string, name: string): string | undefined => {
+  const start = `${name}: `
+  const line = head.split('\r\n').find((each) => each.startsWith(start))
+  return line?.slice(start.length)
 }
+
+/** An egress that does not know lists of targets would reach what they refuse. */
+const isApplied = (head: string, { targets }: EgressCapture): boolean =>
+  targets === undefined || headerIn(head, targetsHeader) === targetsApplied
 
 /**
  * Requests a tunnel to `target` from egress. Resolves to its socket or to the refusal, `unavailable` if egress does not
- * respond as specified. Never throws; gives up when `client` closes. `target.host` must be printable ASCII.
+ * respond as specified, or does not confirm that it applied the account's lists. Never throws; gives up when `client` closes. `target.host` must be printable ASCII.
  */
 export const requestTunnel = async (
   { egress, egressToken }: EgressEndpoint,
@@ -55,9 +64,9 @@ export const requestTunnel = async (
       write(renderHead(target, egressToken, capture))
       return readHead()
     })
-    if (head.startsWith('HTTP/1.1 200 ')) return tunnel
+    if (head.startsWith('HTTP/1.1 200 ') && isApplied(head, capture)) return tunnel
     tunnel.destroy()
-    return refusalIn(head) ?? 'unavailable'
+    return parseRefusal(headerIn(head, refusalHeader)) ?? 'unavailable'
   } catch {
     return 'unavailable'
   } finally {

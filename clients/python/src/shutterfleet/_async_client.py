@@ -31,6 +31,7 @@ from .types import (
     QueuedDelivery,
     Screenshot,
     SignedUrl,
+    TargetLists,
     Usage,
     Webhook,
     WebhookChange,
@@ -327,6 +328,16 @@ class AsyncShutterfleet:
         query = {"from": since, "to": until}
         usage: Usage = await self._run(self._operations.data(Request("GET", "/account/usage", query)))
         return usage
+
+    async def targets(self) -> TargetLists:
+        """Which targets captures of the account may and may not reach."""
+        targets: TargetLists = await self._transport.data("GET", "/account/targets")
+        return targets
+
+    async def replace_targets(self, *, allow: list[str], deny: list[str]) -> TargetLists:
+        """Replaces both lists of targets, for captures that are accepted from then on. Returns their normal form."""
+        targets: TargetLists = await self._transport.data("PUT", "/account/targets", {"allow": allow, "deny": deny})
+        return targets
 
     def activity(
         self,

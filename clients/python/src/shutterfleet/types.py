@@ -896,6 +896,13 @@ class UsageDay(TypedDict):
     """Failed screenshots by reason."""
 
 
+class TargetLists(TypedDict):
+    allow: list[str]
+    """The only targets that captures may reach; empty: all that are not refused otherwise. Each entry is a host (example.com), *. and a host for all names below it, an IP address or a CIDR, each with an optional :port ([2001:db8::1]:443)."""
+    deny: list[str]
+    """Targets that captures may not reach; they win over `allow`. Entries as in `allow`."""
+
+
 class ApiKey(TypedDict):
     id: str
     """Id of the key."""

@@ -23,6 +23,7 @@ const operations = [
   'sign_url',
   'key_create',
   'key_revoke',
+  'account_targets_replace',
   'webhook_create',
   'webhook_change',
   'webhook_delete',

@@ -46,7 +46,7 @@ export type RequestBody = {
 export type Contract = {
   /** Used in metrics, logs and the document. */
   readonly name: string
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Without the version's prefix. */
   readonly path: string
   readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Links' | 'Members' | 'Webhooks' | 'Reference'

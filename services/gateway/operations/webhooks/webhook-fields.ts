@@ -36,11 +36,11 @@ export const webhookUpdate = object(
 )
 
 /** Reports a URL that is not a public https URL, and text that is not well-formed Unicode. */
-export const checkWebhook: CheckInput<Static<typeof webhookUpdate>> = (fields, errors, { allowTargets: allow }) => {
+export const checkWebhook: CheckInput<Static<typeof webhookUpdate>> = (fields, errors, rules) => {
   const target =
     fields.url === undefined || errors.hasErrorWithin('url')
       ? undefined
-      : checkTarget(fields.url, { schemes: ['https:'], allow })
+      : checkTarget(fields.url, { schemes: ['https:'], allow: rules.allowTargets, lists: rules.targetLists })
   if (target?.ok === false) errors.report('url', target.problem)
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string' && !value.isWellFormed()) errors.report(name, 'must be well-formed Unicode')

@@ -2,6 +2,7 @@ import { splitEntries, integer, list, port, parsed, type Setting, text } from '.
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
 import { isAddress, normalHost } from '#shared/policy/host.ts'
+import { parseTargetEntries, type TargetEntry } from '#shared/policy/target-lists.ts'
 
 const allowTargets: Setting<readonly AllowTarget[]> = {
   ...list('ALLOW_TARGETS', {
@@ -21,6 +22,31 @@ export const cidrs = (name: string, help: string): Setting<readonly Cidr[]> => (
     return { ok: true, value: entries.map(parseCidr).filter((block) => block !== undefined) }
   },
 })
+
+/** A list of targets of the installation. */
+const targets = (name: string, help: string): Setting<readonly TargetEntry[]> => ({
+  ...list(name, { help, fallback: '' }),
+  parse: (value) => {
+    const read = parseTargetEntries(splitEntries(value))
+    return read.ok
+      ? { ok: true, value: read.entries }
+      : { ok: false, problem: read.problems.map(({ problem }) => problem).join('; ') }
+  },
+})
+
+const targetForms = 'hosts, *. and a host for all names below it, IP addresses and CIDRs, each with an optional :port'
+
+/** The installation's lists of targets, which only refuse: they open nothing that is refused without them. */
+export const targetListSettings = {
+  onlyTargets: targets(
+    'ONLY_TARGETS',
+    `the only targets that are reached, by pages, callers' proxies and webhooks alike, whatever their accounts allow; empty: all that are not refused otherwise; ${targetForms}`,
+  ),
+  denyTargets: targets(
+    'DENY_TARGETS',
+    `targets that are never reached, as in SHUTTERFLEET_ONLY_TARGETS; they win over it`,
+  ),
+}
 
 const isDomain = (entry: string): boolean => {
   const host = normalHost(entry)
@@ -144,6 +170,7 @@ export const allowSettings = { allowTargets }
 /** Settings of egress only. */
 export const egressSettings = {
   ...allowSettings,
+  ...targetListSettings,
   denyCidrs: cidrs(
     'EGRESS_DENY_CIDRS',
     'addresses that are never reached, not even as allowed targets, such as the public address of your own ingress',

@@ -1,7 +1,7 @@
 import { address, flag, integer, port, text } from './setting.ts'
 import { adminSettings } from './admin.ts'
 import { consoleSettings } from './console.ts'
-import { allowSettings } from './egress.ts'
+import { allowSettings, targetListSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
 import { recordKeys } from './named-keys.ts'
 import { oidcSettings } from './oidc.ts'
@@ -27,6 +27,7 @@ export const admissionSettings = {
 /** Settings of the gateway only, and those that it shares with others. */
 export const gatewaySettings = {
   ...allowSettings,
+  ...targetListSettings,
   ...admissionSettings,
   ...linkSettings,
   ...adminSettings,

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { TargetTexts } from '#shared/policy/target-lists.ts'
 import { Plan } from './plan.ts'
 
 /** A customer: captures are served and charged by account. */
@@ -21,5 +22,9 @@ export const Account = defineEntity({
     disabledAt: p.datetime().columnType('timestamptz').nullable(),
     /** When its erasure was ordered, which the ledger carries out. */
     erasingAt: p.datetime().columnType('timestamptz').nullable(),
+    /** Which targets its captures may reach; null if both lists are empty. */
+    targets: p.json<TargetTexts>().columnType('json').nullable(),
+    /** Of `targets` as text; null with it. */
+    targetsSha256: p.type(Buffer).columnType('bytea').fieldName('targets_sha256').nullable(),
   },
 })

@@ -8,7 +8,7 @@ create or replace function accept_batch(
   p_batch_id uuid, p_pool text, p_lane text, p_budget_ms integer, p_webhook_url text, p_cache_seconds integer,
   p_idempotency_key text, p_request_sha256 bytea,
   p_ids uuid[], p_urls text[], p_options text[], p_sealed bytea[], p_token_hashes bytea[], p_cache_keys bytea[],
-  p_traceparent text default null, p_account_id uuid default null
+  p_traceparent text default null, p_account_id uuid default null, p_targets_sha256 bytea default null
 ) returns request_check
 language plpgsql as $$
 declare
@@ -22,6 +22,9 @@ declare
   v_count integer;
   v_room integer;
 begin
+  if c.refusal is null then
+    c := refuse_stale_targets(c, p_targets_sha256);
+  end if;
   if c.refusal is not null then
     return c;
   end if;

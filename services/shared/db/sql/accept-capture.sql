@@ -13,13 +13,16 @@ create or replace function accept_capture(
   p_counted boolean default false, p_webhook_url text default null,
   p_cache_key bytea default null, p_cache_seconds integer default null,
   p_idempotency_key text default null, p_request_sha256 bytea default null, p_account_id uuid default null,
-  p_traceparent text default null
+  p_traceparent text default null, p_targets_sha256 bytea default null
 ) returns request_check
 language plpgsql as $$
 declare
   c request_check := check_request(p_key_hash, p_origin_host, p_counted, p_account_id, '{capture}');
   v_source shareable;
 begin
+  if c.refusal is null then
+    c := refuse_stale_targets(c, p_targets_sha256);
+  end if;
   if c.refusal is not null then
     return c;
   end if;

@@ -49,7 +49,10 @@ create type request_check as (
   -- or the time at which the key was revoked or expired.
   grounds text[],
   -- With FEATURE_NOT_AVAILABLE: see cheapest_plan.
-  sufficient_plan text
+  sufficient_plan text,
+  -- With SERVICE_UNAVAILABLE: see refuse_stale_targets.
+  targets json,
+  targets_sha256 bytea
 );
 
 -- Whether a key with these domains may be used from the pages of a host; null: the request names none.
@@ -167,6 +170,17 @@ begin
      where f.feature <> all (c.features) order by f.place);
   c.feature := c.grounds[1];
   c.sufficient_plan := cheapest_plan(p_features);
+  return c;
+end
+$$;
+
+-- Refuses a capture that its gateway has sealed with other lists of targets than its account has: the gateway seals it anew, with
+-- those returned. A release that does not know the lists passes null, and so accepts no captures for accounts that have any.
+create or replace function refuse_stale_targets(c request_check, p_targets_sha256 bytea) returns request_check
+language plpgsql as $$
+begin
+  select a.targets, a.targets_sha256, 'SERVICE_UNAVAILABLE' into c.targets, c.targets_sha256, c.refusal
+    from account a where a.id = c.account_id and a.targets_sha256 is distinct from p_targets_sha256;
   return c;
 end
 $$;

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { toRefusal } from '#egress/connections/refuse.ts'
+import { DeniedTarget } from '#egress/target/check-lists.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
 t.test('refuse: every error has a status and a refusal', async (t) => {
@@ -14,5 +15,11 @@ t.test('refuse: every error has a status and a refusal', async (t) => {
     ['CONFIGURATION', 407, 'unavailable'],
   ] as const) {
     t.same(toRefusal(new AppError(code)), { status, refusal }, code)
+  }
+})
+
+t.test('refuse: a target that lists refuse has a reason of its own, by their owner', async (t) => {
+  for (const owner of ['account', 'installation'] as const) {
+    t.same(toRefusal(new DeniedTarget(owner, 'x')), { status: 403, refusal: `denied_by_${owner}` })
   }
 })

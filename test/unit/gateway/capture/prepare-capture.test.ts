@@ -1,18 +1,19 @@
 import t from 'tap'
 import { cacheKeyText, prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import type { Pool } from '#shared/capture/lane.ts'
+import { noTargets, TargetsCache } from '#gateway/db/targets-cache.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { open } from '#shared/queue/seal.ts'
 import { createTestContext } from '#test/helpers/gateway-context.ts'
 import { captureParameters, type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 
-const prepare = async (parameters: Readonly<Record<string, unknown>>) => {
+const prepare = async (parameters: Readonly<Record<string, unknown>>, targets = noTargets) => {
   const context = createTestContext()
   const parsed = parseCapture(parameters, { allow: [], hasStealth: true })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors))
   const id = crypto.randomUUID()
-  const capture = await prepareCapture(context, { id, parsed })
+  const capture = await prepareCapture(context, { id, parsed, targets })
   const openWith = (pool: Pool) => sealedCodec.decode(open([context.openingKeys[pool]], id, capture.sealed))
   return { capture, openWith }
 }
@@ -95,3 +96,19 @@ t.test('cache text: differs for every other parameter', async (t) => {
   t.equal(new Set([...texts, text(plain), text({ url: 'https://example.com/x' })]).size, texts.length + 2)
   t.not(text({ ...plain, hide_selectors: ['a', 'b'] }), text({ ...plain, hide_selectors: ['b', 'a'] }))
 })
+
+t.test(
+  'prepare capture: seals the lists of targets of the account, and names them to the accept statement',
+  async (t) => {
+    const texts = { allow: ['example.com'], deny: ['*.ads.example'] }
+    const cache = new TargetsCache()
+    const issuer = { keyHash: Buffer.from('a key') }
+    cache.store(issuer, { texts, sha256: Buffer.from('digest') })
+    const { capture, openWith } = await prepare({ url: 'https://example.com/' }, cache.find(issuer))
+    t.strictSame(openWith('standard').targets, texts)
+    t.same(capture.targetsSha256, Buffer.from('digest'))
+    const without = await prepare({ url: 'https://example.com/' })
+    t.equal(without.openWith('standard').targets, undefined)
+    t.equal(without.capture.targetsSha256, undefined)
+  },
+)

@@ -5,7 +5,7 @@ import { parseCallersProxy, proxyHeaderValue } from '#shared/net/callers-proxy.t
 /** The problem that is reported for a proxy; undefined if it is valid. */
 const problemOf = (proxy: string): string | undefined => {
   const problems: string[] = []
-  checkProxy(proxy, [], (field, problem) => problems.push(`${field} ${problem}`))
+  checkProxy(proxy, { allow: [] }, (field, problem) => problems.push(`${field} ${problem}`))
   return problems[0]
 }
 

@@ -17,7 +17,11 @@ const open = (isAllowed: (host: string) => boolean = () => true) => {
       return recorded.promise
     },
   }
-  return { calls, recorded, traffic: openCaptureTraffic({ id: 'id', proxy: undefined }, bounds, owner) }
+  return {
+    calls,
+    recorded,
+    traffic: openCaptureTraffic({ id: 'id', proxy: undefined, targets: undefined }, bounds, owner),
+  }
 }
 
 t.test(

@@ -10,7 +10,7 @@ import { connectBySocks } from '#test/helpers/socks-client.ts'
 import { createRelay } from '#worker/network/relay.ts'
 
 const egressToken = 'a-token-of-sixteen'
-const capture = { id: 'capture-1', proxy: undefined }
+const capture = { id: 'capture-1', proxy: undefined, targets: undefined }
 
 type Overrides = {
   bytesMax?: number
@@ -84,7 +84,7 @@ t.test(
   async (t) => {
     await using egress = await startEgress(established)
     await using relay = await startRelay(egress.port)
-    using _traffic = relay.begin({ id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
+    using _traffic = relay.begin({ ...capture, id: 'capture-2', proxy: 'socks5://üser:p%3Aw@proxy.test:1080' })
     for (const [host, authority] of [
       ['page.test', 'page.test:443'],
       ['2606:4700::1', '[2606:4700::1]:443'],
@@ -127,6 +127,23 @@ t.test('relay: reports a refusal before it replies to the browser', async (t) =>
   refusalRecorded.resolve(true)
   t.equal((await connecting).reply, 2)
   t.same(relay.calls, ['10.0.0.1', ['10.0.0.1', 'blocked']])
+})
+
+t.test("relay: names the account's lists to egress, and uses no tunnel unless egress applied them", async (t) => {
+  const targets = { allow: [], deny: ['ads.test'] }
+  await using older = await startEgress(established)
+  await using relay = await startRelay(older.port)
+  using traffic = relay.begin({ ...capture, targets })
+  t.not((await connectBySocks(relay.port, 'page.test', 443)).reply, 0)
+  t.match(older.heads, [/\r\nx-shutterfleet-targets: \{"allow":\[\],"deny":\["ads\.test"\]\}\r\n/])
+  t.same(relay.calls, ['page.test', ['page.test', 'unavailable']])
+  traffic[Symbol.dispose]()
+  await using filter = await startFilter({ rules: targetRules('127.0.0.1'), tokens: [egressToken] })
+  await using peer = await startPeer()
+  await using current = await startRelay(filter.port)
+  using _own = current.begin({ ...capture, targets: { allow: [], deny: ['127.0.0.2'] } })
+  t.equal((await connectBySocks(current.port, '127.0.0.1', peer.port)).reply, 0)
+  t.equal((await connectBySocks(current.port, '127.0.0.2', peer.port)).reply, 2, 'not allowed')
 })
 
 t.test('relay: reports why egress refused a connection, with the host as in URLs', async (t) => {

@@ -39,6 +39,8 @@ const notAPage = new Set([
 
 const byRefusal: Record<TargetRefusal, CaptureErrorCode> = {
   blocked: 'BLOCKED',
+  denied_by_account: 'BLOCKED',
+  denied_by_installation: 'BLOCKED',
   dns_failed: 'DNS_FAILED',
   connection_failed: 'CONNECTION_FAILED',
   bad_request: 'INVALID_URL',
@@ -53,6 +55,10 @@ const toErrorCode = ({ netError, refusal }: FailedNavigation): CaptureErrorCode 
 }
 
 const messageFor = (code: CaptureErrorCode, { host, netError, refusal }: FailedNavigation): string | undefined => {
+  if (refusal === 'denied_by_account') return `The targets of the account do not allow connections to ${host}.`
+  if (refusal === 'denied_by_installation') {
+    return `The operator of this service does not allow connections to ${host} (SHUTTERFLEET_DENY_TARGETS, SHUTTERFLEET_ONLY_TARGETS).`
+  }
   const reason = refusal || netError === undefined ? '' : ` (${netError})`
   if (code === 'DNS_FAILED') return `The host name ${host} could not be resolved.`
   if (code === 'CONNECTION_FAILED') return `The connection to ${host} failed${reason}.`

@@ -1,0 +1,185 @@
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { createKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import type { TargetTexts } from '#shared/policy/target-lists.ts'
+import { sealedCodec } from '#shared/queue/messages.ts'
+import { open } from '#shared/queue/seal.ts'
+import { defaultPlans } from '#local/default-plans.ts'
+import { signIn } from '#test/helpers/console-client.ts'
+import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+
+const adminToken = 'an-admin-token-of-tests-0123456789'
+const gateway = await startGateway(t, {
+  DENY_TARGETS: '*.forbidden.example 203.0.113.9',
+  ADMIN_TOKENS: `test:${adminToken}`,
+  ADMIN_PORT: '0',
+})
+const { database, baseUrl } = gateway
+await replacePlans(database, defaultPlans)
+
+type Answer = { data: TargetTexts; error: { code: string; message: string; details: Record<string, string[]> } }
+
+const sender =
+  (key: string, base = baseUrl) =>
+  async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(base + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, ...((await answer.json()) as Answer) }
+  }
+
+const newAccount = async (more: { scopes?: readonly ('capture' | 'read' | 'manage')[]; expiresAt?: Date } = {}) => {
+  const { id } = await createAccount(database, { name: 'Acme', email: 'a@example.com', plan: 'unlimited' })
+  const { key } = await createKey(database, { accountId: id, name: 'k', domains: [], pepper: testPepper, ...more })
+  return { id, key, send: sender(key) }
+}
+
+const lists = { allow: [], deny: ['*.ADS.example.', 'bücher.example', '198.51.100.7/24'] }
+const normal = { allow: [], deny: ['*.ads.example', '198.51.100.0/24', 'xn--bcher-kva.example'] }
+
+// Contract: Targets of an account
+t.test('account targets: are empty, replaced as a whole, returned in normal form, and recorded', async (t) => {
+  const { id, send } = await newAccount()
+  t.match(await send('GET', '/v1/account/targets'), { status: 200, data: { allow: [], deny: [] } })
+  t.match(await send('PUT', '/v1/account/targets', lists), { status: 200, data: normal })
+  t.match(await send('GET', '/v1/account/targets'), { status: 200, data: normal })
+  t.match(
+    await database.query('select actor, action, detail from audit_entry where target = $1 order by at desc limit 1', [
+      id,
+    ]),
+    [{ actor: /^key:/, action: 'account.set_targets', detail: normal }],
+  )
+  t.match(await send('PUT', '/v1/account/targets', { allow: [], deny: [] }), { status: 200, data: { deny: [] } })
+  t.same(await database.query('select targets, targets_sha256 from account where id = $1', [id]), [
+    { targets: null, targets_sha256: null },
+  ])
+})
+
+// Contract: Targets of an account
+t.test('account targets: each wrong entry is named, and nothing changes', async (t) => {
+  const { send } = await newAccount()
+  const wrong = await send('PUT', '/v1/account/targets', {
+    allow: ['https://a.example/'],
+    deny: ['a.example', 'a..b', '*'],
+  })
+  t.equal(wrong.status, 422)
+  t.same(Object.keys(wrong.error.details), ['allow.0', 'deny.1', 'deny.2'])
+  t.match(wrong.error.details['deny.2'], [/^must be a host .*not '\*'$/])
+  const long = Array.from({ length: 200 }, (_, index) => `${'a'.repeat(50)}.${'b'.repeat(50)}.a${index}.example`)
+  t.match(await send('PUT', '/v1/account/targets', { allow: long, deny: long }), {
+    status: 422,
+    error: { details: { deny: [/at most 32768 characters together/] } },
+  })
+  t.match(await send('PUT', '/v1/account/targets', { allow: [], deny: [...long, 'a.example'] }), { status: 422 })
+  t.match(await send('PUT', '/v1/account/targets', { deny: [] }), { status: 422 }, 'both lists are required')
+  t.match(await send('GET', '/v1/account/targets'), { data: { allow: [], deny: [] } })
+})
+
+// Contract: Targets of an account
+t.test('account targets: are changed with manage, by keys that do not expire, and by owners', async (t) => {
+  const { id } = await newAccount()
+  for (const more of [{ scopes: ['capture', 'read'] as const }, { expiresAt: new Date(Date.now() + 1e6) }]) {
+    const { send } = await newAccount(more)
+    t.match(await send('PUT', '/v1/account/targets', lists), { status: 403, error: { code: 'FORBIDDEN' } })
+  }
+  for (const [role, status] of [
+    ['viewer', 403],
+    ['member', 403],
+    ['owner', 200],
+  ] as const) {
+    const person = await signIn(gateway, id, role)
+    t.equal((await person.call('PUT', '/v1/account/targets', { body: lists })).status, status, role)
+  }
+  const admin = sender(adminToken, gateway.adminUrl)
+  const path = `/admin/v1/accounts/${id}/targets`
+  t.match(await admin('GET', path), { status: 200, data: normal })
+  t.match(await admin('PUT', path, { allow: ['a.example'], deny: [] }), { data: { allow: ['a.example'], deny: [] } })
+  t.match(await admin('PUT', path, { allow: ['a b'], deny: [] }), {
+    status: 422,
+    error: { details: { 'allow.0': [/./] } },
+  })
+})
+
+const refused = (details: object) => ({ status: 422, error: { code: 'VALIDATION_ERROR', details } })
+
+// Contract: Targets of an account
+t.test(
+  'account targets: a capture whose page is refused by name or address is not accepted, on any gateway',
+  async (t) => {
+    const { id, key, send } = await newAccount()
+    const other = sender(key, (await gateway.startReplica()).baseUrl)
+    const ads = { url: 'https://www.ads.example/', webhook_url: 'https://hooks.ads.example/' }
+    t.match(await send('POST', '/v1/screenshots', ads), { status: 202 })
+    t.match(await other('POST', '/v1/screenshots', ads), { status: 202 })
+    await send('PUT', '/v1/account/targets', lists)
+    const byEntry = { url: ['is denied by the entry *.ads.example of the targets of the account'] }
+    for (const by of [send, other, send]) t.match(await by('POST', '/v1/screenshots', ads), refused(byEntry))
+    t.match(await send('POST', '/v1/screenshots', { url: 'http://198.51.100.77/' }), { status: 422 })
+    t.match(await send('POST', '/v1/screenshots', { url: 'https://ads.example/' }), { status: 202 }, 'not below itself')
+    t.match(
+      await send('POST', '/v1/screenshots', { url: 'https://a.example/', proxy: 'http://b.ads.example:8080' }),
+      refused({ proxy: [/\*\.ads\.example/] }),
+    )
+    const urls = ['https://a.example/', 'https://b.ads.example/', 'https://BÜCHER.example/']
+    t.match(
+      await send('POST', '/v1/screenshots/batch', { urls }),
+      refused({ 'urls.1': [/\*\.ads/], 'urls.2': [/xn--bcher/] }),
+    )
+    const [{ count }] = (await database.query<{ count: number }>(
+      'select count(*)::integer as count from capture where account_id = $1',
+      [id],
+    )) as [{ count: number }]
+    t.equal(count, 3, 'none of the refused')
+    await other('PUT', '/v1/account/targets', { allow: [], deny: [] })
+    t.match(await send('POST', '/v1/screenshots', ads), { status: 202 }, 'at once, after another gateway changed them')
+  },
+)
+
+// Contract: Targets of an account
+t.test('account targets: a capture is sealed with the lists of its account', async (t) => {
+  const [one, two] = [await newAccount(), await newAccount()]
+  await one.send('PUT', '/v1/account/targets', lists)
+  for (const { id, send, expected } of [
+    { ...one, expected: normal },
+    { ...two, expected: undefined },
+    { ...one, expected: normal },
+  ]) {
+    t.match(await send('POST', '/v1/screenshots', { url: 'https://a.example/' }), { status: 202 })
+    const statement = 'select id, sealed from capture where account_id = $1 order by id desc limit 1'
+    const [capture] = await database.query<{ id: string; sealed: Buffer }>(statement, [id])
+    const plain = open([gateway.openingKeys.standard], capture?.id ?? '', capture?.sealed ?? Buffer.of())
+    t.strictSame(sealedCodec.decode(plain).targets, expected)
+  }
+})
+
+// Contract: Targets of an account
+t.test('account targets: an allow list refuses all names that it does not have, also by a proxy', async (t) => {
+  const { send } = await newAccount()
+  await send('PUT', '/v1/account/targets', { allow: ['a.example', '198.51.100.0/24', 'proxy.example:8080'], deny: [] })
+  const post = (body: object) => send('POST', '/v1/screenshots', body)
+  t.match(await post({ url: 'https://a.example/' }), { status: 202 })
+  t.match(await post({ url: 'https://b.example/' }), { status: 202 }, 'its addresses decide')
+  const proxy = 'http://proxy.example:8080'
+  t.match(await post({ url: 'https://a.example/', proxy }), { status: 202 })
+  t.match(
+    await post({ url: 'https://b.example/', proxy }),
+    refused({ url: [/not among the allowed targets of the account/] }),
+  )
+  await send('PUT', '/v1/account/targets', { allow: ['a.example'], deny: [] })
+  t.match(await post({ url: 'https://b.example/' }), refused({ url: [/not among the allowed/] }))
+})
+
+// Contract: Targets of the installation
+t.test("account targets: the installation's lists refuse pages, proxies and webhooks by name", async (t) => {
+  const { send } = await newAccount()
+  const url = 'https://a.forbidden.example/'
+  const message = /is denied by the entry \*\.forbidden\.example of the targets of this installation/
+  t.match(
+    await send('POST', '/v1/screenshots', { url, webhook_url: url }),
+    refused({ url: [message], webhook_url: [message] }),
+  )
+  t.match(await send('POST', '/v1/webhooks', { url }), refused({ url: [message] }))
+})
