@@ -83,11 +83,12 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const how = { operation: 'batch', from: 'body', keyFirst: true, parse } as const
   const request = await readRequest(context, exchange, how)
   const { traceparent } = exchange
-  const counted = request.caller !== undefined
   return await withFacts({ caller: request.caller }, async () => {
     const members = await prepareAll(context, request.parsed)
     const common = commonOf(members, request)
-    await refuseUnavailable(context, { ...members[0], ...common }, request.parsed.captures[0].unavailable, counted)
+    const [first] = request.parsed.captures
+    const isCounted = request.caller !== undefined
+    const counted = await refuseUnavailable(context, { ...members[0], ...common }, first, isCounted)
     const id = randomUUIDv7()
     const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
     const batch = { id, ...common, traceparent, members: sealedMembers }
