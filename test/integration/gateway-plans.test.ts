@@ -75,7 +75,7 @@ const gatedUses: Partial<Record<Feature, object>> = {
   block_chats: { block_chats: true },
   pdf: { format: 'pdf' },
   html: { url: undefined, html: '<p>a</p>' },
-  webhooks: { webhook_url: 'https://hooks.example.com/' },
+  webhooks: { webhook_url: 'https://hooks.example.com/', upload_to: 'archive' },
   headers: { headers: { a: 'b' } },
   cookies: { cookies: [{ name: 'a', value: 'b' }], local_storage: { a: 'b' }, session_storage: { a: 'b' } },
   dark_mode: { dark_mode: true },
@@ -157,6 +157,8 @@ t.test('gateway plans: every parameter outside the feature table is open to the 
     t.equal(status, 202, `${name} ${JSON.stringify(error)}`)
   }
   const gated = Object.values(gatedUses).flatMap((use) => Object.keys(use))
+  // A template belongs to the destination that its request names.
+  gated.push('upload_key')
   t.same(
     new Set([...Object.keys(open), ...gated]),
     new Set(Object.keys(captureParameters.properties)),

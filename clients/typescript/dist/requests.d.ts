@@ -190,6 +190,10 @@ export interface CaptureParameters {
     cache_ttl?: number;
     /** Public https URL that is notified on completion. The request then returns immediately. */
     webhook_url?: string;
+    /** Name of an upload destination of the account, to whose bucket the image is uploaded once it is captured. */
+    upload_to?: string;
+    /** Key of the uploaded object, under the prefix of the destination, with the placeholders `{id}`, `{date}`, `{host}`, `{format}`. */
+    upload_key?: string;
     /** `image` returns the image, `json` the record. */
     response_type?: 'json' | 'image';
 }
@@ -381,6 +385,10 @@ export interface BatchParameters {
     cache_ttl?: number;
     /** Public https URL that is notified on completion. The request then returns immediately. */
     webhook_url?: string;
+    /** Name of an upload destination of the account, to whose bucket the image is uploaded once it is captured. */
+    upload_to?: string;
+    /** Key of the uploaded object, under the prefix of the destination, with the placeholders `{id}`, `{date}`, `{host}`, `{format}`. */
+    upload_key?: string;
     /** A batch always returns its record. */
     response_type?: 'json';
 }
@@ -404,6 +412,24 @@ export interface WebhookChange {
     description?: string;
     /** Whether events are sent to the webhook. */
     active?: boolean;
+}
+export interface UploadDestinationParameters {
+    /** Name, by which captures select the destination in `upload_to`. */
+    name: string;
+    /** Public https URL of the S3-compatible store, without a path. */
+    endpoint: string;
+    /** Region that requests are signed for. */
+    region?: string;
+    /** Name of the bucket, which must exist. */
+    bucket: string;
+    /** Whether the bucket is in the path of the URL; otherwise it is the first label of the host. */
+    path_style?: boolean;
+    /** Template that begins the key of every object, with the placeholders of `upload_key`. */
+    prefix?: string;
+    /** Id of the access key that signs requests. */
+    access_key_id: string;
+    /** Secret of the access key. Stored sealed, and never returned. */
+    secret_access_key: string;
 }
 export interface ApiKeyParameters {
     /** Name of the key, to recognize it. */

@@ -21,8 +21,10 @@ type Transactions = Pick<Database, 'transaction'>
 const list = readStatement(import.meta.dirname, 'sql/list-destinations.sql')
 
 /** All upload destinations of an account, oldest first; at most 10. */
-export const listDestinations = (database: Sql, accountId: string): Promise<UploadDestination[]> =>
-  database.query<UploadDestination>(list, [accountId])
+export const listDestinations = async (database: Sql, accountId: string): Promise<UploadDestination[]> => {
+  const rows = await database.query<UploadDestination & { last_upload: object | null }>(list, [accountId])
+  return rows.map(({ last_upload: last, ...row }) => ({ ...row, ...(last !== null && { last_upload: last }) }))
+}
 
 /** Whether the account has an upload destination of this name. */
 export const hasDestination = async (database: Sql, accountId: string, name: string): Promise<boolean> => {

@@ -8,6 +8,7 @@ import {
   id,
   list,
   named,
+  optional,
   orNull,
   text,
   timestamp,
@@ -23,7 +24,7 @@ export const destinationsMax = 10
 /** States of an upload. */
 export const uploadStatuses = ['pending', 'succeeded', 'failed'] as const
 
-const lastUpload = component('LastUpload', {
+const lastUploadFields = {
   at: timestamp('Time at which it was queued.', exampleTimes.completed),
   status: enumSchema(uploadStatuses, '`pending`: an attempt is due; `failed`: no further attempt is scheduled.', {
     example: 'succeeded',
@@ -36,7 +37,8 @@ const lastUpload = component('LastUpload', {
     description: 'Why the latest attempt failed; null if it succeeded.',
     example: null,
   }),
-})
+}
+const lastUpload = component('LastUpload', lastUploadFields, 'The latest upload to the destination, a test included.')
 
 const fields = {
   id: id('Id of the destination.', exampleIds.destination),
@@ -50,7 +52,7 @@ const fields = {
   prefix: text('Template that begins the key of every object.', { example: 'shots/{date}/' }),
   access_key_id: text('Id of the access key that signs requests.', { example: 'AKIAIOSFODNN7EXAMPLE' }),
   created_at: timestamp('Time of creation.', exampleTimes.created),
-  last_upload: orNull(lastUpload),
+  ...optional({ last_upload: lastUpload }),
 }
 
 /** An upload destination in responses, without its secret access key. */
