@@ -10,7 +10,7 @@ export const renderUploadKey = (
   { id, captureId, eventData, sentAt }: Pick<TakenDelivery, 'id' | 'captureId' | 'eventData' | 'sentAt'>,
   capture: Pick<FoundCapture, 'id' | 'createdAt' | 'url' | 'options'> | undefined,
 ): string | undefined => {
-  const prefix = String(eventData?.['prefix'] ?? '')
+  const { prefix = '' } = (eventData ?? {}) as { readonly prefix?: string }
   if (captureId === null)
     return renderKey(prefix, defaultKeyTemplate, { id, createdAt: sentAt, url: null, format: 'txt' })
   return capture && renderCaptureKey(prefix, capture)

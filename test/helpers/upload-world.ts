@@ -57,6 +57,21 @@ export type UploadWorld = AsyncDisposable & {
 /** The image of captures that `complete` ends. */
 export const uploadedImage = Buffer.from('the bytes of an image')
 
+/** Stores `bytes` and ends the capture with `uploadedImage`, as the ledger does. */
+const completeWith =
+  ({ database, objects }: Pick<UploadWorld, 'database' | 'objects'>): UploadWorld['complete'] =>
+  async (id, bytes = uploadedImage) => {
+    const objectKey = newObjectKey(id, new Date())
+    await objects.put(objectKey, bytes, 'image/png')
+    const end = {
+      ...({ status: 'completed', objectKey, fileSize: uploadedImage.length, mimeType: 'image/png' } as const),
+      sha256: createHash('sha256').update(uploadedImage).digest('hex'),
+      ...{ width: 1, height: 1, processingTimeMs: 1, warnings: [], timings: {} },
+    }
+    await changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end } }))
+    return objectKey
+  }
+
 /**
  * Starts PostgreSQL, a store of the installation, and a store of a caller over TLS, which the egress filter treats as the
  * internet, for one test file. Returns a factory of a database with a tenant for one test.
@@ -113,17 +128,7 @@ export const startUploadWorld = async (t: WithTeardown) => {
         if (!outcome.ok) throw new Error(outcome.code)
         return capture.id
       },
-      complete: async (id, bytes = uploadedImage) => {
-        const objectKey = newObjectKey(id, new Date())
-        await objects.put(objectKey, bytes, 'image/png')
-        const end = {
-          ...({ status: 'completed', objectKey, fileSize: uploadedImage.length, mimeType: 'image/png' } as const),
-          sha256: createHash('sha256').update(uploadedImage).digest('hex'),
-          ...{ width: 1, height: 1, processingTimeMs: 1, warnings: [], timings: {} },
-        }
-        await changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end } }))
-        return objectKey
-      },
+      complete: completeWith({ database, objects }),
       uploadOf,
       read: async (key) => {
         const { metaData } = await client.statObject(bucket, key)

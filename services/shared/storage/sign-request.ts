@@ -53,10 +53,8 @@ export const signRequest = (
   const all = Object.entries({ host, ...headers, ...added }).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const names = all.map(([name]) => name).join(';')
   const lines = all.map(([name, value]) => `${name}:${value}`)
-  const signature = signCanonical(deriveDayKey(credentials, day), { time, scope }, [
-    ...[method, pathname, ''],
-    ...[...lines, '', names, sha256],
-  ])
+  const request = [method, pathname, '', ...lines, '', names, sha256]
+  const signature = signCanonical(deriveDayKey(credentials, day), { time, scope }, request)
   const credential = `Credential=${credentials.accessKeyId}/${scope}`
   return { ...added, authorization: `AWS4-HMAC-SHA256 ${credential},SignedHeaders=${names},Signature=${signature}` }
 }
