@@ -30,6 +30,13 @@ const url = 'https://example.com/'
 
 const newAccount = async (plan: string) => {
   const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan })
+  // Without the check of the plan, which the API makes.
+  await database.query(
+    `insert into upload_destination (id, account_id, name, endpoint, region, bucket, path_style, url, prefix, access_key_id,
+                                     sealed_secret, created_at)
+     values (gen_random_uuid(), $1, 'archive', '', '', '', true, 'https://s3.example.com/a', '', '', '', now())`,
+    [id],
+  )
   const newKey = (domains: string[] = []) =>
     createKey(database, { accountId: id, name: '', domains, pepper: testPepper })
   const { id: keyId, key } = await newKey()

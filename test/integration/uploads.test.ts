@@ -7,6 +7,7 @@ import { startUploadWorld, uploadedImage } from '#test/helpers/upload-world.ts'
 
 const setUp = await startUploadWorld(t)
 
+// Contract: Upload of images
 t.test('uploads: the image of a completed capture arrives in the bucket of its destination', async (t) => {
   await using s = await setUp()
   await s.addDestination({ prefix: 'shots/{date}/' })
@@ -20,6 +21,7 @@ t.test('uploads: the image of a completed capture arrives in the bucket of its d
   t.strictSame(await s.read(key), { type: 'image/png', body: uploadedImage })
 })
 
+// Contract: Upload of images
 t.test('uploads: a wrong secret fails the upload after its attempts, and not the capture', async (t) => {
   await using s = await setUp()
   await s.addDestination({ secret: 'wrong' })
@@ -39,6 +41,7 @@ t.test('uploads: a bucket that does not exist fails the upload with that reason'
   t.match(await s.ended(id), { status: 'failed', attempts: 1, http_status: 404, error: 'no_such_bucket' })
 })
 
+// Contract: Upload of images
 t.test('uploads: an endpoint that resolves to a private address is refused by egress', async (t) => {
   await using s = await setUp()
   await s.addDestination({ endpoint: 'https://private.hooks.example' })
@@ -141,6 +144,7 @@ t.test('uploads: the record names a destination that was deleted before the uplo
   }
 })
 
+// Contract: Upload of images
 t.test('uploads: a failed capture is not uploaded', async (t) => {
   await using s = await setUp()
   await s.addDestination()
