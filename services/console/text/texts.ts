@@ -1,11 +1,13 @@
 import { formatCount } from './format.ts'
 import { captureTexts } from './capture-texts.ts'
 import { operatorTexts } from './operator-texts.ts'
+import { uploadTexts } from './upload-texts.ts'
 
 /** Every text of the console, by view. Messages of the API and descriptions of parameters come from the server. */
 export const texts = {
   product: 'Shutterfleet',
   operator: operatorTexts,
+  uploads: uploadTexts,
   shell: {
     skip: 'Skip to content',
     navigation: 'Main',

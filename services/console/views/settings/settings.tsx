@@ -12,6 +12,7 @@ import { formatCount } from '#console/text/format.ts'
 import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { Members } from './members.tsx'
+import { UploadDestinations } from './upload-destinations.tsx'
 
 const sessionsPath = '/console/api/sessions'
 
@@ -105,7 +106,7 @@ const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
   )
 }
 
-/** The account, its sessions and its members. */
+/** The account, its sessions, upload destinations and members. */
 export const Settings = () => {
   const session = useSession()
   const account = useQuery<{ data: Account }>({ queryKey: ['/v1/account'], enabled: session.account !== null })
@@ -120,6 +121,7 @@ export const Settings = () => {
       <Section title={texts.settings.sessions}>
         <Loaded query={sessions}>{({ data }) => <SessionTable sessions={data} />}</Loaded>
       </Section>
+      {session.account && <UploadDestinations />}
       {!isOperator(session) && <Members />}
     </Page>
   )
