@@ -19,6 +19,7 @@ import { describeRender, renderByLink } from './operations/links/render.ts'
 import { memberOperations } from './operations/members/members.ts'
 import type { Operation } from './operations/operation.ts'
 import { showDocs, showOpenapi } from './operations/reference/reference.ts'
+import { uploadOperations } from './operations/uploads/destinations.ts'
 import { webhookOperations } from './operations/webhooks/webhooks.ts'
 import { captureDeliveryOperations, webhookDeliveryOperations } from './operations/webhooks/deliveries.ts'
 
@@ -51,6 +52,7 @@ export const routes: readonly Operation[] = [
   showDocs,
   ...webhookOperations,
   ...webhookDeliveryOperations,
+  ...uploadOperations,
 ]
 
 /** Prefixes under which every operation is served. */

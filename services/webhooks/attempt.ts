@@ -1,14 +1,19 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ReceiverRequestOptions } from './receiver-agent.ts'
 
+/** A body that is read from the object store while it is sent. `open`: undefined if it is not there; throws if the store fails. */
+type StreamedBody = { readonly bytes: number; readonly open: () => Promise<Readable | undefined> }
+
 /** The request to send. */
 export type Post = {
   readonly accountId: string
+  readonly method?: 'POST' | 'PUT' | 'DELETE'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | StreamedBody
 }
 
 /** Most bytes that are read of a response body: enough to reuse the connection after a usual one. */
@@ -28,12 +33,15 @@ const authorization = ({ username, password }: URL): Record<string, string> => {
   return { authorization: `Basic ${credentials}` }
 }
 
-const toRequest = ({ accountId, url: text, headers, body }: Post, agent: Agent): ReceiverRequestOptions => {
+const toRequest = (
+  { accountId, method = 'POST', url: text, headers, body }: Post,
+  agent: Agent,
+): ReceiverRequestOptions => {
   const url = new URL(text)
   return {
     agent,
     accountId,
-    method: 'POST',
+    method,
     host: url.hostname.replaceAll(/[[\]]/g, '').replace(/\.$/, ''),
     port: Number(url.port || 443),
     path: url.pathname + url.search,
@@ -41,7 +49,7 @@ const toRequest = ({ accountId, url: text, headers, body }: Post, agent: Agent):
       host: url.host,
       'user-agent': 'Shutterfleet-Webhooks',
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
+      'content-length': typeof body === 'string' ? Buffer.byteLength(body) : body.bytes,
       ...authorization(url),
       ...headers,
     },
@@ -93,17 +101,40 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     })
   })
 
-/** Sends a POST over the agent's connections; times out `answerMs` after it has one. Follows no redirects. Never throws. */
+/** Sends the body, then waits for the outcome. A store that fails meanwhile is no fault of the receiver. */
+const exchange = async (request: ClientRequest, body: string | Readable, answerMs: number): Promise<Outcome> => {
+  const response = readResponse(request, answerMs)
+  if (typeof body === 'string') {
+    request.end(body)
+    return response
+  }
+  let isBroken = false
+  body.once('error', () => {
+    isBroken = true
+    request.destroy()
+  })
+  body.pipe(request)
+  const outcome = await response
+  body.destroy()
+  // Refused before it was read to its end.
+  if (!request.writableFinished) request.destroy()
+  return isBroken ? 'not_tried' : outcome
+}
+
+/**
+ * Sends a request over the agent's connections; times out `answerMs` after it has one. Follows no redirects. Throws only if
+ * `open` of the body does.
+ */
 export const attempt = async (
   { agent, answerMs }: { readonly agent: Agent; readonly answerMs: number },
   post: Post,
 ): Promise<Outcome> => {
   // A receiver may close a kept connection just when it is reused; a retry on another one is part of the same attempt.
   for (;;) {
+    const body = typeof post.body === 'string' ? post.body : await post.body.open()
+    if (body === undefined) return { status: null, failure: 'image_missing' }
     const request = openRequest(toRequest(post, agent))
-    const response = readResponse(request, answerMs)
-    request.end(post.body)
-    const outcome = await response
+    const outcome = await exchange(request, body, answerMs)
     const wasStale = outcome !== 'not_tried' && outcome.status === null && outcome.failure === 'connection_failed'
     if (!(wasStale && request.reusedSocket)) return outcome
   }

@@ -6,16 +6,20 @@ import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
+import { openStore } from '#shared/storage/open-store.ts'
 import { createStoreWatch } from '#shared/process/store-watch.ts'
 import { attempt, type Post } from './attempt.ts'
 import type { Config } from './config.ts'
 import { createEvents } from './telemetry/events.ts'
 import { ReceiverAgent } from './receiver-agent.ts'
+import { type Upload, upload } from './upload.ts'
 
 const leaseMs = 10_000
 const idleMs = 5000
 /** The contract's bounds of an attempt: for the connection, then for the whole response. */
 export const attemptBounds = { connectMs: 10_000, answerMs: 30_000 } as const
+/** Longest time of an upload once it has a connection: 50 MB at 4 Mbit/s take 100 s. */
+const uploadMs = 120_000
 
 const readAuthorities = async (path: string): Promise<SecureContext | undefined> => {
   const extra = await readExtraCertificates(path)
@@ -32,6 +36,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const openingKeys = config.openingKeys.map(readOpeningKey)
   const { egress, egressToken } = config
   const trust = await readAuthorities(config.extraCa)
+  const { objects } = await openStore(config)
   const database = stack.use(by.openConfiguredDatabase(config))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
   const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }))
@@ -45,6 +50,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
     events,
     metrics,
     attempt: (post: Post) => attempt({ agent, answerMs: attemptBounds.answerMs }, post),
+    upload: (object: Upload) => upload({ agent, objects, answerMs: uploadMs }, object),
     retryDelaysMs: config.webhookRetries,
     inFlightMax: config.inFlightMax,
     leaseMs,

@@ -6,6 +6,7 @@ import { dropDeliveries, storeBodies, type TakenDelivery } from './db/take-deliv
 import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import type { Events } from './telemetry/events.ts'
 import { renderBody } from './render-body.ts'
+import { renderUploadKey } from './render-upload-key.ts'
 
 /** Dependencies of `prepareDeliveries`. */
 export type PrepareDeps = {
@@ -16,7 +17,7 @@ export type PrepareDeps = {
   readonly events: Pick<Events, 'dropped' | 'unreadable'>
 }
 
-/** A delivery that is ready to be sent. `secrets` is empty if it is not signed. */
+/** A delivery that is ready to be sent. `secrets` is empty if it is not signed. The body of an upload is the key of its object. */
 export type Prepared = {
   readonly delivery: TakenDelivery
   readonly body: string
@@ -43,7 +44,9 @@ const storedBody = ({ records }: PrepareDeps, id: string, stored: string) =>
 /** The bodies by delivery, built and stored if they are sent for the first time: null if there is nothing to send any more, undefined if unreadable. */
 const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
   const fresh = taken.filter(({ body }) => body === null)
-  const ids = fresh.flatMap(({ captureId, eventData }) => (captureId !== null && eventData === null ? [captureId] : []))
+  const ids = fresh.flatMap(({ captureId, eventData, destinationId }) =>
+    captureId !== null && (eventData === null || destinationId !== null) ? [captureId] : [],
+  )
   const captures = ids.length === 0 ? [] : await findCaptures(deps.database, [...new Set(ids)])
   const byId = new Map(captures.map((capture) => [capture.id, capture]))
   const bodyOf = (delivery: TakenDelivery) => {
@@ -52,7 +55,9 @@ const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) 
     if (body !== null) return decrypted(deps, what, () => storedBody(deps, id, body))
     const stored = byId.get(delivery.captureId ?? '')
     const capture = stored && decrypted(deps, what, () => deps.records.open(stored))
-    return stored && !capture ? undefined : (renderBody(delivery, capture, deps.publicUrl) ?? null)
+    if (stored && !capture) return undefined
+    if (delivery.destinationId !== null) return renderUploadKey(delivery, capture) ?? null
+    return renderBody(delivery, capture, deps.publicUrl) ?? null
   }
   const bodies = new Map(taken.map((delivery) => [delivery.id, bodyOf(delivery)]))
   const rendered = fresh.flatMap(({ id, take }) => {
@@ -64,22 +69,26 @@ const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) 
   return bodies
 }
 
+/** The webhook or destination whose secret signs a delivery. */
+const secretOwner = ({ webhookId, destinationId }: TakenDelivery) => webhookId ?? destinationId
+
 const openSecrets = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[] | undefined => {
-  const { webhookId, sealedSecret, sealedPreviousSecret } = delivery
-  if (webhookId === null) return []
-  return decrypted(deps, `secret of webhook ${webhookId}`, () =>
+  const { sealedSecret, sealedPreviousSecret } = delivery
+  const owner = secretOwner(delivery)
+  if (owner === null) return []
+  return decrypted(deps, `secret of ${owner}`, () =>
     [sealedSecret, sealedPreviousSecret].flatMap((sealed) =>
-      sealed === null ? [] : [open(deps.openingKeys, webhookId, sealed).toString()],
+      sealed === null ? [] : [open(deps.openingKeys, owner, sealed).toString()],
     ),
   )
 }
 
 /**
  * Prepares taken deliveries to be sent, and stores the bodies of those that are sent for the first time. Deletes deliveries
- * whose capture, batch or webhook was deleted; postpones those that cannot be decrypted or signed.
+ * whose capture, batch, webhook or destination was deleted; postpones those that cannot be decrypted or signed.
  */
 export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
-  const owned = taken.filter(({ webhookId, sealedSecret }) => webhookId === null || sealedSecret !== null)
+  const owned = taken.filter((delivery) => secretOwner(delivery) === null || delivery.sealedSecret !== null)
   const bodies = await renderBodies(deps, owned)
   const bodyOf = ({ id }: TakenDelivery) => (bodies.has(id) ? bodies.get(id) : null)
   const deleted = await dropDeliveries(

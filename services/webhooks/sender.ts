@@ -20,6 +20,7 @@ import { startSpan } from '#shared/telemetry/trace.ts'
 import { pause } from '#shared/process/pause.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Post } from './attempt.ts'
+import type { Upload } from './upload.ts'
 import type { Events } from './telemetry/events.ts'
 import { maxAgeMs, nextAttemptMs } from './next-attempt.ts'
 import type { Outcome } from './outcome.ts'
@@ -31,6 +32,7 @@ export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly database: Pick<Database, 'query' | 'subscribe'>
   readonly events: Events
   readonly attempt: (post: Post) => Promise<Outcome>
+  readonly upload: (upload: Upload) => Promise<Outcome>
   readonly retryDelaysMs: readonly number[]
   readonly inFlightMax: number
   /** Milliseconds after which another sender takes over the deliveries of one that died. */
@@ -52,20 +54,40 @@ const receiverBounds = { parallelMin: 2, fastResponseMs: 1000, brokenAfter: 5, p
 const pollMs = 500
 /** Attempts that end within this time are stored together. */
 const batchWindowMs = 5
-/** Wait after the egress filter was unreachable. */
+/** Wait after the egress filter or the object store was unreachable. */
 const egressRetryMs = 2000
 
-const send = async (sender: Sender, { delivery, body, secrets }: Prepared): Promise<AttemptRecord | undefined> => {
-  const { id, take, accountId, url, event, failures, takenAt } = delivery
-  const at = sender.now()
-  const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
-  const span = startSpan({ name: 'webhook', traceparent: delivery.traceparent, kind: 'CLIENT', attributes })
+/** Runs an attempt of a webhook, or of an upload, which sends no trace context to the bucket. */
+const attemptDelivery = (
+  sender: Sender,
+  { delivery, body, secrets }: Prepared,
+  { at, traceparent }: { readonly at: Date; readonly traceparent: string | undefined },
+): Promise<Outcome> => {
+  const { id, accountId, url, destination, image } = delivery
+  const [secret] = secrets
+  if (destination !== null && secret !== undefined) {
+    return sender.upload({ accountId, bucketUrl: url, key: body, credentials: { ...destination, secret }, image, at })
+  }
   const headers = {
     ...(secrets.length > 0 && signBody({ id, body, at, secrets })),
-    ...(span.traceparent !== undefined && { traceparent: span.traceparent }),
+    ...(traceparent !== undefined && { traceparent }),
   }
+  return sender.attempt({ accountId, url, headers, body })
+}
+
+const send = async (sender: Sender, prepared: Prepared): Promise<AttemptRecord | undefined> => {
+  const { delivery } = prepared
+  const { id, take, event, failures, takenAt } = delivery
+  const at = sender.now()
+  const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
+  const span = startSpan({
+    name: delivery.destinationId === null ? 'webhook' : 'upload',
+    traceparent: delivery.traceparent,
+    kind: 'CLIENT',
+    attributes,
+  })
   const began = performance.now()
-  const outcome = await sender.attempt({ accountId, url, headers, body })
+  const outcome = await attemptDelivery(sender, prepared, { at, traceparent: span.traceparent })
   if (outcome === 'not_tried') {
     span.end({ error: outcome })
     return undefined

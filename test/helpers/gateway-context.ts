@@ -111,6 +111,7 @@ const notStarted = {
   metadata: null,
   files: null,
   error: null,
+  upload: null,
 }
 
 /** A capture before its first attempt. */

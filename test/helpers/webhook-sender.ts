@@ -8,9 +8,11 @@ import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { generateSealingKeys, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
+import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { attempt } from '#webhooks/attempt.ts'
+import { upload } from '#webhooks/upload.ts'
 import { createEvents } from '#webhooks/telemetry/events.ts'
 import { ReceiverAgent } from '#webhooks/receiver-agent.ts'
 import { runSender } from '#webhooks/sender.ts'
@@ -23,6 +25,9 @@ type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 const publicAddress = '93.184.216.34'
 const keys = generateSealingKeys()
+
+/** Public key to which secrets of the sender are sealed. */
+export const webhooksKey = readSealingKey(keys.public)
 
 /** Private key for secrets that `addWebhook` sealed. */
 export const openingKeyText = keys.private
@@ -40,7 +45,7 @@ const defaultSecrets = (name: string): readonly string[] => {
 
 /** Starts a real egress filter that treats the receiver as the internet. `resolve` maps names to addresses. */
 export const startReceiverFilter = (
-  receiver: Receiver,
+  receiver: Pick<Receiver, 'port'>,
   resolve: typeof defaultSecrets = defaultSecrets,
 ): Promise<Filter> =>
   startFilter({
@@ -64,6 +69,8 @@ export const startSender = async (
     readonly idleMs?: number
     openingKey?: string
     readonly records?: RecordSeal
+    /** Where images of uploads are stored; by default none is. */
+    readonly objects?: Pick<ObjectStore, 'get'>
   } = {},
 ) => {
   const trust = createSecureContext({ ca: await readFile(environment.certificate.certPath) })
@@ -81,6 +88,10 @@ export const startSender = async (
       publicUrl: 'https://shots.example',
       events: createEvents(createLogger({ service: 'test', level: 'error' }), createMetrics('test')),
       attempt: (post) => attempt({ agent, answerMs: options.answerMs ?? 5000 }, post),
+      upload: (object) => {
+        const objects = options.objects ?? { get: async () => undefined }
+        return upload({ agent, objects, answerMs: options.answerMs ?? 5000 }, object)
+      },
       retryDelaysMs: options.retryDelaysMs ?? [50, 50, 50],
       inFlightMax: options.inFlightMax ?? 64,
       leaseMs: options.leaseMs ?? 10_000,

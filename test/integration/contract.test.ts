@@ -229,6 +229,10 @@ const bodies: Readonly<Record<string, object>> = {
   member_change: { role: 'member' },
   webhook_create: { url: 'https://hooks.example.com/' },
   webhook_change: {},
+  upload_destination_create: {
+    ...{ name: 'archive', endpoint: 'https://s3.example.com', bucket: 'shots' },
+    ...{ access_key_id: 'a', secret_access_key: 'b' },
+  },
 }
 
 const startDoubles = async () => {

@@ -54,7 +54,16 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
     'member',
     'mikro_orm_migrations',
   ]
-  const few = ['orphan_sweep', 'plan', 'sign_in_link', 'sql_function', 'used_sign_in', 'webhook', 'webhook_secret']
+  const few = [
+    'orphan_sweep',
+    'plan',
+    'sign_in_link',
+    'sql_function',
+    'upload_destination',
+    'used_sign_in',
+    'webhook',
+    'webhook_secret',
+  ]
   t.same(
     defaults.map(({ name }) => name),
     [...quiet, ...few],

@@ -30,6 +30,13 @@ const url = 'https://example.com/'
 
 const newAccount = async (plan: string) => {
   const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan })
+  // Without the check of the plan, which the API makes.
+  await database.query(
+    `insert into upload_destination (id, account_id, name, endpoint, region, bucket, path_style, url, prefix, access_key_id,
+                                     sealed_secret, created_at)
+     values (gen_random_uuid(), $1, 'archive', '', '', '', true, 'https://s3.example.com/a', '', '', '', now())`,
+    [id],
+  )
   const newKey = (domains: string[] = []) =>
     createKey(database, { accountId: id, name: '', domains, pepper: testPepper })
   const { id: keyId, key } = await newKey()
@@ -75,7 +82,7 @@ const gatedUses: Partial<Record<Feature, object>> = {
   block_chats: { block_chats: true },
   pdf: { format: 'pdf' },
   html: { url: undefined, html: '<p>a</p>' },
-  webhooks: { webhook_url: 'https://hooks.example.com/' },
+  webhooks: { webhook_url: 'https://hooks.example.com/', upload_to: 'archive' },
   headers: { headers: { a: 'b' } },
   cookies: { cookies: [{ name: 'a', value: 'b' }], local_storage: { a: 'b' }, session_storage: { a: 'b' } },
   dark_mode: { dark_mode: true },
@@ -157,6 +164,8 @@ t.test('gateway plans: every parameter outside the feature table is open to the 
     t.equal(status, 202, `${name} ${JSON.stringify(error)}`)
   }
   const gated = Object.values(gatedUses).flatMap((use) => Object.keys(use))
+  // A template belongs to the destination that its request names.
+  gated.push('upload_key')
   t.same(
     new Set([...Object.keys(open), ...gated]),
     new Set(Object.keys(captureParameters.properties)),

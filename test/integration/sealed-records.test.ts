@@ -42,6 +42,7 @@ const telling = {
   timezone: 'Pacific/Marquesas',
   geolocation: { latitude: 12.345_678, longitude: 12.345_678 },
   proxy: 'http://m4rker.example.com:3128',
+  upload_key: 'm4rker/{id}',
 }
 const recognised = /m4rker|Marquesas|12\.345678|71\.2345|7123-7124|mi-NZ/i
 
@@ -59,7 +60,14 @@ const setUp = async () => {
     })
   const ask = async (path: string, body?: object) =>
     ((await (await send(path, body)).json()) as { data: { id: string } }).data
-  return { ask, send }
+  const addDestination = (name: string) =>
+    database.query(
+      `insert into upload_destination (id, account_id, name, endpoint, region, bucket, path_style, url, prefix, access_key_id,
+                                       sealed_secret, created_at)
+       values (gen_random_uuid(), $1, $2, '', '', '', true, 'https://s3.example.com/a', '', '', '', now())`,
+      [accountId, name],
+    )
+  return { ask, send, addDestination }
 }
 
 /** Every row of every table, as text. */
@@ -97,9 +105,10 @@ t.test(
 t.test('sealed records: no text of a request stands in a table or a message', async (t) => {
   const messages: string[] = []
   using _seen = queue.subscribe('>', ({ subject, data }) => void messages.push(subject + Buffer.from(data).toString()))
-  const { ask } = await setUp()
-  const { id } = await ask('', telling)
-  const { url, ...others } = telling
+  const { ask, addDestination } = await setUp()
+  await addDestination('archive')
+  const { id } = await ask('', { ...telling, upload_to: 'archive' })
+  const { url, ...others } = { ...telling, upload_to: 'archive' }
   const batch = await ask('/batch', { urls: [url], ...others })
   await eventually(() => messages.filter((each) => each.startsWith('capture.')).length === 2)
   const rows = await allRows()

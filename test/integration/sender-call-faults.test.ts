@@ -28,6 +28,7 @@ const drainMs = 5000
 const settings = {
   SHUTTERFLEET_RECORD_KEYS: testRecordKey,
   SHUTTERFLEET_WEBHOOK_OPENING_KEYS: openingKeyText,
+  SHUTTERFLEET_S3_URL: 'http://KEY:SECRET@127.0.0.1:1/images',
   SHUTTERFLEET_WEBHOOK_EGRESS: '127.0.0.1:1',
   SHUTTERFLEET_PUBLIC_URL: 'https://shots.example',
 }

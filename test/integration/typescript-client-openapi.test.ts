@@ -48,6 +48,17 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   webhook_test: (shots) => shots.webhooks.test('1'),
   webhook_rotate_secret: (shots) => shots.webhooks.rotateSecret('1'),
   webhook_deliveries: (shots) => shots.webhooks.deliveries('1').next(),
+  upload_destination_list: (shots) => shots.uploadDestinations.list(),
+  upload_destination_create: (shots) =>
+    shots.uploadDestinations.create({
+      name: 'archive',
+      endpoint: 'https://x',
+      bucket: 'shots',
+      access_key_id: 'a',
+      secret_access_key: 'b',
+    }),
+  upload_destination_delete: (shots) => shots.uploadDestinations.delete('1'),
+  upload_destination_test: (shots) => shots.uploadDestinations.test('1'),
   webhook_redeliver: (shots) => shots.webhooks.redeliver('1', '2'),
 }
 

@@ -53,6 +53,7 @@ t.test('webhooks main: the delivery of a killed sender is delivered by another o
     EGRESS_TOKEN: egressToken,
     RECORD_KEYS: testRecordKey,
     WEBHOOK_OPENING_KEYS: openingKeyText,
+    S3_URL: 'http://KEY:SECRET@127.0.0.1:1/images',
     EXTRA_CA: certificate.certPath,
   }
   const one = startProcess(t, settings)
@@ -109,6 +110,7 @@ t.test('webhooks main: fails to start if egress is unreachable, is another proxy
       WEBHOOK_EGRESS: egress,
       RECORD_KEYS: testRecordKey,
       WEBHOOK_OPENING_KEYS: openingKeyText,
+      S3_URL: 'http://KEY:SECRET@127.0.0.1:1/images',
     })
     t.equal(await ended, 75)
     t.match((await printed)[1], reason)
@@ -122,6 +124,7 @@ t.test('webhooks main: fails to start with a certificate file without certificat
     WEBHOOK_EGRESS: '127.0.0.1:1',
     RECORD_KEYS: testRecordKey,
     WEBHOOK_OPENING_KEYS: openingKeyText,
+    S3_URL: 'http://KEY:SECRET@127.0.0.1:1/images',
     EXTRA_CA: import.meta.filename,
   })
   t.equal(await ended, 78)

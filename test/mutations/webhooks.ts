@@ -3,6 +3,24 @@ import type { Mutation } from './mutation.ts'
 /** Faults against the contract of webhooks and administration. */
 export const webhooks: readonly Mutation[] = [
   {
+    point: 'Upload destinations',
+    at: 'services/gateway/db/upload-destinations.ts > requireRoom',
+    replace: '$many >= destinationsMax',
+    by: '$many > destinationsMax',
+  },
+  {
+    point: 'Upload of images',
+    at: 'services/shared/db/sql/queue-deliveries.sql',
+    replaceText: "any (p_ids) and c.status = 'completed'",
+    by: 'any (p_ids)',
+  },
+  {
+    point: 'Upload of images',
+    at: 'services/gateway/capture/create-capture.ts > refuseUnavailable',
+    replace: '!$isKnown && { upload_to: [$problem] }',
+    by: '{}',
+  },
+  {
     point: 'Schedule',
     at: 'services/webhooks/sender.ts > send',
     replace: 'nextAttemptMs($delaysMs, $failures + 1, $random)',

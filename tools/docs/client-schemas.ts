@@ -34,6 +34,7 @@ const bodies = [
   'BatchParameters',
   'WebhookParameters',
   'WebhookChange',
+  'UploadDestinationParameters',
   'ApiKeyParameters',
   'LinkParameters',
 ]

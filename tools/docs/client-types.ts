@@ -43,22 +43,30 @@ const renderInterface = (type: ClientType, _index: number, types: readonly Clien
   return `\n${comment(description)}export interface ${name} ${base ? `extends ${base.name} ` : ''}{\n${own.join('')}}\n`
 }
 
-/** The response types from this one on are about the account, and in a file of their own: one file would be too long. */
-const firstOfAccount = 'Account'
+/** The types from this one on are about the account, and in a file of their own: one file would be too long. */
+const firstOfAccount = { requests: 'WebhookParameters', responses: 'Account' } as const
+
+/** The types before and from the first one of the account. */
+const splitTypes = (kind: keyof typeof firstOfAccount, types: readonly ClientType[]) => {
+  const at = types.findIndex(({ name }) => name === firstOfAccount[kind])
+  return [types.slice(0, at), types.slice(at)] as const
+}
 
 /** The files of the TypeScript client's types. */
 export const clientTypes = (
   openapi: string,
-): Record<'requests' | 'options' | 'responses' | 'accountResponses', string> => {
+): Record<'requests' | 'accountRequests' | 'options' | 'responses' | 'accountResponses', string> => {
   const { requests, options, responses } = clientSchemas(openapi)
   const renderText = (types: readonly ClientType[]) => types.map(renderInterface).join('')
-  const accountAt = responses.findIndex(({ name }) => name === firstOfAccount)
+  const [captureRequests, accountRequests] = splitTypes('requests', requests)
+  const [captureResponses, accountResponses] = splitTypes('responses', responses)
   return {
-    requests: intro + renderText(requests),
+    requests: `${intro}\nexport type * from './account-requests.ts'\n${renderText(captureRequests)}`,
+    accountRequests: intro + renderText(accountRequests),
     options: intro + renderText(options),
     responses:
       `${intro}import type { ${options.map(({ name }) => name).join(', ')} } from './screenshot-options.ts'\n` +
-      `\nexport type * from './account-responses.ts'\n${renderText(responses.slice(0, accountAt))}`,
-    accountResponses: intro + renderText(responses.slice(accountAt)),
+      `\nexport type * from './account-responses.ts'\n${renderText(captureResponses)}`,
+    accountResponses: intro + renderText(accountResponses),
   }
 }

@@ -24,6 +24,7 @@ const pages: Record<string, string> = {
   ...pythonClient(root),
   'clients/python/src/shutterfleet/types.py': pythonTypes(openapiText()),
   'clients/typescript/src/requests.ts': client.requests,
+  'clients/typescript/src/account-requests.ts': client.accountRequests,
   'clients/typescript/src/screenshot-options.ts': client.options,
   'clients/typescript/src/responses.ts': client.responses,
   'clients/typescript/src/account-responses.ts': client.accountResponses,

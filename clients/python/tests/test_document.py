@@ -54,6 +54,12 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "webhook_test": lambda shots: shots.webhooks.test("1"),
     "webhook_rotate_secret": lambda shots: shots.webhooks.rotate_secret("1"),
     "webhook_deliveries": lambda shots: list(shots.webhooks.deliveries("1")),
+    "upload_destination_list": lambda shots: shots.upload_destinations.list(),
+    "upload_destination_create": lambda shots: shots.upload_destinations.create(
+        name="archive", endpoint="https://x", bucket="shots", access_key_id="a", secret_access_key="b"
+    ),
+    "upload_destination_delete": lambda shots: shots.upload_destinations.delete("1"),
+    "upload_destination_test": lambda shots: shots.upload_destinations.test("1"),
     "webhook_redeliver": lambda shots: shots.webhooks.redeliver("1", "2"),
 }
 """One call of the client for each operation."""

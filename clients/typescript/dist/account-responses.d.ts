@@ -144,13 +144,13 @@ export interface WebhookWithSecret extends Webhook {
 export interface Delivery {
     /** Id of the delivery, sent as `webhook-id`; the same for all attempts. */
     id: string;
-    /** Name of the event. */
-    event: 'screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test';
+    /** Name of the event; `screenshot.upload` for the upload of the image. */
+    event: 'screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test' | 'screenshot.upload' | 'upload.test';
     /** Id of the screenshot that the event is about; null if there is none. */
     screenshot_id: string | null;
-    /** Id of the webhook; null for a delivery to the `webhook_url` of a request. */
+    /** Id of the webhook; null for a delivery to the `webhook_url` of a request, and for an upload. */
     webhook_id: string | null;
-    /** URL of the receiver, with secrets masked. */
+    /** URL of the receiver, with secrets masked; of an upload that of the bucket. */
     url: string;
     /** `failed`: no further attempt is scheduled. */
     status: 'pending' | 'delivered' | 'failed';
@@ -173,11 +173,45 @@ export interface DeliveryAttempt {
     /** Duration of the attempt in milliseconds. */
     ms: number;
     /** Reason for the failure; null if the attempt succeeded. */
-    error: 'status' | 'redirect' | 'blocked' | 'dns_failed' | 'connection_failed' | 'tls_failed' | 'timeout' | 'bad_answer' | 'expired' | null;
+    error: 'status' | 'redirect' | 'blocked' | 'dns_failed' | 'connection_failed' | 'tls_failed' | 'timeout' | 'bad_answer' | 'expired' | 'access_denied' | 'no_such_bucket' | 'image_missing' | null;
 }
 export interface QueuedDelivery {
     /** Id of the queued delivery. */
     id: string;
+}
+export interface UploadDestination {
+    /** Id of the destination. */
+    id: string;
+    /** Name, by which captures select the destination in `upload_to`. */
+    name: string;
+    /** URL of the S3-compatible store. */
+    endpoint: string;
+    /** Region that requests are signed for. */
+    region: string;
+    /** Name of the bucket. */
+    bucket: string;
+    /** Whether the bucket is in the path of the URL; otherwise it is the first label of the host. */
+    path_style: boolean;
+    /** Template that begins the key of every object. */
+    prefix: string;
+    /** Id of the access key that signs requests. */
+    access_key_id: string;
+    /** Time of creation. */
+    created_at: string;
+    last_upload?: LastUpload;
+}
+/** The latest upload to the destination, a test included. */
+export interface LastUpload {
+    /** Time at which it was queued. */
+    at: string;
+    /** `pending`: an attempt is due; `failed`: no further attempt is scheduled. */
+    status: 'pending' | 'succeeded' | 'failed';
+    /** Attempts so far. */
+    attempts: number;
+    /** HTTP status of the latest response; null if there was none. */
+    http_status: number | null;
+    /** Why the latest attempt failed; null if it succeeded. */
+    error: 'status' | 'redirect' | 'blocked' | 'dns_failed' | 'connection_failed' | 'tls_failed' | 'timeout' | 'bad_answer' | 'expired' | 'access_denied' | 'no_such_bucket' | 'image_missing' | null;
 }
 export interface SignedUrl {
     /** Link to the image, usable by anyone who has it. */

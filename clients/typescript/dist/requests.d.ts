@@ -1,3 +1,4 @@
+export type * from './account-requests.ts';
 /** Parameters of a capture: exactly one source, and any other parameters. Unknown names are rejected. */
 export interface CaptureParameters {
     /** URL of the page to capture. It must be http or https, and public. */
@@ -190,6 +191,10 @@ export interface CaptureParameters {
     cache_ttl?: number;
     /** Public https URL that is notified on completion. The request then returns immediately. */
     webhook_url?: string;
+    /** Name of an upload destination of the account, to whose bucket the image is uploaded once it is captured. */
+    upload_to?: string;
+    /** Key of the uploaded object, under the prefix of the destination, with the placeholders `{id}`, `{date}`, `{host}`, `{format}`. */
+    upload_key?: string;
     /** `image` returns the image, `json` the record. */
     response_type?: 'json' | 'image';
 }
@@ -381,45 +386,10 @@ export interface BatchParameters {
     cache_ttl?: number;
     /** Public https URL that is notified on completion. The request then returns immediately. */
     webhook_url?: string;
+    /** Name of an upload destination of the account, to whose bucket the image is uploaded once it is captured. */
+    upload_to?: string;
+    /** Key of the uploaded object, under the prefix of the destination, with the placeholders `{id}`, `{date}`, `{host}`, `{format}`. */
+    upload_key?: string;
     /** A batch always returns its record. */
     response_type?: 'json';
-}
-export interface WebhookParameters {
-    /** Public https URL of the receiver. An account has at most 20 webhooks. */
-    url: string;
-    /** Events that are sent to the webhook. */
-    events?: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[];
-    /** Free-text description. */
-    description?: string;
-    /** Whether events are sent to the webhook. */
-    active?: boolean;
-}
-/** Fields to change. Omitted fields keep their values. */
-export interface WebhookChange {
-    /** Public https URL of the receiver. An account has at most 20 webhooks. */
-    url?: string;
-    /** Events that are sent to the webhook. */
-    events?: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[];
-    /** Free-text description. */
-    description?: string;
-    /** Whether events are sent to the webhook. */
-    active?: boolean;
-}
-export interface ApiKeyParameters {
-    /** Name of the key, to recognize it. */
-    name: string;
-    /** Hosts, or `*.` and a host, from whose pages the key may be used, so that it can be embedded in them. Default: from anywhere. */
-    domains?: string[];
-    /** What the key may do: `capture` accepts captures and gets their results, `read` reads everything of the account, `manage` changes keys and webhooks, deletes and redelivers. Default: what the key that creates it may do; in the console everything. */
-    scopes?: ('capture' | 'read' | 'manage')[];
-    /** Time at which the key expires, in ISO 8601 UTC. Default: never. */
-    expires_at?: string | null;
-}
-export interface LinkParameters {
-    /** Parameters of the capture, as for a capture, without those that a link may not have. `cache_ttl` defaults to 86400. */
-    parameters: Record<string, unknown>;
-    /** Minutes for which the link is valid; 0: as long as its key is. */
-    expires_in?: number;
-    /** Whether a grey image is shown while the first capture is made. */
-    placeholder?: boolean;
 }

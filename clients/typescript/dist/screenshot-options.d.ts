@@ -106,6 +106,8 @@ export interface ScreenshotOptions {
     outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
     cache_ttl?: number;
     webhook_url?: string;
+    upload_to?: string;
+    upload_key?: string;
     response_type?: 'json' | 'image';
     /** Type of a source that is not a URL. Its text is never returned. */
     source?: 'html' | 'markdown';
@@ -222,6 +224,8 @@ export interface CompletedScreenshotOptions {
     outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
     cache_ttl?: number;
     webhook_url?: string;
+    upload_to?: string;
+    upload_key?: string;
     response_type?: 'json' | 'image';
     /** Type of a source that is not a URL. Its text is never returned. */
     source?: 'html' | 'markdown';

@@ -1,6 +1,7 @@
 import type { ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
 import { Keys } from './keys.ts';
 import { Members } from './members.ts';
+import { UploadDestinations } from './upload-destinations.ts';
 import { Webhooks } from './webhooks.ts';
 import type { BatchParameters } from './requests.ts';
 import type { Account, ActivityEntry, Batch, Delivery, Screenshot, SignedUrl, TargetLists, Usage, QueuedDelivery } from './responses.ts';
@@ -16,6 +17,7 @@ export type * from './responses.ts';
 export declare class Shutterfleet {
     #private;
     readonly webhooks: Webhooks;
+    readonly uploadDestinations: UploadDestinations;
     readonly keys: Keys;
     readonly members: Members;
     /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */

@@ -3,6 +3,7 @@ import { ShutterfleetError } from './shutterfleet-error.js';
 import { createTransport, queryOf } from './transport.js';
 import { Keys } from './keys.js';
 import { Members } from './members.js';
+import { UploadDestinations } from './upload-destinations.js';
 import { Webhooks } from './webhooks.js';
 export { ShutterfleetError } from './shutterfleet-error.js';
 export { renderLink } from './render-link.js';
@@ -29,6 +30,7 @@ const imageOf = async (response, id) => ({
 export class Shutterfleet {
     #transport;
     webhooks;
+    uploadDestinations;
     keys;
     members;
     /** Throws `TypeError` if `baseUrl` is not an http or https URL, or `apiKey` is missing. */
@@ -40,6 +42,7 @@ export class Shutterfleet {
             throw new TypeError('apiKey is missing');
         this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs });
         this.webhooks = new Webhooks(this.#transport);
+        this.uploadDestinations = new UploadDestinations(this.#transport);
         this.keys = new Keys(this.#transport);
         this.members = new Members(this.#transport);
     }

@@ -9,6 +9,8 @@ export type LinkCaptureParameters = Omit<
   | 'session_storage'
   | 'proxy'
   | 'webhook_url'
+  | 'upload_to'
+  | 'upload_key'
   | 'response_type'
   | 'outputs'
   | 'renditions'

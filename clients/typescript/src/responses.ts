@@ -15,6 +15,7 @@ export interface Screenshot {
   status: 'pending' | 'processing' | 'completed' | 'failed'
   /** Id of the batch, if the screenshot belongs to one. */
   batch_id?: string
+  upload?: ScreenshotUpload
   /** Start time of the latest attempt. */
   started_at?: string
   /** Duration of each stage of the attempt, in milliseconds. `queue` is the wait between the request and the worker, `commit` the time between the result and the record; `total` is the time in the worker, from `open` to `store`. */
@@ -49,6 +50,22 @@ export interface Screenshot {
   /** URL of the page after all redirects, with its password masked. */
   final_url?: string
   error?: CaptureError
+}
+
+/** Upload of the image, if requested with `upload_to`. It never changes the result of the capture. */
+export interface ScreenshotUpload {
+  /** `pending` until the image is uploaded or given up; `failed`: no further attempt is scheduled. */
+  status: 'pending' | 'succeeded' | 'failed'
+  /** Name of the bucket; null until the capture is completed. */
+  bucket: string | null
+  /** Key of the object; null until the capture is completed. */
+  key: string | null
+  /** Attempts so far. */
+  attempts: number
+  /** HTTP status of the latest response; null if there was none. */
+  http_status: number | null
+  /** Why the latest attempt failed, or `destination_deleted`; null if it succeeded, or there was none. */
+  error: 'status' | 'redirect' | 'blocked' | 'dns_failed' | 'connection_failed' | 'tls_failed' | 'timeout' | 'bad_answer' | 'expired' | 'access_denied' | 'no_such_bucket' | 'image_missing' | 'destination_deleted' | null
 }
 
 export interface Warning {
@@ -152,6 +169,7 @@ export interface EndedScreenshot {
   target_status?: number
   /** URL of the page after all redirects, with its password masked. */
   final_url?: string
+  upload?: ScreenshotUpload
   error?: CaptureError
 }
 

@@ -17,6 +17,7 @@ import type {
 } from './options.ts'
 import { Keys } from './keys.ts'
 import { Members } from './members.ts'
+import { UploadDestinations } from './upload-destinations.ts'
 import { Webhooks } from './webhooks.ts'
 import type { BatchParameters } from './requests.ts'
 import type {
@@ -69,6 +70,7 @@ const imageOf = async (response: Response, id: string): Promise<Image> => ({
 export class Shutterfleet {
   readonly #transport: Transport
   readonly webhooks: Webhooks
+  readonly uploadDestinations: UploadDestinations
   readonly keys: Keys
   readonly members: Members
 
@@ -87,6 +89,7 @@ export class Shutterfleet {
     if (!apiKey) throw new TypeError('apiKey is missing')
     this.#transport = createTransport({ baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs })
     this.webhooks = new Webhooks(this.#transport)
+    this.uploadDestinations = new UploadDestinations(this.#transport)
     this.keys = new Keys(this.#transport)
     this.members = new Members(this.#transport)
   }

@@ -2,11 +2,13 @@ import { formatCount, formatCounted } from './format.ts'
 import { captureTexts } from './capture-texts.ts'
 import { operatorTexts } from './operator-texts.ts'
 import { usageTexts } from './usage-texts.ts'
+import { uploadTexts } from './upload-texts.ts'
 
 /** Every text of the console, by view. Messages of the API and descriptions of parameters come from the server. */
 export const texts = {
   product: 'Shutterfleet',
   operator: operatorTexts,
+  uploads: uploadTexts,
   shell: {
     skip: 'Skip to content',
     navigation: 'Main',
@@ -273,6 +275,9 @@ export const texts = {
       timeout: 'Timeout',
       bad_answer: 'Invalid response',
       expired: 'Expired',
+      access_denied: 'Access denied',
+      no_such_bucket: 'No such bucket',
+      image_missing: 'Picture removed',
     },
     nextAttempt: 'Next attempt',
     redeliver: 'Send again',

@@ -93,15 +93,17 @@ const acceptPrepared = async (
   request: ValidRequest<ParsedBatch>,
   {
     targets,
-    isCounted: counted,
+    isCounted,
     traceparent,
   }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
 ) => {
   const { parsed } = request
-  const unavailable = parsed.captures[0].unavailable ?? batchErrors(targets, parsed)
+  const [first] = parsed.captures
+  const unavailable = first.unavailable ?? batchErrors(targets, parsed)
   const members = await prepareAll(context, parsed, targets)
   const common = commonOf(members, request)
-  await refuseUnavailable(context, { ...members[0], ...common }, unavailable, counted)
+  const capture = { ...members[0], ...common }
+  const counted = await refuseUnavailable(context, capture, { ...first, unavailable }, isCounted)
   const id = randomUUIDv7()
   const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
   const batch = { id, ...common, traceparent, members: sealedMembers }

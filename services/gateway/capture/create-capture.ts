@@ -7,6 +7,8 @@ import type { Context } from '#gateway/context/context.ts'
 import { acceptCapture, type Accepted, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
 import { findRecord } from '#gateway/db/captures.ts'
 import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
+import { hasDestination } from '#gateway/db/upload-destinations.ts'
+import type { ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import { StaleTargets, targetErrors, withAccountTargets } from './account-targets.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
@@ -31,6 +33,8 @@ export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'op
   readonly isReplay: boolean
 }
 
+const noDestination = 'must be the name of an upload destination of the account'
+
 type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCaptures'>
 
 /** What creating captures uses. */
@@ -48,16 +52,23 @@ export const acceptedOutcome = <Outcome extends AcceptOutcome>(
   return outcome as Extract<Outcome, { ok: true }>
 }
 
-/** Throws `VALIDATION_ERROR` if options are unavailable in this installation or for the account, unless the plan's features or an earlier check refuse them. */
+/**
+ * Throws `VALIDATION_ERROR` if options are unavailable in this installation or for the account, or the account has no such upload
+ * destination, unless the plan's features or an earlier check refuse them. Returns whether the request is counted now.
+ */
 export const refuseUnavailable = async (
   { database, records, windowCaptures: windowSize }: Accepting,
   capture: NewCapture,
-  unavailable: FieldErrors | undefined,
+  { unavailable, options: { upload_to: destination } }: Pick<ParsedCapture, 'unavailable' | 'options'>,
   counted: boolean,
-): Promise<void> => {
-  if (!unavailable) return
+): Promise<boolean> => {
+  if (!unavailable && destination === undefined) return counted
   const outcome = await acceptCapture(database, records.seal(capture), { windowSize, counted, checkOnly: true })
-  throw new RequestError(validationError(unavailable), { caller: acceptedOutcome(outcome, capture).caller })
+  const { caller } = acceptedOutcome(outcome, capture)
+  const isKnown = destination === undefined || (await hasDestination(database, caller.accountId, destination))
+  const errors: FieldErrors = { ...unavailable, ...(!isKnown && { upload_to: [noDestination] }) }
+  if (Object.keys(errors).length > 0) throw new RequestError(validationError(errors), { caller })
+  return true
 }
 
 /** If the database is unavailable, the error contains the capture's id, because it may have been accepted. */
@@ -91,8 +102,8 @@ export const createCapture = (
     const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {
       const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
       const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)
-      await refuseUnavailable(deps, prepared, unavailable, isCounted)
-      return { capture: prepared, ...(await accept(deps, prepared, isCounted)) }
+      const counted = await refuseUnavailable(deps, prepared, { ...parsed, unavailable }, isCounted)
+      return { capture: prepared, ...(await accept(deps, prepared, counted)) }
     })
     const { caller, createdAt, admitted, shared, replayOf } = accepted
     deps.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })

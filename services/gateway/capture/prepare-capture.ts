@@ -41,10 +41,11 @@ const sorted = (value: unknown): unknown => {
 
 /**
  * The cache key of a capture before hashing: captures with the same text may share a result. Contains the effective options
- * in a fixed order with the URL normalised, without those that only concern caching, notification, response and download.
+ * in a fixed order with the URL normalised, without those that only concern caching, notification, upload, response and download.
  */
 export const cacheKeyText = (options: CaptureOptions): string => {
-  const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, filename: _name, url, ...rest } = options
+  const { cache_ttl: _ttl, webhook_url: _webhook, response_type: _response, filename: _name, ...others } = options
+  const { upload_to: _destination, upload_key: _key, url, ...rest } = others
   const address = url === undefined ? {} : { url: URL.parse(url)?.href ?? url }
   return JSON.stringify(sorted({ ...rest, ...address }))
 }
@@ -52,9 +53,9 @@ export const cacheKeyText = (options: CaptureOptions): string => {
 /** The key under which captures share a result. */
 export const cacheKeyOf = (options: CaptureOptions): Buffer => sha256(cacheKeyText(options)).digest()
 
-/** The options for the worker: without the webhook's URL. */
+/** The options for the worker: without the webhook's URL and the upload. */
 const workedOn = (options: CaptureOptions): CaptureOptions => {
-  const { webhook_url: _, ...rest } = options
+  const { webhook_url: _webhook, upload_to: _destination, upload_key: _key, ...rest } = options
   return rest
 }
 

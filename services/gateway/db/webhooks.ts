@@ -20,8 +20,11 @@ const previousHours = 24
 const columns = `id, url, events, description, active, iso_time(created_at) as created_at,
   iso_time(last_delivery_at) as last_delivery_at`
 
-/** With a `lock` clause, no other transaction creates a webhook of the account until this one ends. */
-const requireFeature = async (sql: Sql, accountId: string, lock = '') => {
+/**
+ * Throws `FEATURE_NOT_AVAILABLE` unless the account's plan includes webhooks, and with them uploads. With a `lock` clause, no other
+ * transaction creates a webhook or destination of the account until this one ends.
+ */
+export const requireFeature = async (sql: Sql, accountId: string, lock = ''): Promise<void> => {
   const statement = `select 'webhooks' = any (p.features) as allowed
     from account a join plan p on p.slug = a.plan where a.id = $1 ${lock}`
   const { allowed } = onlyRow(await sql.query<{ allowed: boolean }>(statement, [accountId]))

@@ -9,6 +9,7 @@ const ttlDefaultSeconds = 86_400
 const ttlMinSeconds = 60
 
 const credentials = 'is not allowed in a link, which anyone who sees it can read'
+const writes = 'is not allowed in a link, which anyone who sees it can repeat'
 const notAnImage = 'is not allowed in a link, which returns the image alone'
 
 /** Parameters that a link may not have, with the reason. */
@@ -19,6 +20,8 @@ export const refusedInLinks: Partial<Record<ParameterName, string>> = {
   session_storage: credentials,
   proxy: credentials,
   webhook_url: credentials,
+  upload_to: writes,
+  upload_key: writes,
   response_type: notAnImage,
   outputs: notAnImage,
   renditions: notAnImage,

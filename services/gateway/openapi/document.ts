@@ -16,6 +16,7 @@ import { eventBodies } from '#gateway/records/event.ts'
 import { activityEntry } from '#gateway/records/activity.ts'
 import { apiKey, apiKeyList, apiKeyWithSecretAnswer } from '#gateway/records/key.ts'
 import { memberAnswer, memberList, memberRecord, signInLinkAnswer } from '#gateway/records/member.ts'
+import { uploadSchemas } from '#gateway/records/upload-destination.ts'
 import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
 import { eventDocs } from './events.ts'
 import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
@@ -38,6 +39,7 @@ const tags = [
   { name: 'Links', description: 'Links that capture on demand, for `<img>`, e-mail and Open Graph tags.' },
   { name: 'Members', description: 'The people who sign in to the console of the account.' },
   { name: 'Webhooks', description: 'Get notified of events, and inspect the deliveries.' },
+  { name: 'Uploads', description: 'Upload images to buckets of the account.' },
   { name: 'Events', description: 'The requests that webhooks receive.' },
   { name: 'Reference', description: 'The OpenAPI document and the reference page.' },
 ]
@@ -148,6 +150,7 @@ const shared: readonly Schema[] = [
   delivery,
   deliveryPage,
   queuedDeliveryAnswer,
+  ...uploadSchemas,
 ]
 
 const answerComponents = (operations: readonly Contract[]): readonly Schema[] =>

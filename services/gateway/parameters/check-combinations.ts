@@ -6,6 +6,7 @@ import {
   withDefaults,
 } from '#shared/capture/options.ts'
 import { pageSideRange, pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
+import { keyTemplateProblem } from '#shared/capture/upload-key.ts'
 import { checkActions } from './check-actions.ts'
 import type { Report } from '#shared/capture/validation-errors.ts'
 
@@ -85,6 +86,12 @@ const checkRenditions = (options: CaptureParameters, report: Report): void => {
   }
 }
 
+const checkUpload = ({ upload_to: to, upload_key: key }: CaptureParameters, report: Report): void => {
+  if (key === undefined) return
+  const problem = to === undefined ? 'needs upload_to' : keyTemplateProblem(key)
+  if (problem !== undefined) report('upload_key', problem)
+}
+
 /** Checks what the schema cannot: names, and parameters that depend on others. `options` contains those with a valid form. */
 export const checkCombinations = (options: CaptureParameters, report: Report): void => {
   const { format = 'png', timezone, locale } = options
@@ -100,6 +107,7 @@ export const checkCombinations = (options: CaptureParameters, report: Report): v
   if (timezone !== undefined && !isTimeZone(timezone)) {
     report('timezone', 'must be an IANA time zone such as Europe/Paris')
   }
+  checkUpload(options, report)
   checkPdfLengths(options, report)
   checkActions(options, report)
   checkRenditions(options, report)

@@ -3,6 +3,8 @@ import { stages } from '#shared/capture/stages.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
+import { failures } from '#shared/errors/delivery-failures.ts'
+import { uploadStatuses } from './upload-destination.ts'
 import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import {
   component,
@@ -49,6 +51,31 @@ const attemptFields: Fields = {
     additionalProperties: false,
   }),
 }
+
+const uploadErrors = [...failures, 'destination_deleted'] as const
+
+/** The upload of an image to the bucket of a destination. */
+const screenshotUpload = component(
+  'ScreenshotUpload',
+  {
+    status: enumSchema(
+      uploadStatuses,
+      '`pending` until the image is uploaded or given up; `failed`: no further attempt is scheduled.',
+    ),
+    bucket: orNull(text('Name of the bucket; null until the capture is completed.')),
+    key: orNull(text('Key of the object; null until the capture is completed.')),
+    attempts: count('Attempts so far.'),
+    http_status: orNull(count('HTTP status of the latest response; null if there was none.')),
+    error: typed<(typeof uploadErrors)[number] | null>({
+      type: ['string', 'null'],
+      enum: [...uploadErrors, null],
+      description: 'Why the latest attempt failed, or `destination_deleted`; null if it succeeded, or there was none.',
+    }),
+  },
+  'Upload of the image, if requested with `upload_to`. It never changes the result of the capture.',
+)
+
+const uploadField: Fields = { upload: screenshotUpload }
 
 const warning = component('Warning', {
   code: text(
@@ -131,17 +158,17 @@ const captureError = component('CaptureError', {
 
 /** Fields of a capture's record in each state. */
 export const fieldsByStatus: Readonly<Record<Status, Fields>> = {
-  pending: { ...commonFields(options), ...statusField('pending'), ...optional(batchFields) },
+  pending: { ...commonFields(options), ...statusField('pending'), ...optional({ ...batchFields, ...uploadField }) },
   processing: {
     ...commonFields(options),
     ...statusField('processing'),
-    ...optional({ ...batchFields, ...attemptFields }),
+    ...optional({ ...batchFields, ...attemptFields, ...uploadField }),
   },
   completed: {
     ...commonFields(completedOptions),
     ...statusField('completed'),
     ...imageFields,
-    ...optional({ ...batchFields, ...attemptFields, ...optionalImageFields }),
+    ...optional({ ...batchFields, ...attemptFields, ...optionalImageFields, ...uploadField }),
   },
   failed: {
     ...commonFields(options),
@@ -190,6 +217,7 @@ export const recordSchemas = [
   warning,
   pageMetadata,
   captureError,
+  screenshotUpload,
   storedOutput,
   storedRendition,
   ...Object.values(byStatus),

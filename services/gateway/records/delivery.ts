@@ -17,6 +17,9 @@ import { inEnvelope, perPageMax } from './envelope.ts'
 import { exampleIds, exampleTimes } from './example-values.ts'
 import { webhookEvents } from './webhook.ts'
 
+/** What a delivery is about: events of webhooks, and uploads. */
+const deliveryEvents = [...webhookEvents, 'screenshot.upload', 'upload.test'] as const
+
 /** Maximum attempts listed per delivery, the latest ones. */
 export const attemptsMax = 100
 
@@ -37,14 +40,21 @@ export const deliveryAttempt = component('DeliveryAttempt', {
 /** A delivery in responses. */
 export const delivery = component('Delivery', {
   id: id('Id of the delivery, sent as `webhook-id`; the same for all attempts.', exampleIds.delivery),
-  event: enumSchema(webhookEvents, 'Name of the event.', { example: 'screenshot.completed' }),
+  event: enumSchema(deliveryEvents, 'Name of the event; `screenshot.upload` for the upload of the image.', {
+    example: 'screenshot.completed',
+  }),
   screenshot_id: orNull(
     id('Id of the screenshot that the event is about; null if there is none.', exampleIds.screenshot),
   ),
   webhook_id: orNull(
-    id('Id of the webhook; null for a delivery to the `webhook_url` of a request.', exampleIds.webhook),
+    id(
+      'Id of the webhook; null for a delivery to the `webhook_url` of a request, and for an upload.',
+      exampleIds.webhook,
+    ),
   ),
-  url: text('URL of the receiver, with secrets masked.', { example: 'https://hooks.example.com/shots' }),
+  url: text('URL of the receiver, with secrets masked; of an upload that of the bucket.', {
+    example: 'https://hooks.example.com/shots',
+  }),
   status: enumSchema(['pending', 'delivered', 'failed'], '`failed`: no further attempt is scheduled.', {
     example: 'delivered',
   }),

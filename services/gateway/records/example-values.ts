@@ -6,6 +6,7 @@ export const exampleIds = {
   key: '5e8f3a52-7c1d-4b6e-8a90-1d2c3b4a5f60',
   member: '2f1e0d9c-8b7a-4695-8413-a2b3c4d5e6f7',
   webhook: '9b2d7a54-64c8-4c1f-8f3f-2f5a3c6f6f10',
+  destination: '4c0b9e1d-2a37-4f58-9d61-7e8f90a1b2c3',
   delivery: 'c0ffee00-1234-4abc-9def-0123456789ab',
 } as const
 

@@ -38,6 +38,7 @@ export const featureOfParameter: Partial<Record<ParameterName, Feature>> = {
   block_chats: 'block_chats',
   html: 'html',
   webhook_url: 'webhooks',
+  upload_to: 'webhooks',
   headers: 'headers',
   cookies: 'cookies',
   local_storage: 'cookies',

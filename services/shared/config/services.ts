@@ -61,7 +61,7 @@ export const services = {
   },
   webhooks: {
     program: 'webhooks/main',
-    settings: [databaseSettings, trustSettings, webhookSettings],
+    settings: [databaseSettings, storageSettings, trustSettings, webhookSettings],
     needs: ['database', 'webhook-egress'],
     sendsSpans: true,
     stopTurn: 3,

@@ -3,6 +3,7 @@ import type { Lane, Pool } from '#shared/capture/lane.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import type { Failure } from '#shared/errors/delivery-failures.ts'
 import type { Sql } from './connection.ts'
 
 /** A stored capture. Fields that its status has not reached are null; times are ISO 8601 UTC with microseconds. */
@@ -36,7 +37,26 @@ export type FoundCapture = {
   /** Stored behind the image. */
   readonly files: readonly CapturedFile[] | null
   readonly error: { readonly code: CaptureErrorCode; readonly message: string } | null
+  /** Null before it is queued, and once its destination was deleted before it ended. */
+  readonly upload: FoundUpload | null
 }
+
+/** The upload of a capture's image. */
+type FoundUpload = {
+  readonly state: 'pending' | 'delivered' | 'failed'
+  readonly bucket: string
+  readonly prefix: string
+  readonly attempts: number
+  /** Of the latest attempt. */
+  readonly httpStatus: number | null
+  readonly error: Failure | null
+}
+
+const uploadColumn = `case when options ->> 'upload_to' is not null then (
+    select json_build_object('state', d.state, 'bucket', d.subject ->> 'bucket', 'prefix', d.subject ->> 'prefix',
+                             'attempts', d.attempts, 'httpStatus', a.status, 'error', a.error)
+      from webhook_delivery d left join webhook_attempt a on a.delivery_id = d.id and a.number = d.attempts
+     where d.capture_id = capture.id and d.upload_destination_id is not null limit 1) end as upload`
 
 /** Selects a `FoundCapture` from the table `capture`. Each column has the same form in JSON: lists come as JSON. */
 export const captureColumns = `id, account_id as "accountId", status, url, options, cached, batch_id as "batchId", iso_time(created_at) as "createdAt",
@@ -44,7 +64,8 @@ export const captureColumns = `id, account_id as "accountId", status, url, optio
   iso_time(expires_at) as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
   mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
   final_url as "finalUrl", warnings, timings, metadata, files,
-  case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error`
+  case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error,
+  ${uploadColumn}`
 
 const find = `select ${captureColumns} from capture where id = $1 and account_id = $2`
 

@@ -1,6 +1,7 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
 import { type CapturedFile, isRendition, kindOfFile } from '#shared/capture/files.ts'
 import { ignoredOptions } from '#shared/capture/ignored-options.ts'
+import { renderCaptureKey } from '#shared/capture/upload-key.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { FoundCapture } from './find-capture.ts'
@@ -63,9 +64,27 @@ export const toRecord = (capture: FoundCapture, publicUrl: string): Record<strin
       expires_at: capture.expiresAt,
       timings: capture.timings,
       error: capture.error,
+      upload: status === 'failed' ? null : uploadFields(capture),
     }),
     ...(completed && present(imageFields(capture, publicUrl))),
   }
+}
+
+/** States of an upload in records. */
+const uploadStatus = { pending: 'pending', delivered: 'succeeded', failed: 'failed' } as const
+
+/** The upload of a capture; null if none was requested. */
+const uploadFields = (capture: FoundCapture) => {
+  const { upload, status, options } = capture
+  if (options['upload_to'] === undefined) return null
+  if (upload === null) {
+    const isLost = status === 'completed'
+    const error = isLost ? 'destination_deleted' : null
+    return { status: isLost ? 'failed' : 'pending', bucket: null, key: null, attempts: 0, http_status: null, error }
+  }
+  const { state, bucket, prefix, attempts, httpStatus, error } = upload
+  const key = renderCaptureKey(prefix, capture)
+  return { status: uploadStatus[state], bucket, key, attempts, http_status: httpStatus, error }
 }
 
 /** In the contract's order, which the database does not keep. */

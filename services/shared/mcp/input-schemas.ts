@@ -20,7 +20,14 @@ const schemaOf = (names: readonly ParameterName[]): Tool['inputSchema'] => ({
 const namesIn = (...groups: readonly object[]) => groups.flatMap((group) => Object.keys(group) as ParameterName[])
 
 /** The call itself returns the result, and files have a tool of their own. */
-const unused: readonly ParameterName[] = ['webhook_url', 'response_type', 'outputs', 'renditions']
+const unused: readonly ParameterName[] = [
+  'webhook_url',
+  'upload_to',
+  'upload_key',
+  'response_type',
+  'outputs',
+  'renditions',
+]
 
 /** Parameters of a picture. */
 export const pictureSchema = schemaOf(namesIn(captureParameters.properties).filter((name) => !unused.includes(name)))

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { deriveDayKey, signatureScope, signCanonical } from './sign-request.ts'
 
 type PutTarget = {
   readonly endPoint: string
@@ -9,12 +9,6 @@ type PutTarget = {
   readonly region: string
   readonly bucket: string
 }
-
-const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
-
-/** The key that signs on one day (`YYYYMMDD`). */
-const dayKey = ({ secretKey, region }: PutTarget, day: string): Buffer =>
-  [region, 's3', 'aws4_request'].reduce((key, part) => hmac(key, part), hmac(`AWS4${secretKey}`, day))
 
 /** The host as clients send it: without the scheme's default port. */
 const hostHeader = ({ endPoint, port, useSSL }: PutTarget) =>
@@ -36,14 +30,12 @@ export const createPutSigner = (
   const { accessKey, region, bucket, useSSL } = target
   const host = hostHeader(target)
   let signer: { day: string; key: Buffer } | undefined
-  const deriveDayKey = (day: string) => {
-    if (signer?.day !== day) signer = { day, key: dayKey(target, day) }
+  const dayKey = (day: string) => {
+    if (signer?.day !== day) signer = { day, key: deriveDayKey({ secret: target.secretKey, region }, day) }
     return signer.key
   }
   return (objectKey, { at, lifetimeSeconds }) => {
-    const time = at.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-    const day = time.slice(0, 8)
-    const scope = `${day}/${region}/s3/aws4_request`
+    const { time, day, scope } = signatureScope(at, region)
     const path = `/${bucket}/${objectKey}`
     const query = [
       'X-Amz-Algorithm=AWS4-HMAC-SHA256',
@@ -52,11 +44,8 @@ export const createPutSigner = (
       `X-Amz-Expires=${lifetimeSeconds}`,
       'X-Amz-SignedHeaders=host%3Bif-none-match',
     ].join('&')
-    const request = ['PUT', path, query, `host:${host}`, onlyNew, '', 'host;if-none-match', 'UNSIGNED-PAYLOAD'].join(
-      '\n',
-    )
-    const digest = createHash('sha256').update(request).digest('hex')
-    const signature = hmac(deriveDayKey(day), ['AWS4-HMAC-SHA256', time, scope, digest].join('\n')).toString('hex')
+    const request = ['PUT', path, query, `host:${host}`, onlyNew, '', 'host;if-none-match', 'UNSIGNED-PAYLOAD']
+    const signature = signCanonical(dayKey(day), { time, scope }, request)
     return `${useSSL ? 'https' : 'http'}://${host}${path}?${query}&X-Amz-Signature=${signature}`
   }
 }

@@ -23,7 +23,7 @@ export type TakenDelivery = Held & {
   readonly webhookId: string | null
   readonly url: string
   readonly event: string
-  /** `data` of an event that is not about a capture. */
+  /** `data` of an event that is not about a capture; `bucket` and `prefix` of an upload. */
   readonly eventData: Readonly<Record<string, unknown>> | null
   /** What another sender sent, or may have sent; null if nothing was sent yet. */
   readonly body: string | null
@@ -33,12 +33,27 @@ export type TakenDelivery = Held & {
   readonly takenAt: string
   /** Failed attempts since it was queued or its redelivery was requested. */
   readonly failures: number
-  /** The secret that signs it; null for a URL that a request named. */
+  /** The secret that signs it; null for a URL that a request named, and if the webhook or the destination was deleted. */
   readonly sealedSecret: Buffer | null
   /** The secret before a rotation, while it is still in use. */
   readonly sealedPreviousSecret: Buffer | null
   /** W3C trace context of the capture's request. */
   readonly traceparent: string | null
+  /** Set if it is an upload instead of a request to a webhook. */
+  readonly destinationId: string | null
+  /** Null if it was deleted. */
+  readonly destination: { readonly accessKeyId: string; readonly region: string } | null
+  /** What to upload; null for a test. */
+  readonly image: StoredImage | null
+}
+
+/** The image of a capture in the object store: the first `bytes` bytes of its object, all of it if `alone`. */
+export type StoredImage = {
+  readonly objectKey: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly mediaType: string
+  readonly alone: boolean
 }
 
 const take = readStatement(import.meta.dirname, 'sql/take-due.sql')

@@ -25,7 +25,9 @@ const metricTable = {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45],
   },
   webhook_deliveries_failed_total: { counter: 'Deliveries whose attempts all failed, or that waited too long' },
-  webhook_not_tried_total: { counter: 'Attempts that were postponed because the egress filter was unreachable' },
+  webhook_not_tried_total: {
+    counter: 'Attempts that were postponed because the egress filter or the object store was unreachable',
+  },
   webhook_in_flight: { gauge: 'Deliveries that are being tried' },
   webhook_turn_failures_total: { counter: 'Turns of the sender that failed' },
 } as const satisfies MetricTable
@@ -41,10 +43,10 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       if (givenUp) metric.webhook_deliveries_failed_total.inc()
       log.debug({ delivery: id, event, outcome: failure ?? 'delivered', status, ms, givenUp }, 'attempted')
     },
-    /** The egress filter was unreachable: deliveries wait, and no attempt is counted. */
+    /** The egress filter, or the object store of an upload, was unreachable: deliveries wait, and no attempt is counted. */
     unattempted: (deliveries: number) => {
       metric.webhook_not_tried_total.inc(deliveries)
-      log.warn({ deliveries }, 'egress unreachable, deliveries wait')
+      log.warn({ deliveries }, 'egress or object store unreachable, deliveries wait')
     },
     /** PostgreSQL rejected the result of one attempt, which is retried in every round. */
     unrecordable: (error: AppError) => log.error({ err: error }, 'result of a delivery cannot be stored, retrying'),

@@ -32,6 +32,8 @@ from .types import (
     Screenshot,
     SignedUrl,
     TargetLists,
+    UploadDestination,
+    UploadDestinationParameters,
     Usage,
     Webhook,
     WebhookChange,
@@ -203,6 +205,29 @@ class AsyncWebhooks:
         return queued
 
 
+class AsyncUploadDestinations:
+    """The upload destinations of the account."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def list(self) -> list[UploadDestination]:
+        destinations: list[UploadDestination] = await self._transport.data("GET", "/upload-destinations")
+        return destinations
+
+    async def create(self, **fields: Unpack[UploadDestinationParameters]) -> UploadDestination:
+        destination: UploadDestination = await self._transport.data("POST", "/upload-destinations", fields)
+        return destination
+
+    async def delete(self, id: str) -> None:
+        await self._transport.run(self._transport.operations.send(Request("DELETE", at("upload-destinations", id))))
+
+    async def test(self, id: str) -> QueuedDelivery:
+        """Uploads a small text, and deletes it; `last_upload` of the destination shows the result."""
+        queued: QueuedDelivery = await self._transport.data("POST", at("upload-destinations", id, "test"))
+        return queued
+
+
 class AsyncShutterfleet:
     """A client of one account, to be closed, or used as a context manager.
 
@@ -241,6 +266,7 @@ class AsyncShutterfleet:
         self._run = self._transport.run
         self._operations = self._transport.operations
         self.webhooks = AsyncWebhooks(self._transport)
+        self.upload_destinations = AsyncUploadDestinations(self._transport)
         self.keys = AsyncKeys(self._transport)
         self.members = AsyncMembers(self._transport)
 

@@ -32,6 +32,8 @@ from .types import (
     Screenshot,
     SignedUrl,
     TargetLists,
+    UploadDestination,
+    UploadDestinationParameters,
     Usage,
     Webhook,
     WebhookChange,
@@ -203,6 +205,29 @@ class Webhooks:
         return queued
 
 
+class UploadDestinations:
+    """The upload destinations of the account."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> list[UploadDestination]:
+        destinations: list[UploadDestination] = self._transport.data("GET", "/upload-destinations")
+        return destinations
+
+    def create(self, **fields: Unpack[UploadDestinationParameters]) -> UploadDestination:
+        destination: UploadDestination = self._transport.data("POST", "/upload-destinations", fields)
+        return destination
+
+    def delete(self, id: str) -> None:
+        self._transport.run(self._transport.operations.send(Request("DELETE", at("upload-destinations", id))))
+
+    def test(self, id: str) -> QueuedDelivery:
+        """Uploads a small text, and deletes it; `last_upload` of the destination shows the result."""
+        queued: QueuedDelivery = self._transport.data("POST", at("upload-destinations", id, "test"))
+        return queued
+
+
 class Shutterfleet:
     """A client of one account, to be closed, or used as a context manager.
 
@@ -241,6 +266,7 @@ class Shutterfleet:
         self._run = self._transport.run
         self._operations = self._transport.operations
         self.webhooks = Webhooks(self._transport)
+        self.upload_destinations = UploadDestinations(self._transport)
         self.keys = Keys(self._transport)
         self.members = Members(self._transport)
 

@@ -206,6 +206,10 @@ class CaptureParameters(TypedDict):
     """Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free."""
     webhook_url: NotRequired[str]
     """Public https URL that is notified on completion. The request then returns immediately."""
+    upload_to: NotRequired[str]
+    """Name of an upload destination of the account, to whose bucket the image is uploaded once it is captured."""
+    upload_key: NotRequired[str]
+    """Key of the uploaded object, under the prefix of the destination, with the placeholders `{id}`, `{date}`, `{host}`, `{format}`."""
     response_type: NotRequired[Literal["json", "image"]]
     """`image` returns the image, `json` the record."""
 
@@ -370,6 +374,10 @@ class BatchParameters(TypedDict):
     """Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free."""
     webhook_url: NotRequired[str]
     """Public https URL that is notified on completion. The request then returns immediately."""
+    upload_to: NotRequired[str]
+    """Name of an upload destination of the account, to whose bucket the image is uploaded once it is captured."""
+    upload_key: NotRequired[str]
+    """Key of the uploaded object, under the prefix of the destination, with the placeholders `{id}`, `{date}`, `{host}`, `{format}`."""
     response_type: NotRequired[Literal["json"]]
     """A batch always returns its record."""
 
@@ -395,6 +403,25 @@ class WebhookChange(TypedDict):
     """Free-text description."""
     active: NotRequired[bool]
     """Whether events are sent to the webhook."""
+
+
+class UploadDestinationParameters(TypedDict):
+    name: str
+    """Name, by which captures select the destination in `upload_to`."""
+    endpoint: str
+    """Public https URL of the S3-compatible store, without a path."""
+    region: NotRequired[str]
+    """Region that requests are signed for."""
+    bucket: str
+    """Name of the bucket, which must exist."""
+    path_style: NotRequired[bool]
+    """Whether the bucket is in the path of the URL; otherwise it is the first label of the host."""
+    prefix: NotRequired[str]
+    """Template that begins the key of every object, with the placeholders of `upload_key`."""
+    access_key_id: str
+    """Id of the access key that signs requests."""
+    secret_access_key: str
+    """Secret of the access key. Stored sealed, and never returned."""
 
 
 class ApiKeyParameters(TypedDict):
@@ -497,6 +524,8 @@ class ScreenshotOptions(TypedDict):
     outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml"]]]
     cache_ttl: NotRequired[int]
     webhook_url: NotRequired[str]
+    upload_to: NotRequired[str]
+    upload_key: NotRequired[str]
     response_type: NotRequired[Literal["json", "image"]]
     source: NotRequired[Literal["html", "markdown"]]
     """Type of a source that is not a URL. Its text is never returned."""
@@ -586,6 +615,8 @@ class CompletedScreenshotOptions(TypedDict):
     outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml"]]]
     cache_ttl: NotRequired[int]
     webhook_url: NotRequired[str]
+    upload_to: NotRequired[str]
+    upload_key: NotRequired[str]
     response_type: NotRequired[Literal["json", "image"]]
     source: NotRequired[Literal["html", "markdown"]]
     """Type of a source that is not a URL. Its text is never returned."""
@@ -622,6 +653,7 @@ class Screenshot(TypedDict):
     status: Literal["pending"] | Literal["processing"] | Literal["completed"] | Literal["failed"]
     batch_id: NotRequired[str]
     """Id of the batch, if the screenshot belongs to one."""
+    upload: NotRequired[ScreenshotUpload]
     started_at: NotRequired[str]
     """Start time of the latest attempt."""
     timings: NotRequired[Timings]
@@ -656,6 +688,22 @@ class Screenshot(TypedDict):
     final_url: NotRequired[str]
     """URL of the page after all redirects, with its password masked."""
     error: NotRequired[CaptureError]
+
+
+class ScreenshotUpload(TypedDict):
+    """Upload of the image, if requested with `upload_to`. It never changes the result of the capture."""
+    status: Literal["pending", "succeeded", "failed"]
+    """`pending` until the image is uploaded or given up; `failed`: no further attempt is scheduled."""
+    bucket: str | None
+    """Name of the bucket; null until the capture is completed."""
+    key: str | None
+    """Key of the object; null until the capture is completed."""
+    attempts: int
+    """Attempts so far."""
+    http_status: int | None
+    """HTTP status of the latest response; null if there was none."""
+    error: Literal["status", "redirect", "blocked", "dns_failed", "connection_failed", "tls_failed", "timeout", "bad_answer", "expired", "access_denied", "no_such_bucket", "image_missing", "destination_deleted", None]
+    """Why the latest attempt failed, or `destination_deleted`; null if it succeeded, or there was none."""
 
 
 class Warning(TypedDict):
@@ -759,6 +807,7 @@ class EndedScreenshot(TypedDict):
     """HTTP status of the page. A page that returns 404 is captured like any other."""
     final_url: NotRequired[str]
     """URL of the page after all redirects, with its password masked."""
+    upload: NotRequired[ScreenshotUpload]
     error: NotRequired[CaptureError]
 
 
@@ -1004,14 +1053,14 @@ class WebhookWithSecret(TypedDict):
 class Delivery(TypedDict):
     id: str
     """Id of the delivery, sent as `webhook-id`; the same for all attempts."""
-    event: Literal["screenshot.completed", "screenshot.failed", "batch.completed", "quota.warning", "webhook.test"]
-    """Name of the event."""
+    event: Literal["screenshot.completed", "screenshot.failed", "batch.completed", "quota.warning", "webhook.test", "screenshot.upload", "upload.test"]
+    """Name of the event; `screenshot.upload` for the upload of the image."""
     screenshot_id: str | None
     """Id of the screenshot that the event is about; null if there is none."""
     webhook_id: str | None
-    """Id of the webhook; null for a delivery to the `webhook_url` of a request."""
+    """Id of the webhook; null for a delivery to the `webhook_url` of a request, and for an upload."""
     url: str
-    """URL of the receiver, with secrets masked."""
+    """URL of the receiver, with secrets masked; of an upload that of the bucket."""
     status: Literal["pending", "delivered", "failed"]
     """`failed`: no further attempt is scheduled."""
     created_at: str
@@ -1033,13 +1082,49 @@ class DeliveryAttempt(TypedDict):
     """HTTP status of the response; null if there was none."""
     ms: int
     """Duration of the attempt in milliseconds."""
-    error: Literal["status", "redirect", "blocked", "dns_failed", "connection_failed", "tls_failed", "timeout", "bad_answer", "expired", None]
+    error: Literal["status", "redirect", "blocked", "dns_failed", "connection_failed", "tls_failed", "timeout", "bad_answer", "expired", "access_denied", "no_such_bucket", "image_missing", None]
     """Reason for the failure; null if the attempt succeeded."""
 
 
 class QueuedDelivery(TypedDict):
     id: str
     """Id of the queued delivery."""
+
+
+class UploadDestination(TypedDict):
+    id: str
+    """Id of the destination."""
+    name: str
+    """Name, by which captures select the destination in `upload_to`."""
+    endpoint: str
+    """URL of the S3-compatible store."""
+    region: str
+    """Region that requests are signed for."""
+    bucket: str
+    """Name of the bucket."""
+    path_style: bool
+    """Whether the bucket is in the path of the URL; otherwise it is the first label of the host."""
+    prefix: str
+    """Template that begins the key of every object."""
+    access_key_id: str
+    """Id of the access key that signs requests."""
+    created_at: str
+    """Time of creation."""
+    last_upload: NotRequired[LastUpload]
+
+
+class LastUpload(TypedDict):
+    """The latest upload to the destination, a test included."""
+    at: str
+    """Time at which it was queued."""
+    status: Literal["pending", "succeeded", "failed"]
+    """`pending`: an attempt is due; `failed`: no further attempt is scheduled."""
+    attempts: int
+    """Attempts so far."""
+    http_status: int | None
+    """HTTP status of the latest response; null if there was none."""
+    error: Literal["status", "redirect", "blocked", "dns_failed", "connection_failed", "tls_failed", "timeout", "bad_answer", "expired", "access_denied", "no_such_bucket", "image_missing", None]
+    """Why the latest attempt failed; null if it succeeded."""
 
 
 class SignedUrl(TypedDict):

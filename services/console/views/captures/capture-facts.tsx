@@ -2,6 +2,7 @@ import type { Screenshot } from '#client/responses.js'
 import { Link } from 'wouter-preact'
 import { CaptureStatus } from '#console/components/capture-status.tsx'
 import { FactList } from '#console/components/fact-list.tsx'
+import { UploadState } from '#console/components/upload-state.tsx'
 import { Time } from '#console/components/time.tsx'
 import { formatBytes, formatDuration } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
@@ -12,7 +13,7 @@ const code = (text: string | null | undefined) =>
 /** The record of a capture. */
 export const CaptureFacts = ({ capture }: { capture: Screenshot }) => {
   const { id, status, url, final_url, target_status, created_at, completed_at, expires_at, batch_id } = capture
-  const { width, height, file_size, processing_time_ms, cached } = capture
+  const { width, height, file_size, processing_time_ms, cached, upload } = capture
   return (
     <FactList
       facts={[
@@ -28,6 +29,11 @@ export const CaptureFacts = ({ capture }: { capture: Screenshot }) => {
         [texts.captures.size, file_size === undefined ? undefined : formatBytes(file_size)],
         [texts.record.cached, cached === true ? texts.common.yes : undefined],
         [texts.record.expires, expires_at && <Time at={expires_at} />],
+        [texts.uploads.upload, upload && <UploadState {...upload} />],
+        [
+          texts.uploads.fields.bucket.label,
+          upload?.bucket && upload.key ? code(texts.uploads.uploadedTo(upload.bucket, upload.key)) : undefined,
+        ],
         [texts.record.batch, batch_id && <Link href={`/batches/${batch_id}`}>{batch_id}</Link>],
       ]}
     />

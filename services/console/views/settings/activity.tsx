@@ -28,6 +28,8 @@ const operations = [
   'webhook_change',
   'webhook_delete',
   'webhook_rotate_secret',
+  'upload_destination_create',
+  'upload_destination_delete',
 ]
 
 /** Path of a page of activities. */

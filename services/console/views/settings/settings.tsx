@@ -13,6 +13,7 @@ import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { Members } from './members.tsx'
 import { Targets } from './targets.tsx'
+import { UploadDestinations } from './upload-destinations.tsx'
 
 const sessionsPath = '/console/api/sessions'
 
@@ -106,7 +107,7 @@ const SessionTable = ({ sessions }: { sessions: readonly ListedSession[] }) => {
   )
 }
 
-/** The account, its sessions, targets and members. */
+/** The account, its sessions, targets, upload destinations and members. */
 export const Settings = () => {
   const session = useSession()
   const account = useQuery<{ data: Account }>({ queryKey: ['/v1/account'], enabled: session.account !== null })
@@ -122,6 +123,7 @@ export const Settings = () => {
         <Loaded query={sessions}>{({ data }) => <SessionTable sessions={data} />}</Loaded>
       </Section>
       {session.account && <Targets />}
+      {session.account && <UploadDestinations />}
       {!isOperator(session) && <Members />}
     </Page>
   )

@@ -49,7 +49,16 @@ export type Contract = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Without the version's prefix. */
   readonly path: string
-  readonly tag: 'Screenshots' | 'Batches' | 'Account' | 'Keys' | 'Links' | 'Members' | 'Webhooks' | 'Reference'
+  readonly tag:
+    | 'Screenshots'
+    | 'Batches'
+    | 'Account'
+    | 'Keys'
+    | 'Links'
+    | 'Members'
+    | 'Webhooks'
+    | 'Uploads'
+    | 'Reference'
   readonly summary: string
   readonly description: string
   /** Required credentials: an API key, a key or a signed link, the signature of a link that captures, or none. */

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { byDefault, enumSchema, flag, integer, line } from '#shared/schema/fields.ts'
+import { defaultKeyTemplate, keyPlaceholders, keyTemplateMax } from '#shared/capture/upload-key.ts'
 import { outputNames, withDoc } from './kinds.ts'
 
-/** Record, cache, webhook and response. */
+/** Record, cache, webhook, upload and response. */
 export const advanced = {
   extract_metadata: withDoc(byDefault(flag(), false), {
     description:
@@ -24,6 +25,18 @@ export const advanced = {
     description: 'Public https URL that is notified on completion. The request then returns immediately.',
     example: 'https://hooks.example.com/screenshots',
     plain: 'deliveries wait in queues by receiver',
+  }),
+  upload_to: withDoc(line(1, 64), {
+    description:
+      'Name of an upload destination of the account, to whose bucket the image is uploaded once it is captured.',
+    example: 'archive',
+    more: 'The response does not wait for it; `upload` in the record shows its state.',
+    plain: 'uploads are queued by destination when captures end',
+  }),
+  upload_key: withDoc(line(1, keyTemplateMax), {
+    description: `Key of the uploaded object, under the prefix of the destination, with the placeholders ${keyPlaceholders.map((each) => `\`${each}\``).join(', ')}.`,
+    example: 'pages/{host}/{date}/{id}.{format}',
+    more: `Needs \`upload_to\`. Defaults to \`${defaultKeyTemplate}\`. An object with that key is replaced.`,
   }),
   response_type: withDoc(enumSchema(['json', 'image']), {
     description: '`image` returns the image, `json` the record.',

@@ -1,5 +1,6 @@
 -- Queues the webhook deliveries for captures that have just ended, in the transaction that ends them: one to the address
--- in the capture's request, and one to each active webhook of the account that subscribes to the event; if the last
+-- in the capture's request, the upload of its image if it was requested, and one to each active webhook of the account that
+-- subscribes to the event; if the last
 -- capture of a batch has ended, one to each that subscribes to that. Only inserts, so it takes no lock that others wait
 -- for: senders update `webhook_queue` from `webhook_arrival`. The sender builds the body, from the rows at that time.
 
@@ -14,19 +15,26 @@ create or replace function queue_deliveries(p_ids uuid[]) returns void
 language plpgsql as $$
 begin
   with queued as (
-    insert into webhook_delivery (id, account_id, capture_id, webhook_id, url, host, event, next_attempt_at, created_at)
-    select gen_random_uuid(), t.account_id, t.capture_id, t.webhook_id, t.url, receiver_of(t.url), t.event,
-           clock_timestamp(), clock_timestamp()
+    insert into webhook_delivery (id, account_id, capture_id, webhook_id, upload_destination_id, url, host, event, subject,
+                                  next_attempt_at, created_at)
+    select gen_random_uuid(), t.account_id, t.capture_id, t.webhook_id, t.upload_destination_id, t.url, receiver_of(t.url),
+           t.event, t.subject, clock_timestamp(), clock_timestamp()
       from (
-        select c.account_id, c.id as capture_id, null::uuid as webhook_id, c.webhook_url as url,
-               'screenshot.' || c.status as event
+        select c.account_id, c.id as capture_id, null::uuid as webhook_id, null::uuid as upload_destination_id,
+               c.webhook_url as url, 'screenshot.' || c.status as event, null::json as subject
           from capture c where c.id = any (p_ids) and c.webhook_url is not null
         union all
-        select c.account_id, c.id, w.id, w.url, 'screenshot.' || c.status
+        select c.account_id, c.id, w.id, null, w.url, 'screenshot.' || c.status, null
           from capture c join webhook w on w.account_id = c.account_id
          where c.id = any (p_ids) and w.active and 'screenshot.' || c.status = any (w.events)
+        union all
+        select c.account_id, c.id, null, d.id, d.url, 'screenshot.upload',
+               json_build_object('bucket', d.bucket, 'prefix', d.prefix)
+          from capture c
+          join upload_destination d on d.account_id = c.account_id and d.name = c.options ->> 'upload_to'
+         where c.id = any (p_ids) and c.status = 'completed'
       ) as t
-     where t.event in ('screenshot.completed', 'screenshot.failed')
+     where t.event in ('screenshot.completed', 'screenshot.failed', 'screenshot.upload')
     returning account_id, host
   )
   insert into webhook_arrival (account_id, host, due_at)

@@ -63,6 +63,7 @@ t.test('cache text: is the same for captures that look the same', async (t) => {
     { width: 1280, full_page: false, ...plain },
     { url: 'HTTPS://EXAMPLE.com:443' },
     { ...plain, cache_ttl: 60, webhook_url: 'https://a.com/', response_type: 'json', filename: 'a' },
+    { ...plain, upload_to: 'a', upload_key: 'b' },
   ]
   for (const supplied of same) t.equal(text(supplied), text(plain), JSON.stringify(supplied))
   const geolocation = { latitude: 1, longitude: 2 }
@@ -90,7 +91,8 @@ t.test('cache text: differs for every other parameter', async (t) => {
     ...{ dark_mode: true, reduced_motion: true, user_agent: 'a', stealth: true, timezone: 'UTC' },
     ...{ geolocation: { latitude: 0, longitude: 0 }, proxy: 'http://a.com:1', extract_metadata: true },
   }
-  const names = ['url', 'cache_ttl', 'webhook_url', 'response_type', 'filename', ...Object.keys(others)]
+  const apart = ['url', 'cache_ttl', 'webhook_url', 'upload_to', 'upload_key', 'response_type', 'filename']
+  const names = [...apart, ...Object.keys(others)]
   t.same(names.toSorted(), Object.keys(captureParameters.properties).toSorted())
   const texts = Object.entries(others).map(([name, value]) => text({ ...plain, [name]: value }))
   t.equal(new Set([...texts, text(plain), text({ url: 'https://example.com/x' })]).size, texts.length + 2)

@@ -167,6 +167,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   },
   local_storage: items,
   session_storage: items,
+  upload_to: line(64),
   filename: {
     inside: ['a', 'a'.repeat(100), 'Rechnung für Größe.pdf'],
     outside: ['', 'a'.repeat(101), 'a/b', 'a"b', 'a\\b', 'a\nb', '..:', null, 1],
@@ -215,8 +216,8 @@ t.test(
   },
 )
 
-/** Tested separately: addresses and sources. */
-const elsewhere = ['url', 'html', 'markdown', 'proxy', 'webhook_url']
+/** Tested separately: addresses, sources, and a template that needs a destination. */
+const elsewhere = ['url', 'html', 'markdown', 'proxy', 'webhook_url', 'upload_key']
 
 t.test('options: the table covers every parameter', async (t) => {
   t.same([...Object.keys(table), ...elsewhere].toSorted(), Object.keys(captureParameters.properties).toSorted())

@@ -62,7 +62,7 @@ t.test(
   'plan capture: each parameter changes the plan of its example, except those of the relay and the gateway',
   async (t) => {
     const relay = ['proxy']
-    const gateway = ['cache_ttl', 'webhook_url', 'response_type']
+    const gateway = ['cache_ttl', 'webhook_url', 'upload_to', 'upload_key', 'response_type']
     t.strictSame(unplanned(planCapture), ['filename', ...relay, ...gateway])
   },
 )

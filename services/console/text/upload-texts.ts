@@ -1,0 +1,31 @@
+/** Texts of upload destinations, and of uploads in records. */
+export const uploadTexts = {
+  title: 'Upload destinations',
+  add: 'Add destination',
+  addTitle: 'Add an upload destination',
+  submit: 'Add',
+  fields: {
+    name: { label: 'Name', help: 'Captures name it in upload_to.' },
+    endpoint: { label: 'Endpoint', help: 'Public https address of the S3-compatible store, without a path.' },
+    region: { label: 'Region', help: undefined },
+    bucket: { label: 'Bucket', help: undefined },
+    prefix: { label: 'Prefix', help: 'Begins every key, with placeholders such as {date}.' },
+    access_key_id: { label: 'Access key id', help: undefined },
+    secret_access_key: {
+      label: 'Secret access key',
+      help: 'Stored encrypted, and never shown again. It needs only permission to write objects.',
+    },
+  },
+  pathStyle: 'The bucket is in the path of the address, not in its host',
+  lastUpload: 'Last upload',
+  statuses: { pending: 'Pending', succeeded: 'Uploaded', failed: 'Failed' },
+  test: 'Test',
+  remove: 'Delete',
+  removeTitle: (name: string) => `Delete ${name}?`,
+  removeText: 'Its pending uploads end, and its credentials are removed. Objects in the bucket stay.',
+  empty: 'No upload destinations yet',
+  emptyText: 'A destination is a bucket to which captures upload their pictures.',
+  upload: 'Upload',
+  uploadedTo: (bucket: string, key: string) => `${bucket}/${key}`,
+  destinationDeleted: 'Destination deleted',
+}
