@@ -183,3 +183,38 @@ t.test("account targets: the installation's lists refuse pages, proxies and webh
   )
   t.match(await send('POST', '/v1/webhooks', { url }), refused({ url: [message] }))
 })
+
+// Contract: Targets of an account
+t.test('account targets: viewers of a link do not learn which entry refuses its page', async (t) => {
+  const { send, key } = await newAccount()
+  const made = await fetch(`${baseUrl}/v1/keys`, { headers: { authorization: `Bearer ${key}` } })
+  const [{ id }] = ((await made.json()) as { data: [{ id: string }] }).data
+  await send('POST', `/v1/keys/${id}/link-secret`)
+  const link = await fetch(`${baseUrl}/v1/keys/${id}/links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ parameters: { url: 'https://www.ads.example/' } }),
+  })
+  const { url } = ((await link.json()) as { data: { url: string } }).data
+  await send('PUT', '/v1/account/targets', lists)
+  const view = await fetch(baseUrl + url.slice(url.indexOf('/v1/render')))
+  t.equal(view.status, 422)
+  const { error } = (await view.json()) as Answer
+  t.match(error, { code: 'BLOCKED', message: 'The account of the link does not allow captures of this page.' })
+  t.notMatch(JSON.stringify(error), /\*\./)
+})
+
+// Contract: Targets of an account
+t.test('account targets: a failed capture whose page is refused since is not requeued', async (t) => {
+  const { id, send } = await newAccount()
+  for (const url of ['https://www.ads.example/', 'https://a.example/'])
+    t.match(await send('POST', '/v1/screenshots', { url }), { status: 202 })
+  await database.query(
+    `update capture set status = 'failed', error_code = 'JOB_FAILED', completed_at = now() where account_id = $1`,
+    [id],
+  )
+  await send('PUT', '/v1/account/targets', lists)
+  const admin = sender(adminToken, gateway.adminUrl)
+  const requeued = await admin('POST', `/admin/v1/accounts/${id}/queue/requeue`, {})
+  t.match(requeued.data, { requeued: 1, left_out: { not_valid: 1 } })
+})

@@ -203,18 +203,15 @@ const oidcOf = (config: Config): OidcSignIn | undefined => {
   return { provider, issuer, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
 }
 
-/** What the console adds. */
+/** What accounts change themselves, and what the console adds. */
 const consoleOf = (database: Database, config: Config) => ({
   accountKeys: accountKeysIn(database, config.keyPepper),
   members: accountMembersIn(database, config.keyPepper),
+  targetStore: targetStoreIn(database),
+  accountTargets: new TargetsCache(),
   sessions: createSessions(config),
   showConsole: createConsole(config.consoleFolder),
   oidc: oidcOf(config),
-})
-
-const targetsOf = (database: Database) => ({
-  accountTargets: new TargetsCache(),
-  targetStore: targetStoreIn(database),
 })
 
 const linksOf = (database: Database, config: Config) => {
@@ -272,6 +269,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))
+  const { waitersMax } = config
   const activity = stack.use(activityOf(database, events))
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
@@ -279,9 +277,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
-  const waiters = stack.use(
-    createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax: config.waitersMax }),
-  )
+  const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   stores.start()
@@ -294,7 +290,6 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
     ...consoleOf(database, config),
-    ...targetsOf(database),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,

@@ -7,8 +7,10 @@ import type { Database } from './connection.ts'
 
 const empty: TargetTexts = { allow: [], deny: [] }
 
+const messageCharactersMax = 1000
+
 /** Brings lists of targets to their normal form. Throws `VALIDATION_ERROR` that names each wrong entry, such as `deny.3`. */
-export const normalTargets = (input: TargetTexts): TargetTexts => {
+const normalTargets = (input: TargetTexts): TargetTexts => {
   const errors: Record<string, string[]> = {}
   const parse = (name: keyof TargetTexts) => {
     const parsed = parseTargetEntries(input[name])
@@ -29,8 +31,6 @@ export const normalTargets = (input: TargetTexts): TargetTexts => {
     details: errors satisfies FieldErrors,
   })
 }
-
-const messageCharactersMax = 1000
 
 /** Returns the lists of targets of an account. Throws `NOT_FOUND`. */
 export const readTargets = (database: Database, accountId: string): Promise<TargetTexts> =>

@@ -80,15 +80,22 @@ const nameEntry = (host: string, isBelow: boolean, port: number | undefined): Ta
     : { kind: 'host', host, port, text: host + suffix }
 }
 
-const parseEntry = (text: string): TargetEntry | undefined => {
-  const plain = parseCidr(text)
-  if (plain) return blockEntry(plain, undefined)
+/** The parts of an entry that is not an address or a CIDR alone; `undefined` if it has other ones. */
+const partsOf = (text: string) => {
   const [whole, hostText = '', bits = '', portText] = form.exec(text) ?? []
   const port = portOf(portText)
   if (whole === undefined || port === 'wrong') return undefined
   const isBelow = hostText.startsWith('*.')
   const host = normalHost(isBelow ? hostText.slice(2) : hostText)
-  if (host === undefined || host.includes('*')) return undefined
+  return host === undefined || host.includes('*') ? undefined : { host, isBelow, bits, port }
+}
+
+const parseEntry = (text: string): TargetEntry | undefined => {
+  const plain = parseCidr(text)
+  if (plain) return blockEntry(plain, undefined)
+  const parts = partsOf(text)
+  if (!parts) return undefined
+  const { host, isBelow, bits, port } = parts
   if (!isAddress(host)) return bits === '' ? nameEntry(host, isBelow, port) : undefined
   const block = isBelow ? undefined : parseCidr(host + bits)
   return block && blockEntry(block, port)
