@@ -51,6 +51,7 @@ import { createLinkKeyLookup } from '#gateway/db/render-links.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempotency.ts'
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
+import { openapiDocument } from '#gateway/openapi/document.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
 import { FleetWatch } from '#gateway/queue/fleet-watch.ts'
 import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
@@ -295,7 +296,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     events,
     metrics,
     ...linksOf(database, config),
-    reference: createReference(lifecycle.operations, publicUrl),
+    reference: createReference(() => openapiDocument(lifecycle.operations, publicUrl())),
     sealingKeys,
     records: createRecordSeal(config.recordKeys),
     ...boundsOf(config),
