@@ -117,14 +117,25 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
 export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
 /** What the operations of the admin API use of the gateway. */
-type Administered = Pick<Gateway, 'database' | 'publicUrl' | 'health' | 'fleet'> & AcceptDependencies
+type Administered = Pick<Gateway, 'database' | 'publicUrl' | 'health' | 'fleet' | 'natsVersion'> & AcceptDependencies
+
+/** The settings that the operations of the admin API use. */
+type AdminConfig = Pick<Config, 'keyPepper' | 'consoleOperators' | 'browserAgeDaysMax' | 'storageDriver'>
 
 /** The dependencies of the operations of the admin API. */
 export const adminOf = (
   gateway: Administered,
-  { keyPepper, consoleOperators }: Pick<Config, 'keyPepper' | 'consoleOperators'>,
+  { keyPepper, consoleOperators, browserAgeDaysMax, storageDriver: storeKind }: AdminConfig,
   settings: readonly SettingInForce[],
-): Admin => ({ ...gateway, accepting: gateway, keyPepper, consoleOperators, settings })
+): Admin => ({
+  ...gateway,
+  accepting: gateway,
+  keyPepper,
+  consoleOperators,
+  browserAgeDaysMax,
+  storeKind,
+  settings,
+})
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (

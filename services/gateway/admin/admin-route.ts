@@ -35,6 +35,9 @@ export type Admin = {
   readonly accepting: AcceptDependencies
   /** Health of this gateway, with the state of each store. */
   readonly health: Gateway['health']
+  readonly natsVersion: Gateway['natsVersion']
+  readonly storeKind: 'files' | 's3'
+  readonly browserAgeDaysMax: number
   /** What the other services report over NATS. */
   readonly fleet: Gateway['fleet']
   readonly settings: readonly SettingInForce[]

@@ -1,3 +1,4 @@
+import { browserKinds } from '#shared/capture/pool-of.ts'
 import { lanes, pools } from '#shared/capture/lane.ts'
 import {
   component,
@@ -28,7 +29,13 @@ export const health = component('Health', {
     component('Store', {
       name: words('`postgresql`, `nats` or `object_store`.', 'postgresql'),
       state,
-      version: orNull(words('Its version; null if it has not reported one.', '16.4')),
+      version: orNull(words('Its version; null if it is not known.', '16.4')),
+      kind: typed<'files' | 's3' | null>({
+        type: ['string', 'null'],
+        enum: ['files', 's3', null],
+        description: 'How objects are stored; null for the others.',
+        example: null,
+      }),
     }),
     most,
     'The stores.',
@@ -48,6 +55,30 @@ export const health = component('Health', {
     'What the work in the background has left to do.',
   ),
   advice: orNull(words('What to change about the addresses of clients; null if nothing.', 'Set …')),
+})
+
+/** A check of the installation with its result. */
+export const finding = component('Finding', {
+  name: words('What was checked.', 'public_url'),
+  state: enumSchema(['ok', 'warning', 'failed'], '`warning`: it works, but something should be changed.', {
+    example: 'warning',
+  }),
+  detail: words('What was found.', 'not set: links in responses begin with http://10.0.0.7:8080'),
+  advice: orNull(words('What to do; null if the state is `ok`.', 'set SHUTTERFLEET_PUBLIC_URL')),
+})
+
+/** Installed browsers of workers with the same version and build time. */
+export const browser = component('Browser', {
+  browser: enumSchema(browserKinds, '`shell`: the headless shell; `full`: full Chromium.', { example: 'shell' }),
+  version: words('Its version.', '156.0.8078.108'),
+  built_at: timeOrNull(
+    'When it was built, by the modification time of its binary, which packages set; null if that cannot be it.',
+  ),
+  age_days: orNull(count('Days since then.', { example: 4 })),
+  advice: orNull(
+    words('What to do about its age; null if it is within `SHUTTERFLEET_BROWSER_AGE_DAYS_MAX`.', 'Update'),
+  ),
+  workers: count('Workers that have it.', { example: 3 }),
 })
 
 const decisionChange = component('DecisionChange', {

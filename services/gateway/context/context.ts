@@ -14,6 +14,7 @@ import { readMaintenance } from '#shared/db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { serverVersion } from '#shared/queue/server-version.ts'
 import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
 import { probeStream } from '#shared/queue/stored.ts'
 import { relayWakeupSubject, poolWakeupSubject } from '#shared/queue/subjects.ts'
@@ -136,6 +137,8 @@ export type Gateway = Context &
     readonly metrics: Metrics
     readonly health: () => Health
     readonly fleet: Pick<FleetWatch, 'services' | 'workers'>
+    /** Version of the NATS server that this gateway is connected to; undefined if it is not known. */
+    readonly natsVersion: () => string | undefined
   }
 
 /** Interval at which maintenance mode is read. */
@@ -195,7 +198,8 @@ const oidcOf = (config: Config): OidcSignIn | undefined => {
 }
 
 /** What the console adds. */
-const consoleOf = (database: Database, config: Config) => ({
+const consoleOf = (database: Database, queue: Queue, config: Config) => ({
+  natsVersion: () => serverVersion(queue),
   accountKeys: accountKeysIn(database, config.keyPepper),
   members: accountMembersIn(database, config.keyPepper),
   sessions: createSessions(config),
@@ -278,7 +282,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
-    ...consoleOf(database, config),
+    ...consoleOf(database, queue, config),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,

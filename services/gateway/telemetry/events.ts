@@ -76,6 +76,7 @@ const metricTable = {
     counter: 'Returns from the OpenID Connect provider and failed starts, by outcome',
     labels: ['outcome'],
   },
+  browser_age_seconds_max: { gauge: 'Age above which browsers are reported as old, as set for the gateway' },
   uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
 } as const satisfies MetricTable
 
@@ -95,6 +96,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   return {
     ...createStoreEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
+    browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
     answered: ({ fault, ...line }: Answered) => {
       const { operation, status, code, ms } = line
       metric.http_requests_total.inc({ operation, status: String(status), code: code ?? 'none' })
