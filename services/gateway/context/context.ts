@@ -193,7 +193,12 @@ const boundsOf = ({
 const oidcOf = (config: Config): OidcSignIn | undefined => {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config
   if (issuer === '') return undefined
-  const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, nowMs })
+  const operators = {
+    claim: config.oidcOperatorClaim,
+    values: config.oidcOperatorValues,
+    readOnlyValues: config.oidcReadOnlyOperatorValues,
+  }
+  const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, operators, nowMs })
   return { provider, issuer, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
 }
 
