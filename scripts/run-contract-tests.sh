@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Lints the OpenAPI document, captures with clients that were generated from it, then runs schemathesis against a running gateway
-# with test/contract/run.ts, and passes the arguments on to it. Installs exact versions of the tools into .tools the first time.
-# Non-interactive; schemathesis ends within 10 minutes.
+# Lints the OpenAPI documents, captures with clients that were generated from the public one, then runs schemathesis against a
+# running gateway with test/contract/run.ts, and passes the arguments on to it. Installs exact versions of the tools into .tools the
+# first time. Non-interactive; schemathesis ends within 10 minutes.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -26,8 +26,8 @@ if [ ! -e "$linters/installed" ]; then
   npm ci --prefix "$linters" --silent
   touch "$linters/installed"
 fi
-REDOCLY_TELEMETRY=off "$linters/node_modules/.bin/redocly" lint --config tools/openapi/redocly.yaml docs/openapi.json
-"$linters/node_modules/.bin/spectral" lint --fail-severity hint --ruleset tools/openapi/spectral.yaml docs/openapi.json
+REDOCLY_TELEMETRY=off "$linters/node_modules/.bin/redocly" lint --config tools/openapi/redocly.yaml docs/openapi.json docs/admin-openapi.json
+"$linters/node_modules/.bin/spectral" lint --fail-severity hint --ruleset tools/openapi/spectral.yaml docs/openapi.json docs/admin-openapi.json
 
 scripts/run-tests.sh --timeout=900 test/contract/generated-clients.test.ts
 

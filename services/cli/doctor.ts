@@ -11,6 +11,7 @@ import { findChromium, findNats, findPostgres, findStealthChromium, programSearc
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { chooseDirectUrl, readLocalSettings } from '#local/local-settings.ts'
 import { readEnv } from '#shared/config/read-env.ts'
+import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import {
@@ -38,15 +39,19 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
     findStealthChromium(search),
     readLocalFile(dataPaths(findDataFolder(env, args)).localFile),
   ])
-  const { blockLists } = readEnv({ blockLists: workerSettings.blockLists }, env)
+  const { blockLists } = workerSettings
+  const { browserAgeDaysMax } = gatewaySettings
+  const config = readEnv({ blockLists, browserAgeDaysMax }, env)
   return [
     ...machineChecks({
       chromium,
       stealthChromium,
       nodeVersion: process.versions.node,
       isRoot: process.getuid?.() === 0,
+      nowMs: Date.now(),
+      browserAgeDaysMax: config.browserAgeDaysMax,
     }),
-    blockListsCheck({ folder: blockLists, now: Date.now }),
+    blockListsCheck({ folder: config.blockLists, now: Date.now }),
     ...dependencyChecks({
       postgresBin,
       natsServer,

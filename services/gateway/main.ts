@@ -25,6 +25,7 @@ await runMain('gateway', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   let listeningUrl = ''
   await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl, operations: routes })
+  gateway.events.browserAgeMax(config.browserAgeDaysMax)
   const administration = adminOf(gateway, config, settingsInForce(env))
   const app = createApp(gateway, operatorOperations(administration))
   const closeConnections = trackConnections(app.server)

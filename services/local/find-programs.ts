@@ -5,12 +5,11 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '#shared/config/read-env.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { isAtLeast, natsLeast, parseVersion, postgresLeast } from '#shared/policy/program-version.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 import type { LocalSettings } from './local-settings.ts'
 
 const versionMs = 20_000
-const postgresLeast = [15, 0] as const
-const natsLeast = [2, 12] as const
 
 /** Absolute paths of the programs that `up` runs. */
 export type Programs = {
@@ -60,16 +59,10 @@ const listEntries = (folder: string): Promise<string[]> => readdir(folder).catch
 export const readVersion = async (program: string): Promise<string> =>
   (await promisify(execFile)(program, ['--version'], { timeout: versionMs })).stdout.trim()
 
-/** Compares `[major, minor]` with a minimum version. */
-export const isAtLeast = ([major = 0, minor = 0]: readonly number[], [least, leastMinor]: readonly [number, number]) =>
-  major > least || (major === least && minor >= leastMinor)
-
 /** The first program that runs and is new enough. */
 const firstNewEnough = async (programs: readonly string[], least: readonly [number, number]) => {
   for (const program of programs) {
-    const [, ...parts] = /(\d+)(?:\.(\d+))?/.exec(await readVersion(program).catch(() => '')) ?? []
-    const version = parts.map((part) => Number(part ?? 0))
-    if (isAtLeast(version, least)) return program
+    if (isAtLeast(parseVersion(await readVersion(program).catch(() => '')), least)) return program
   }
   return undefined
 }

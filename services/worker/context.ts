@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Life } from '#shared/process/run-main.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
+import type { InstalledBrowser } from '#shared/queue/messages.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
@@ -10,6 +11,7 @@ import type { Config } from './config.ts'
 import { LanePuller } from './delivery/lane-puller.ts'
 import { requestAddress } from './delivery/store-image.ts'
 import { createEvents, type Events } from './telemetry/events.ts'
+import { readInstalledBrowsers } from './host/browser-versions.ts'
 import { findBrowsers } from './host/find-browsers.ts'
 import { openHostEnvironment } from './host/host-environment.ts'
 import { createSlots, hostsPerSlot } from './host/slots.ts'
@@ -60,7 +62,9 @@ export const createContext = async (
   const environment = stack.use(await openHostEnvironment(config, { hasUsers: users !== undefined, events }))
   events.blockLists(environment.blockLists)
   const service = createServiceTime()
-  const publish = () => publishHeartbeat({ queue, pool, pod, slots: config.slots, lifecycle }, service)
+  let installed: readonly InstalledBrowser[] | undefined
+  const reported = { queue, pool, pod, slots: config.slots, browsers: () => installed }
+  const publish = () => publishHeartbeat({ ...reported, lifecycle }, service)
   const coalesced = stack.use(coalesceHeartbeats(publish))
   // The controller starts a worker for each proxied capture and needs to learn without delay which worker took which.
   const lifecycle = stack.use(startLifecycle(life.stop, publish, pool === 'proxied' ? publish : coalesced.request))
@@ -76,7 +80,14 @@ export const createContext = async (
   stack.use(startHeartbeat(publish))
   const health = () => workerHealth({ queue, lifecycle, slots })
   const probe = stack.use(await startProbeServer(config, { metrics, health }))
-  void lifecycle.warmed.then(() => life.announce({ probeUrl: probe.url }))
+  const reportBrowsers = async () => {
+    await lifecycle.warmed
+    life.announce({ probeUrl: probe.url })
+    // Only now, so that it delays no start.
+    installed = await readInstalledBrowsers(browsers, Date.now(), events.browserUnreadable)
+    events.browsers(installed)
+  }
+  void reportBrowsers()
   const worker = { queue, pool, pod, openingKeys, egress, store, events, puller, lifecycle, slots, service }
   const owned = stack.move()
   return { ...worker, [Symbol.asyncDispose]: () => owned.disposeAsync() }

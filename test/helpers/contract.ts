@@ -21,44 +21,50 @@ type Response = {
   readonly content?: Record<string, { readonly schema: object }>
 }
 
-const document = openapiDocument(routes, 'https://shots.example')
-const components = document.components as {
-  readonly headers: Record<string, Header>
-  readonly responses: Record<string, Response>
+type Components = { readonly headers: Record<string, Header>; readonly responses: Record<string, Response> }
+
+/** A document of operations under `paths`. */
+export type Described = Readonly<Record<string, unknown>> & {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>
 }
 
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({
-    name: operation['operationId'] as string,
-    method: method.toUpperCase(),
-    form: new RegExp(`^(?:/api)?${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-    exact: !path.includes('{'),
-    responses: operation['responses'] as Record<string, Response | { readonly $ref: string }>,
-  })),
-)
+const publicDocument: Described = openapiDocument(routes, 'https://shots.example')
+
+const operationsOf = ({ paths }: Described) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: operation['operationId'] as string,
+      method: method.toUpperCase(),
+      form: new RegExp(`^(?:/api)?${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      exact: !path.includes('{'),
+      responses: operation['responses'] as Record<string, Response | { readonly $ref: string }>,
+    })),
+  )
+
+/** The pairs of operation and status in a document, such as `status 200`; by default the public one. */
+export const pairsOf = (document: Described): readonly string[] =>
+  operationsOf(document).flatMap(({ name, responses }) => Object.keys(responses).map((status) => `${name} ${status}`))
 
 /** Every operation with every status in the document, such as `status 200`. */
-export const documentedPairs: readonly string[] = operations.flatMap(({ name, responses }) =>
-  Object.keys(responses).map((status) => `${name} ${status}`),
-)
+export const documentedPairs: readonly string[] = pairsOf(publicDocument)
 
 type EventDoc = {
   readonly parameters: readonly { readonly name: string; readonly required: boolean; readonly schema: object }[]
   readonly requestBody: { readonly content: { readonly 'application/json': { readonly schema: object } } }
 }
-const events = document.webhooks as Readonly<Record<string, { readonly post: EventDoc }>>
+type Events = Readonly<Record<string, { readonly post: EventDoc }>>
 
 const last = (ref: string) => ref.split('/').at(-1) ?? ''
 
-const operationOf = ({ method, path }: RecordedResponse) => {
+const operationOf = (operations: ReturnType<typeof operationsOf>, { method, path }: RecordedResponse) => {
   const fitting = operations.filter((each) => each.form.test(path.split('?')[0] ?? ''))
   const exact = fitting.filter((each) => each.exact)
   return (exact.length > 0 ? exact : fitting).find((each) => each.method === method)
 }
 
 const headerFaults = (
-  response: Response,
-  headers: RecordedResponse['headers'],
+  components: Components,
+  { response, headers }: { readonly response: Response; readonly headers: RecordedResponse['headers'] },
   violations: (schema: object, value: unknown) => string[],
 ) =>
   Object.entries(response.headers).flatMap(([name, { $ref }]) => {
@@ -68,23 +74,12 @@ const headerFaults = (
     return violations(schema, schema.type === 'integer' ? Number(value) : value).map((fault) => `${name}: ${fault}`)
   })
 
-/**
- * Validates responses against the document: status, media type, headers, and JSON bodies. `check` returns the violations
- * of a response and records its pair of operation and status. Paths without an operation are ignored. `checkEvent` returns
- * the violations of a body sent to a receiver, and of its signature.
- */
-export const createContract = (): {
-  readonly check: (answer: RecordedResponse) => string[]
-  readonly checkEvent: (event: WebhookRequest) => string[]
-  readonly violations: (schema: object, value: unknown) => string[]
-  readonly coveredResponses: ReadonlySet<string>
-} => {
+/** Creates a function that returns how a value violates a schema with references to the components. */
+const createViolations = (components: Components) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
-  ajv.addSchema({ $id: 'contract', components: document.components })
+  ajv.addSchema({ $id: 'contract', components })
   const compiled = new Map<string, ValidateFunction>()
-  const coveredResponses = new Set<string>()
-
-  const violations = (schema: object, value: unknown) => {
+  return (schema: object, value: unknown): string[] => {
     const text = JSON.stringify(schema).replaceAll('"#/components', '"contract#/components')
     const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text) as object)
     compiled.set(text, validate)
@@ -93,9 +88,29 @@ export const createContract = (): {
       ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
     )
   }
+}
+
+/**
+ * Validates responses against the document: status, media type, headers, and JSON bodies. `check` returns the violations
+ * of a response and records its pair of operation and status. Paths without an operation are ignored. `checkEvent` returns
+ * the violations of a body sent to a receiver, and of its signature.
+ */
+export const createContract = (
+  document: Described = publicDocument,
+): {
+  readonly check: (answer: RecordedResponse) => string[]
+  readonly checkEvent: (event: WebhookRequest) => string[]
+  readonly violations: (schema: object, value: unknown) => string[]
+  readonly coveredResponses: ReadonlySet<string>
+} => {
+  const components = document['components'] as Components
+  const events = (document['webhooks'] ?? {}) as Events
+  const operations = operationsOf(document)
+  const coveredResponses = new Set<string>()
+  const violations = createViolations(components)
 
   const checkAgainst = (response: Response, { method, status, headers, body }: RecordedResponse): string[] => {
-    const headerViolations = headerFaults(response, headers, violations)
+    const headerViolations = headerFaults(components, { response, headers }, violations)
     // These responses describe a body without containing it.
     if (method === 'HEAD' || status === 304) return headerViolations
     const type = headers['content-type']?.split(';')[0]
@@ -128,7 +143,7 @@ export const createContract = (): {
     violations,
     checkEvent,
     check: (answer) => {
-      const operation = operationOf(answer)
+      const operation = operationOf(operations, answer)
       if (!operation) return []
       const { name, responses } = operation
       const named = responses[answer.status]

@@ -28,6 +28,7 @@ import { createSessions } from '#gateway/http/identification/sessions.ts'
 import { createConsole } from '#gateway/console/console.ts'
 import { createLinks } from '#gateway/links/links.ts'
 import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
+import { openapiDocument } from '#gateway/openapi/document.ts'
 import { createReference } from '#gateway/openapi/reference.ts'
 import { routes } from '#gateway/routes.ts'
 
@@ -311,7 +312,7 @@ export const createTestContext = (): TestContext => {
     loadProgress: async () => undefined,
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     ...fakeLinks(),
-    reference: createReference(routes, () => 'https://shots.example'),
+    reference: createReference(() => openapiDocument(routes, 'https://shots.example')),
     allowTargets: [],
     ...fakeTargets(),
     sealingKeys: sealingKeysOf(keys),

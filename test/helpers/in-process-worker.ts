@@ -61,7 +61,10 @@ export const startInProcessWorker = (options: InProcessWorkerOptions): InProcess
   let isSilent = false
   const sendHeartbeat = () => {
     if (isSilent || !gate.isOpen()) return
-    publishHeartbeat({ queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle }, service)
+    publishHeartbeat(
+      { browsers: () => undefined, queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle },
+      service,
+    )
   }
   const lifecycle = startLifecycle(stop.signal, () => {
     sendHeartbeat()

@@ -43,7 +43,7 @@ export const startOidcProvider = async (
       { client_id: oidcClient.id, client_secret: oidcClient.secret, redirect_uris: [...redirectUris] },
       { client_id: 'public', token_endpoint_auth_method: 'none', redirect_uris: [...redirectUris] },
     ],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups', 'roles'] },
     features: { devInteractions: { enabled: true } },
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
     cookies: { keys: ['a key of tests'] },

@@ -1,4 +1,4 @@
-import { createContract } from './contract.ts'
+import { createContract, type Described } from './contract.ts'
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
@@ -12,14 +12,15 @@ const jsonOf = async (answer: Response): Promise<unknown> => {
 }
 
 /**
- * Validates every response of a gateway to `fetch` against the OpenAPI document, until the test ends;
+ * Validates every response of a gateway to `fetch` against the OpenAPI document, by default the public one, until the test ends;
  * `fetch` rejects an invalid response. `coveredResponses` contains the pairs of operation and status so far.
  */
 export const validateResponses = (
   t: WithTeardown,
   baseUrl: string,
+  document?: Described,
 ): { readonly coveredResponses: ReadonlySet<string> } => {
-  const contract = createContract()
+  const contract = createContract(document)
   const originalFetch = globalThis.fetch
   globalThis.fetch = async (input, init) => {
     const response = await originalFetch(input, init)

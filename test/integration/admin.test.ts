@@ -10,6 +10,8 @@ import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { nodeEnv } from '#test/helpers/node-env.ts'
+import { validateResponses } from '#test/helpers/validate-responses.ts'
+import { adminDocument } from '#gateway/admin/admin-document.ts'
 
 const token = 'a token of the administration'.replaceAll(' ', '-')
 const aliceToken = 'a-token-of-alice-alone'
@@ -19,6 +21,7 @@ const gateway = await startGateway(t, {
   ADMIN_PORT: '0',
 })
 const { database, baseUrl, adminUrl } = gateway
+validateResponses(t, adminUrl ?? '', adminDocument())
 await replacePlans(database, defaultPlans)
 
 type Fields = Readonly<Record<string, unknown>>

@@ -269,6 +269,7 @@ t.test('operators: see pools with lanes, workers and decisions, and which servic
     busy: 1,
     state: 'ready',
     captures: [missing],
+    browsers: [{ browser: 'shell', version: '156.0.1.2', builtAtMs: Date.UTC(2026, 0, 1) }],
   }
   const beat = setInterval(() => queue.publish(heartbeatSubject(worker), heartbeatCodec.encode(worker)), 100)
   await eventually(async () => (await reading()).some(({ workers }) => workers.length > 0))
@@ -285,8 +286,46 @@ t.test('operators: see pools with lanes, workers and decisions, and which servic
     { name: 'ledger', state: 'ok' },
     { name: 'controller', state: 'ok' },
   ])
-  t.match(stores, [{ name: 'postgresql', state: 'ok', version: /^\d+/ }, { name: 'nats' }, { name: 'object_store' }])
+  t.match(stores, [
+    { name: 'postgresql', state: 'ok', version: /^\d+/, kind: null },
+    { name: 'nats', version: /^\d+\.\d+/, kind: null },
+    { name: 'object_store', version: null, kind: 'files' },
+  ])
+  t.match(await dataOf(await call('GET', `${operatorPath}/browsers`)), [
+    { browser: 'shell', version: '156.0.1.2', built_at: '2026-01-01T00:00:00.000Z', age_days: Number, workers: 1 },
+  ])
   t.ok(tasks.length >= 6)
+})
+
+// Contract: Installation at work
+t.test('operators: see what the gateway finds wrong with its installation, and what to do about it', async (t) => {
+  const { call } = await signInOperator(gateway)
+  type Finding = { readonly name: string; readonly state: string; readonly detail: string; readonly advice: string }
+  const read = async (): Promise<ReadonlyMap<string, Finding>> =>
+    new Map(
+      (await dataOf<readonly Finding[]>(await call('GET', `${operatorPath}/findings`))).map((each) => [
+        each.name,
+        each,
+      ]),
+    )
+  const before = await read()
+  for (const name of [
+    'postgresql',
+    'nats',
+    'object_store',
+    'postgresql_version',
+    'nats_version',
+    'clock',
+    'clients',
+    'public_url',
+  ])
+    t.match(before.get(name), { state: 'ok', advice: null }, name)
+  t.match(before.get('unused_keys'), { state: 'ok', detail: /^0 valid API keys/ })
+  const { id } = await newAccount('Idle')
+  await database.query(`update api_key set created_at = now() - interval '181 days' where account_id = $1`, [id])
+  t.match((await read()).get('unused_keys'), { state: 'warning', detail: /^1 valid API keys/, advice: /^revoke/ })
+  await database.query(`update api_key set expires_at = now() where account_id = $1`, [id])
+  t.match((await read()).get('unused_keys'), { state: 'ok' }, 'an expired key does not count')
 })
 
 // Contract: Installation at work

@@ -3,6 +3,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { captureParameters } from '#shared/capture/options.ts'
 import { createApp } from '#gateway/app.ts'
+import { openapiDocument } from '#gateway/openapi/document.ts'
 import { eventDocs } from '#gateway/openapi/events.ts'
 import { createReference } from '#gateway/openapi/reference.ts'
 import { routes } from '#gateway/routes.ts'
@@ -23,7 +24,7 @@ Object.assign(context.answers, { find: () => capture, object: () => image })
 const app = createApp({
   ...context,
   publicUrl: () => url,
-  reference: createReference(routes, () => url),
+  reference: createReference(() => openapiDocument(routes, url)),
 })
 url = await app.listen({ host: '127.0.0.1', port: 0 })
 const browser = await startBareBrowser()

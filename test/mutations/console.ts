@@ -181,6 +181,12 @@ const identifySession = `${gateway}/operations/identify-session.ts`
 
 const operators: readonly Mutation[] = [
   { point: 'Operators', at: `${identifySession} > assertSessionMay`, replace: '!isOperator($session)', by: 'false' },
+  {
+    point: 'Operators',
+    at: 'services/gateway/oidc/operator-role.ts > operatorRoleOf',
+    replace: '$own.includes($each)',
+    by: 'own.length > 0',
+  },
   { point: 'Operators', at: `${identifySession} > assertSessionMay`, replace: "$access !== 'operator'", by: 'true' },
   {
     point: 'Operators',

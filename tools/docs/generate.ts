@@ -10,7 +10,7 @@ import { consoleControls } from './console-controls.ts'
 import { crdPage } from './crd-page.ts'
 import { dashboardFiles } from './dashboards/render.ts'
 import { errorsPage } from './errors-page.ts'
-import { openapiText } from './openapi-text.ts'
+import { adminOpenapiText, openapiText } from './openapi-text.ts'
 import { metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
 import { parametersPage } from './parameters-page.ts'
@@ -29,6 +29,7 @@ const pages: Record<string, string> = {
   'clients/typescript/src/responses.ts': client.responses,
   'clients/typescript/src/account-responses.ts': client.accountResponses,
   'crds/browserpools.shutterfleet.dev.yaml': crdPage(),
+  'docs/admin-openapi.json': adminOpenapiText(),
   'docs/browser-pool.md': browserPoolPage(),
   'docs/command-line.md': await commandLinePage(),
   'docs/configuration.md': configurationPage(),

@@ -8,37 +8,43 @@ import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
 import type { Config, SettingInForce } from '#gateway/context/config.ts'
 import type { Gateway } from '#gateway/context/context.ts'
+import { createReference, type Reference, scriptPath } from '#gateway/openapi/reference.ts'
+import { answerDocument, answerPage, showIcon, showScript } from '#gateway/operations/reference/reference.ts'
+import { adminDocument, adminPrefix } from './admin-document.ts'
 import type { AcceptDependencies, Admin } from './admin-route.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { adminActors, createTokenCheck, type FindActor } from './admin-tokens.ts'
 
-/** Path prefix of every operation of the admin API. */
-const prefix = '/admin/v1'
 const requestMs = 30_000
 
 type Dependencies = Admin & {
   readonly findActor: FindActor
   readonly clients: Pick<Clients, 'find'>
   readonly events: Pick<Events, 'administered'>
+  /** The public reference, whose script is the same. */
+  readonly reference: Pick<Reference, 'script'>
 }
 
 const unknownPath = new AppError('NOT_FOUND', { publicMessage: 'The path does not exist.' })
 
-type Run = (exchange: Exchange, actor: Actor) => Promise<Answer>
+/** Throws `INVALID_API_KEY` or `RATE_LIMIT_EXCEEDED`. */
+type Authenticate = () => Actor
+type Run = (exchange: Exchange, authenticate: Authenticate) => Promise<Answer>
+type Http = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
+const bodyOf = ({ body }: Answer) => (body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body))
 
 const serve = async (
   { events, clients, findActor, publicUrl }: Dependencies,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { request, reply }: Http,
   run: Run,
 ): Promise<FastifyReply> => {
   const exchange = readExchange(request.raw, request.params as Record<string, string>)
   const operation = `${request.method} ${request.routeOptions.url ?? 'none'}`
   let error: AppError | undefined
   let actor: Actor | undefined
-  const work = async () => {
-    actor = findActor(request.headers.authorization, () => clients.find(exchange))
-    return await run(exchange, actor)
-  }
+  const authenticate = () => (actor = findActor(request.headers.authorization, () => clients.find(exchange)))
+  const work = async () => run(exchange, authenticate)
   const answer = await work().catch((thrown: unknown) => {
     error = toAppError(thrown)
     return withDocUrl(errorAnswer(error, exchange.requestId), publicUrl)
@@ -52,7 +58,22 @@ const serve = async (
       ...(answer.body && { 'content-type': 'application/json; charset=utf-8' }),
       ...answer.headers,
     })
-    .send(answer.body && JSON.stringify(answer.body))
+    .send(bodyOf(answer))
+}
+
+const title = 'Shutterfleet administration reference'
+
+/** Serves the reference without a token, as the public one: it says what every copy of this version says. */
+const routeReference = (app: FastifyInstance, deps: Dependencies) => {
+  const reference = { ...createReference(adminDocument, title), script: deps.reference.script }
+  const served: Readonly<Record<string, (exchange: Exchange) => Promise<Answer>>> = {
+    [`${adminPrefix}/openapi.json`]: async (exchange) => answerDocument(reference, exchange),
+    [`${adminPrefix}/docs`]: async (exchange) => answerPage(reference, exchange),
+    [adminPrefix + scriptPath]: (exchange) => showScript({ reference }, exchange),
+    '/admin/favicon.ico': (exchange) => showIcon({ reference }, exchange),
+  }
+  for (const [url, run] of Object.entries(served))
+    app.get(url, (request, reply) => serve(deps, { request, reply }, run))
 }
 
 /** Creates the admin API, not listening yet, for requests that `findActor` authenticates. */
@@ -72,16 +93,19 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
   for (const { method, path, run } of adminRoutes) {
     app.route({
       method,
-      url: prefix + path,
+      url: adminPrefix + path,
       handler: (request, reply) =>
-        serve(deps, { request, reply }, async ({ params: { id = '' }, query, ...exchange }, actor) => {
+        serve(deps, { request, reply }, async ({ params: { id = '' }, query, ...exchange }, authenticate) => {
+          const actor = authenticate()
           const data = await run(deps, { actor, id, query, readJson: () => readJson(exchange) })
           return data === undefined ? { status: 204 } : { status: 200, body: { data } }
         }),
     })
   }
+  routeReference(app, deps)
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: AppError) =>
-    serve(deps, { request, reply }, async () => {
+    serve(deps, { request, reply }, async (_exchange, authenticate) => {
+      authenticate()
       throw error
     })
   app.setNotFoundHandler((request, reply) => refuse(request, reply, unknownPath))
@@ -93,18 +117,29 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
 export type OpenAdmin = AsyncDisposable & { readonly app: FastifyInstance }
 
 /** What the operations of the admin API use of the gateway. */
-type Administered = Pick<Gateway, 'database' | 'publicUrl' | 'health' | 'fleet'> & AcceptDependencies
+type Administered = Pick<Gateway, 'database' | 'publicUrl' | 'health' | 'fleet' | 'natsVersion'> & AcceptDependencies
+
+/** The settings that the operations of the admin API use. */
+type AdminConfig = Pick<Config, 'keyPepper' | 'consoleOperators' | 'browserAgeDaysMax' | 'storageDriver'>
 
 /** The dependencies of the operations of the admin API. */
 export const adminOf = (
   gateway: Administered,
-  { keyPepper, consoleOperators }: Pick<Config, 'keyPepper' | 'consoleOperators'>,
+  { keyPepper, consoleOperators, browserAgeDaysMax, storageDriver: storeKind }: AdminConfig,
   settings: readonly SettingInForce[],
-): Admin => ({ ...gateway, accepting: gateway, keyPepper, consoleOperators, settings })
+): Admin => ({
+  ...gateway,
+  accepting: gateway,
+  keyPepper,
+  consoleOperators,
+  browserAgeDaysMax,
+  storeKind,
+  settings,
+})
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  admin: Admin & Pick<Gateway, 'events' | 'clients'>,
+  admin: Admin & Pick<Gateway, 'events' | 'clients' | 'reference'>,
   config: Pick<Config, 'adminToken' | 'adminTokens'>,
 ): OpenAdmin | undefined => {
   const actors = adminActors(config.adminToken, config.adminTokens)

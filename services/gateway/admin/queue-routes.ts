@@ -2,13 +2,13 @@ import { createHash, randomUUIDv7 } from 'node:crypto'
 import { showAccount } from '#shared/db/accounts.ts'
 import { cancelPending, countQueue } from '#shared/db/account-queue.ts'
 import { noteChange } from '#shared/db/audit.ts'
-import { recountMeters } from '#shared/db/recount-meters.ts'
+import { type Drift, recountMeters } from '#shared/db/recount-meters.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { validationError } from '#gateway/http/errors.ts'
 import { mask } from '#shared/capture/mask-url.ts'
 import { parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
-import { enumSchema, integer, optional, text, typed } from '#shared/schema/fields.ts'
+import { component, count, enumSchema, integer, list, object, optional, text, typed } from '#shared/schema/fields.ts'
 import type { Refusal } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
@@ -16,9 +16,10 @@ import { captureRules } from '#gateway/capture/read-request.ts'
 import type { AccountTargets } from '#gateway/db/targets-cache.ts'
 import { StaleTargets, targetErrors, withAccountTargets } from '#gateway/capture/account-targets.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
-import type { AcceptDependencies, AdminRoute } from './admin-route.ts'
+import { type AcceptDependencies, adminRoute, type AdminRoute } from './admin-route.ts'
 import { timestampPattern } from '#gateway/http/read-moment.ts'
-import { fieldsReader, readMoment } from './read-fields.ts'
+import { readMoment } from './read-fields.ts'
+import { accountId as accountIdSchema, queued, words } from './records.ts'
 
 type Deps = AcceptDependencies & { readonly database: Database }
 
@@ -112,7 +113,7 @@ const sinceHint = 'a moment of the last 24 hours such as 2030-01-31T00:00:00Z'
 
 const codesHint = `a list of ${ownCodes.join(', ')}`
 
-const readRequeue = fieldsReader(
+const requeueFields = object(
   optional({
     codes: typed<readonly (typeof ownCodes)[number][]>({
       type: 'array',
@@ -120,9 +121,13 @@ const readRequeue = fieldsReader(
       minItems: 1,
       uniqueItems: true,
       expected: codesHint,
+      description: 'Errors whose captures are requeued; by default all of these.',
     }),
-    since: text(undefined, { pattern: timestampPattern, expected: sinceHint }),
-    limit: integer(1, limitMax),
+    since: text('Earliest end of the captures, of the last 24 hours; by default an hour ago.', {
+      pattern: timestampPattern,
+      expected: sinceHint,
+    }),
+    limit: integer(1, limitMax, `Most captures to process, the earliest end first; by default ${limitMax}.`),
   }),
 )
 
@@ -133,31 +138,94 @@ const sinceOf = (isoTime: string | undefined, now: Date): Date => {
   throw validationError({ since: [`must be ${sinceHint}`] })
 }
 
+const queuedAccount = component('QueuedAccount', {
+  account_id: accountIdSchema,
+  name: words('Name of the account.', 'Acme'),
+  ...queued,
+})
+const drift = component('MeterDrift', {
+  meter: enumSchema(['pending', 'admitted', 'waiting', 'processing', 'reserved'], 'Meter that was wrong.', {
+    example: 'waiting',
+  }),
+  part: words('Pool and lane, or the period.', 'standard/normal'),
+  counted: count('Value of the meter.', { example: 3 }),
+  actual: count('Number of rows.', { example: 2 }),
+})
+const requeueResult = component('Requeued', {
+  requeued: count('Captures that were accepted again.', { example: 17 }),
+  left_out: typed<Requeued['left_out']>({
+    type: 'object',
+    additionalProperties: { type: 'integer', minimum: 1 },
+    description: 'Captures that were not, by reason.',
+    example: { secret_not_kept: 2 },
+  }),
+})
+const tag = 'Queue'
+
 /** The queue by account: count, cancel pending captures, requeue captures that failed by an error of the service, recount. */
 export const queueRoutes: readonly AdminRoute[] = [
-  {
+  adminRoute({
+    name: 'list_queue',
     method: 'GET',
     path: '/queue',
+    tag,
+    summary: 'List the queue by account',
+    description: 'Lists accounts with captures in the queue, the largest count first.',
+    answer: {
+      name: 'QueueList',
+      description: 'The accounts.',
+      data: list(queuedAccount, 1000, 'Accounts with captures that have not ended.'),
+    },
     run: async ({ database }) => {
       const accounts = await countQueue(database)
       return accounts.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts }))
     },
-  },
-  {
+  }),
+  adminRoute({
+    name: 'cancel_queue',
     method: 'POST',
     path: '/accounts/:id/queue/cancel',
+    tag,
+    summary: 'Cancel captures that wait',
+    description: 'Cancels captures of the account that have not started, at no charge: they fail with `JOB_FAILED`.',
+    answer: {
+      name: 'CanceledAnswer',
+      description: 'How many were canceled.',
+      data: object({ canceled: count('Captures that were canceled.', { example: 20 }) }),
+    },
     run: async ({ database }, { actor, id }) => ({ canceled: await cancelPending(database, id, actor) }),
-  },
-  {
+  }),
+  adminRoute({
+    name: 'recount_meters',
     method: 'POST',
     path: '/accounts/:id/meters/recount',
+    tag,
+    summary: 'Recompute the meters of an account',
+    description: "Recomputes the account's meters from its rows.",
+    answer: {
+      name: 'RecountAnswer',
+      description: 'What was wrong.',
+      data: object({
+        corrected: typed<readonly Drift[]>({
+          type: 'array',
+          items: drift,
+          description: 'The meters that were wrong; empty if all were correct.',
+        }),
+      }),
+    },
     run: async ({ database }, { actor, id }) => ({ corrected: await recountMeters(database, id, actor) }),
-  },
-  {
+  }),
+  adminRoute({
+    name: 'requeue_failed',
     method: 'POST',
     path: '/accounts/:id/queue/requeue',
-    run: async ({ database, accepting }, { actor, id, readJson }) => {
-      const { codes = ownCodes, since: from, limit = limitMax } = readRequeue(await readJson())
+    tag,
+    summary: 'Requeue failed captures',
+    description: 'Accepts captures of the account that failed by an error of the service again, each as a new capture.',
+    body: { name: 'RequeueFields', schema: requeueFields, example: { codes: ['JOB_FAILED'], limit: 100 } },
+    answer: { name: 'RequeuedAnswer', description: 'How many were accepted.', data: requeueResult },
+    run: async ({ database, accepting }, { actor, id, body }) => {
+      const { codes = ownCodes, since: from, limit = limitMax } = body
       const since = sinceOf(from, accepting.now())
       const { id: accountId } = await showAccount(database, id)
       if (accepting.inMaintenance()) {
@@ -169,5 +237,5 @@ export const queueRoutes: readonly AdminRoute[] = [
       await noteChange(database, { actor, action: 'queue.requeue', target: accountId, detail })
       return requeued
     },
-  },
+  }),
 ]

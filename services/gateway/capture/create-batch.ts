@@ -91,11 +91,7 @@ const batchErrors = (targets: AccountTargets, { captures }: ParsedBatch): FieldE
 const acceptPrepared = async (
   context: Context,
   request: ValidRequest<ParsedBatch>,
-  {
-    targets,
-    isCounted,
-    traceparent,
-  }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
+  { targets, isCounted, traceparent }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
 ) => {
   const { parsed } = request
   const [first] = parsed.captures

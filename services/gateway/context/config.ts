@@ -9,11 +9,25 @@ const settings = { ...commonSettings, ...databaseSettings, ...queueSettings, ...
 /** The gateway's settings. */
 export type Config = SettingValues<typeof settings>
 
-/** Reads the gateway's settings; throws `CONFIGURATION` with all problems at once, and then for an issuer without a client id. */
+/** What is wrong with the settings of the provider together; undefined if nothing is. */
+const oidcProblem = (config: Config): string | undefined => {
+  const hasValues = config.oidcOperatorValues.length + config.oidcReadOnlyOperatorValues.length > 0
+  if (config.oidcIssuer !== '' && config.oidcClientId === '')
+    return 'SHUTTERFLEET_OIDC_ISSUER is set, but SHUTTERFLEET_OIDC_CLIENT_ID is not'
+  if (config.oidcOperatorClaim === '')
+    return hasValues ? 'values of operators are set, but SHUTTERFLEET_OIDC_OPERATOR_CLAIM is not' : undefined
+  const claim = 'SHUTTERFLEET_OIDC_OPERATOR_CLAIM is set, but'
+  if (config.oidcIssuer === '') return `${claim} SHUTTERFLEET_OIDC_ISSUER is not`
+  if (!hasValues)
+    return `${claim} neither SHUTTERFLEET_OIDC_OPERATOR_VALUES nor SHUTTERFLEET_OIDC_READ_ONLY_OPERATOR_VALUES is`
+  return config.consoleOperators ? undefined : `${claim} SHUTTERFLEET_CONSOLE_OPERATORS is false`
+}
+
+/** Reads the gateway's settings; throws `CONFIGURATION` with all problems at once, and then for those of the provider together. */
 export const readConfig = (env: Env): Config => {
   const config = readEnv(settings, env)
-  if (config.oidcIssuer === '' || config.oidcClientId !== '') return config
-  const publicMessage = 'SHUTTERFLEET_OIDC_ISSUER is set, but SHUTTERFLEET_OIDC_CLIENT_ID is not'
+  const publicMessage = oidcProblem(config)
+  if (publicMessage === undefined) return config
   throw new AppError('CONFIGURATION', { publicMessage })
 }
 

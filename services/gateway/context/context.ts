@@ -17,6 +17,7 @@ import { readMaintenance } from '#shared/db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { serverVersion } from '#shared/queue/server-version.ts'
 import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
 import { probeStream } from '#shared/queue/stored.ts'
 import { relayWakeupSubject, poolWakeupSubject } from '#shared/queue/subjects.ts'
@@ -54,6 +55,7 @@ import { createLinkKeyLookup } from '#gateway/db/render-links.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempotency.ts'
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
+import { openapiDocument } from '#gateway/openapi/document.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
 import { FleetWatch } from '#gateway/queue/fleet-watch.ts'
 import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
@@ -142,6 +144,8 @@ export type Gateway = Context &
     readonly metrics: Metrics
     readonly health: () => Health
     readonly fleet: Pick<FleetWatch, 'services' | 'workers'>
+    /** Version of the NATS server that this gateway is connected to; undefined if it is not known. */
+    readonly natsVersion: () => string | undefined
   }
 
 /** Interval at which maintenance mode is read. */
@@ -199,12 +203,18 @@ const boundsOf = ({
 const oidcOf = (config: Config): OidcSignIn | undefined => {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config
   if (issuer === '') return undefined
-  const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, nowMs })
+  const operators = {
+    claim: config.oidcOperatorClaim,
+    values: config.oidcOperatorValues,
+    readOnlyValues: config.oidcReadOnlyOperatorValues,
+  }
+  const provider = new OidcProvider({ issuer, clientId, clientSecret, scopes, operators, nowMs })
   return { provider, issuer, name: config.oidcName, bindsByEmail: config.oidcIdentity === 'email' }
 }
 
 /** What accounts change themselves, and what the console adds. */
-const consoleOf = (database: Database, config: Config) => ({
+const consoleOf = (database: Database, queue: Queue, config: Config) => ({
+  natsVersion: () => serverVersion(queue),
   accountKeys: accountKeysIn(database, config.keyPepper),
   members: accountMembersIn(database, config.keyPepper),
   targetStore: targetStoreIn(database),
@@ -289,7 +299,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
-    ...consoleOf(database, config),
+    ...consoleOf(database, queue, config),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
@@ -307,7 +317,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     events,
     metrics,
     ...linksOf(database, config),
-    reference: createReference(lifecycle.operations, publicUrl),
+    reference: createReference(() => openapiDocument(lifecycle.operations, publicUrl())),
     sealingKeys,
     records: createRecordSeal(config.recordKeys),
     ...boundsOf(config),

@@ -4,6 +4,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 
 const tasks = readStatement(import.meta.dirname, 'sql/list-tasks.sql')
 const pausedHosts = readStatement(import.meta.dirname, 'sql/list-paused-hosts.sql')
+const unusedKeys = readStatement(import.meta.dirname, 'sql/count-unused-keys.sql')
 const trace = readStatement(import.meta.dirname, 'sql/trace-capture.sql')
 
 /** Work in the background. `waiting`: at most 10,000, null for a cursor; `since`: when the first was due, or the pass began. */
@@ -22,3 +23,11 @@ export const traceCapture = async (database: Sql, id: string): Promise<object | 
 /** Version of PostgreSQL. */
 export const readDatabaseVersion = async (database: Sql): Promise<string> =>
   onlyRow(await database.query<{ version: string }>(`select current_setting('server_version') as version`)).version
+
+/** PostgreSQL's clock, in milliseconds since 1970. */
+export const readDatabaseClock = async (database: Sql): Promise<number> =>
+  onlyRow(await database.query<{ ms: number }>(`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`)).ms
+
+/** Counts API keys that are valid and have had no request for this many days; at most 10,000. */
+export const countUnusedKeys = async (database: Sql, days: number): Promise<number> =>
+  onlyRow(await database.query<{ keys: number }>(unusedKeys, [days])).keys

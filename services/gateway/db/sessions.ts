@@ -45,6 +45,7 @@ const listedMax = 100
 
 const start = readStatement(import.meta.dirname, 'sql/start-session.sql')
 const startOfMember = readStatement(import.meta.dirname, 'sql/start-member-session.sql')
+const startOfOperator = readStatement(import.meta.dirname, 'sql/start-operator-session.sql')
 const ownAccounts = readStatement(import.meta.dirname, 'sql/list-own-accounts.sql')
 const moveTo = readStatement(import.meta.dirname, 'sql/switch-account.sql')
 const find = readStatement(import.meta.dirname, 'sql/find-session.sql')
@@ -60,6 +61,9 @@ export type SessionBounds = {
 
 /** Whether the session is an operator's, who belongs to no account. */
 export const isOperator = ({ role }: Pick<Session, 'role'>): boolean => operatorRoles.some((each) => each === role)
+
+/** The operator of a session in the audit log. */
+export const operatorActor = ({ id }: Pick<Session, 'id'>): Actor => `operator:${id}`
 
 /** The client of a sign-in, as received. */
 type SignInClient = { readonly address: string; readonly userAgent: string }
@@ -93,6 +97,24 @@ export const startMemberSession = async (
   if (row.memberId === null) return 'no_account'
   await database.query('update member set last_sign_in_at = now() where id = $1 returning id', [row.memberId])
   return { token }
+}
+
+/**
+ * Starts a session of an operator whom the provider has identified, and records who it is. Returns its token; `used` if the sign-in
+ * was used before.
+ */
+export const startOperatorSession = async (
+  database: Sql,
+  hash: (token: string) => Buffer,
+  input: SessionBounds & SignInClient & Omit<Identified, 'email'> & { readonly role: OperatorRole },
+): Promise<{ readonly token: string } | 'used'> => {
+  const [id, token] = [randomUUID(), newToken()]
+  const { signInHash, signInSeconds, issuer, subject, role, sessionSeconds, sessionIdleSeconds } = input
+  const session = [id, hash(token), sessionSeconds, sessionIdleSeconds]
+  const client = [input.address, input.userAgent.slice(0, userAgentMax)]
+  const audit = [operatorActor({ id }), JSON.stringify({ role, issuer, subject })]
+  const rows = await database.query(startOfOperator, [signInHash, signInSeconds, role, ...session, ...client, ...audit])
+  return rows.length > 0 ? { token } : 'used'
 }
 
 /** Signs in with a link, which cannot be used again. Returns the session's token; undefined unless the link is valid. */
@@ -175,9 +197,6 @@ export const switchAccount = async (
   const rows = await database.query(moveTo, [sessionId, accountId, randomUUID(), hash(token)])
   return rows.length > 0 ? token : undefined
 }
-
-/** The operator of a session in the audit log. */
-export const operatorActor = ({ id }: Pick<Session, 'id'>): Actor => `operator:${id}`
 
 /** Lets an operator look into an account, and records it. Returns false if the account is unknown or disabled. */
 export const viewAccount = async (database: Sql, session: Pick<Session, 'id'>, accountId: string): Promise<boolean> =>

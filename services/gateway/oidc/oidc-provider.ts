@@ -15,6 +15,8 @@ import {
   fetchUserInfo,
   None,
 } from 'openid-client'
+import type { OperatorRole } from '#shared/db/sign-in-links.ts'
+import { type OperatorClaim, operatorRoleOf } from './operator-role.ts'
 import { SignInError } from './sign-in-error.ts'
 import type { SignInFlow } from './sign-in-flow.ts'
 
@@ -35,6 +37,8 @@ export type Person = {
   readonly subject: string
   /** In lower case; null unless the provider has verified it. */
   readonly verifiedEmail: string | null
+  /** Null: no operator of the installation. */
+  readonly operatorRole: OperatorRole | null
 }
 
 /** Settings of the provider. */
@@ -45,6 +49,7 @@ export type OidcSettings = {
   readonly clientSecret: string
   /** Besides `openid`. */
   readonly scopes: readonly string[]
+  readonly operators: OperatorClaim
   readonly nowMs: () => number
 }
 
@@ -133,14 +138,22 @@ export class OidcProvider {
     const idToken = tokens.claims()
     if (!idToken) throw new SignInError('failed', 'the OpenID Connect provider sent no ID token')
     const { iss: issuer, sub: subject } = idToken
-    const isInUserInfo =
-      idToken['email'] === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined
-    const claims = isInUserInfo ? await fetchUserInfo(configuration, tokens.access_token, subject) : idToken
-    const { email, email_verified: isVerified } = claims
+    const { operators } = this.#settings
+    const needed = ['email', ...(operators.claim === '' ? [] : [operators.claim])]
+    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
+    const isIncomplete = needed.some((name) => idToken[name] === undefined)
+    const userInfo =
+      isIncomplete && hasUserInfo ? await fetchUserInfo(configuration, tokens.access_token, subject) : undefined
+    // An address and whether it is verified are of the same source.
+    const { email, email_verified: isVerified } = idToken['email'] === undefined && userInfo ? userInfo : idToken
     return {
       issuer,
       subject,
       verifiedEmail: typeof email === 'string' && isVerified === true ? email.toLowerCase() : null,
+      operatorRole:
+        operators.claim === ''
+          ? null
+          : operatorRoleOf(idToken[operators.claim] ?? userInfo?.[operators.claim], operators),
     }
   }
 

@@ -1,5 +1,5 @@
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
-import { type JsonSchema, keywordsOf, type Schema } from '#shared/schema/fields.ts'
+import type { JsonSchema, Schema } from '#shared/schema/fields.ts'
 import { accountAnswer, plan, targetLists, targetListsAnswer, usageAnswer, usageDay } from '#gateway/records/account.ts'
 import { batch, batchAnswer, batchMember } from '#gateway/records/batch.ts'
 import {
@@ -19,10 +19,9 @@ import { memberAnswer, memberList, memberRecord, signInLinkAnswer } from '#gatew
 import { uploadSchemas } from '#gateway/records/upload-destination.ts'
 import { webhook, webhookAnswer, webhookList, webhookWithSecretAnswer } from '#gateway/records/webhook.ts'
 import { eventDocs } from './events.ts'
-import { headerComponents, type HeaderName, headersOf, limitHeaders } from './schema/answer-headers.ts'
-import type { AnswerDoc, Contract } from './schema/contract.ts'
-import { documented, nestedSchema, schemaRef } from './schema/document-schema.ts'
-import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf } from './schema/errors.ts'
+import { headerComponents, type HeaderName, limitHeaders } from './schema/answer-headers.ts'
+import type { Contract } from './schema/contract.ts'
+import { answerComponents, describeOperations, type Interface, schemasByName } from './schema/describe-operations.ts'
 
 const intro = `Captures web pages and HTML as images.
 
@@ -50,28 +49,6 @@ const errorHeaders = (status: number): readonly HeaderName[] => {
   return [...limitHeaders, 'Retry-After', 'X-Screenshot-Id']
 }
 
-const errorResponse = (set: ErrorSet): JsonSchema => ({
-  description: errorDescription(set),
-  headers: headersOf(errorHeaders(set.status)),
-  content: { 'application/json': { schema: schemaRef(set.name), example: errorExample(set) } },
-})
-
-const answer = ({ description, headers, content }: AnswerDoc): JsonSchema => ({
-  description,
-  headers: headersOf(headers),
-  ...(content && {
-    content: Object.fromEntries(
-      Object.entries(content).map(([type, media]) => [type, { ...media, schema: nestedSchema(media.schema) }]),
-    ),
-  }),
-})
-
-const errorOf = (set: ErrorSet, method: string): JsonSchema =>
-  // The response to a HEAD has no body.
-  method === 'HEAD'
-    ? answer({ description: errorDescription(set), headers: errorHeaders(set.status) })
-    : { $ref: `#/components/responses/${set.name}` }
-
 /** The alternatives that authorize a request. */
 const securities = {
   key: [{ apiKey: [] }],
@@ -83,37 +60,21 @@ const securities = {
 const scopesText = ({ scopes }: Contract): string =>
   scopes.length === 0 ? '' : ` Scope of the key: ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
 
-const describe = (contract: Contract): JsonSchema => {
-  const { name, method, body } = contract
-  return {
-    operationId: name,
-    tags: [contract.tag],
-    summary: contract.summary,
+const publicInterface: Interface<Contract> = {
+  prefix: '/v1',
+  commonHeaders: ['X-Request-Id', 'Access-Control-Allow-Origin'],
+  errorHeaders,
+  errorWords: {
+    messages: {},
+    details: { width: ['must be a whole number from 320 to 3840'] },
+    namesScreenshots: true,
+  },
+  describeAccess: (contract) => ({
     description: contract.description + scopesText(contract),
     security: securities[contract.access],
     // Linters refuse the roles that version 3.1 allows in `security`.
     ...(contract.scopes.length > 0 && { 'x-scopes': contract.scopes }),
-    ...(contract.parameters.length > 0 && { parameters: contract.parameters }),
-    ...(body && {
-      requestBody: {
-        required: body.isOptional !== true,
-        content: { 'application/json': { schema: schemaRef(body.name), example: body.example } },
-      },
-    }),
-    responses: Object.fromEntries([
-      ...Object.entries(contract.answers).map(([status, each]) => [status, answer(each)]),
-      ...errorSetsOf(contract.errors).map((set) => [String(set.status), errorOf(set, method)]),
-    ]),
-  }
-}
-
-const pathsOf = (operations: readonly Contract[]): Record<string, Record<string, JsonSchema>> => {
-  const paths: Record<string, Record<string, JsonSchema>> = {}
-  for (const operation of operations) {
-    const path = `/v1${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) }
-  }
-  return paths
+  }),
 }
 
 /** Components in the order of the document; those of a single operation, and of requests, follow them. */
@@ -153,15 +114,6 @@ const shared: readonly Schema[] = [
   ...uploadSchemas,
 ]
 
-const answerComponents = (operations: readonly Contract[]): readonly Schema[] =>
-  operations.flatMap(({ answers }) => Object.values(answers).flatMap(({ component }) => component ?? []))
-
-/** The error sets of all operations without duplicates, by status and size. */
-const allErrors = (operations: readonly Contract[]): readonly ErrorSet[] => {
-  const sets = operations.flatMap(({ errors }) => errorSetsOf(errors)).map((set) => [set.name, set] as const)
-  return [...new Map(sets).values()].toSorted((a, b) => a.status - b.status || a.codes.length - b.codes.length)
-}
-
 /** An OpenAPI 3.1 document of the HTTP interface. */
 export type OpenapiDocument = JsonSchema & {
   readonly info: Readonly<Record<'title' | 'version' | 'summary' | 'description', string>> & JsonSchema
@@ -175,8 +127,7 @@ export type OpenapiDocument = JsonSchema & {
 
 /** Describes the operations of a service that clients reach at `publicUrl`. */
 export const openapiDocument = (operations: readonly Contract[], publicUrl: string): OpenapiDocument => {
-  const errors = allErrors(operations)
-  const components = [...shared, ...answerComponents(operations), ...eventBodies]
+  const { paths, schemas, responses } = describeOperations(operations, publicInterface)
   return {
     openapi: '3.1.0',
     info: {
@@ -190,15 +141,11 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
     tags,
-    paths: pathsOf(operations),
+    paths,
     webhooks: eventDocs(),
     components: {
-      schemas: {
-        ...Object.fromEntries(components.map((schema) => [keywordsOf(schema)['component'], documented(schema)])),
-        ...Object.fromEntries(operations.flatMap(({ body }) => (body ? [[body.name, documented(body.schema)]] : []))),
-        ...Object.fromEntries(errors.map((set) => [set.name, documented(errorSchema(set))])),
-      },
-      responses: Object.fromEntries(errors.map((set) => [set.name, errorResponse(set)])),
+      schemas: { ...schemasByName([...shared, ...answerComponents(operations), ...eventBodies]), ...schemas },
+      responses,
       headers: headerComponents(),
       securitySchemes: {
         apiKey: {

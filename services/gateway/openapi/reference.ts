@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Contract } from './schema/contract.ts'
-import { openapiDocument } from './document.ts'
+import type { JsonSchema } from '#shared/schema/fields.ts'
 
 /** A static response body with its strong ETag. */
 export type StaticDocument = { readonly bytes: Buffer; readonly etag: string }
@@ -17,13 +16,13 @@ export type Reference = ReturnType<typeof createReference>
 export const scriptPath = '/docs/reference.js'
 
 /** Its URLs are relative, to keep the path prefix of a reverse proxy. */
-const page = `<!doctype html>
+const pageOf = (title: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <title>Shutterfleet API reference</title>
+    <title>${title}</title>
     <link rel="icon" href="../favicon.ico" type="image/svg+xml" />
   </head>
   <body>
@@ -54,16 +53,16 @@ const makeScript = async (): Promise<StaticDocument> => {
   }
 }
 
-/** Creates the reference. `publicUrl` is read at the first request, because it may be unavailable before. */
-export const createReference = (operations: readonly Contract[], publicUrl: () => string) => {
+/** Creates the reference. `describe` is called at the first request, because the public URL may be unavailable before. */
+export const createReference = (describe: () => JsonSchema, title = 'Shutterfleet API reference') => {
   let document: StaticDocument | undefined
   let script: Promise<StaticDocument> | undefined
-  const pageOnce = toStatic(page)
+  const page = toStatic(pageOf(title))
   const icon = toStatic(readFileSync(join(import.meta.dirname, '../../shared/icon.svg')))
   const errors = toStatic(readFileSync(join(import.meta.dirname, 'errors.html')))
   return {
-    document: (): StaticDocument => (document ??= toStatic(JSON.stringify(openapiDocument(operations, publicUrl())))),
-    page: () => pageOnce,
+    document: (): StaticDocument => (document ??= toStatic(JSON.stringify(describe()))),
+    page: () => page,
     icon: () => icon,
     /** The page with a section for each error code. */
     errors: () => errors,

@@ -76,6 +76,7 @@ const metricTable = {
   images_missing_total: { counter: 'Images that are not in the store as reported' },
   activity_recorded_total: { counter: 'Activities of authenticated requests that were stored' },
   activity_lost_total: { counter: 'Activities that could not be stored, because too many waited for PostgreSQL' },
+  browser_age_seconds_max: { gauge: 'Age above which browsers are reported as old, as set for the gateway' },
   uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
 } as const satisfies MetricTable
 
@@ -115,6 +116,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...createStoreEvents(log, metrics),
     ...createSignInEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
+    browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
     answered: ({ fault, ...line }: Answered) => {
       const { operation, status, code, ms } = line
       metric.http_requests_total.inc({ operation, status: String(status), code: code ?? 'none' })

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { isAtLeast, readVersion } from '#local/find-programs.ts'
+import { browserAgeAdvice, browserAgeDays, toBuildTime } from '#shared/policy/browser-age.ts'
+import { isAtLeast } from '#shared/policy/program-version.ts'
+import { readVersion } from '#local/find-programs.ts'
 import { asUser, findUser } from '#local/system-user.ts'
 import type { Check } from './check.ts'
 import { countFonts, checkFonts } from './fonts.ts'
@@ -17,6 +20,9 @@ export type MachineFacts = {
   readonly stealthChromium: string | undefined
   readonly nodeVersion: string
   readonly isRoot: boolean
+  readonly nowMs: number
+  /** Age above which a browser is old. */
+  readonly browserAgeDaysMax: number
 }
 
 const checkNode = async (version: string) => {
@@ -28,6 +34,16 @@ const checkNode = async (version: string) => {
 const required = (program: string | undefined): string => {
   if (program === undefined) throw new Error('there is none')
   return program
+}
+
+/** Version and age of a browser; an old one works, so that is only a warning. */
+const describeBrowser = async (binary: string, { nowMs, browserAgeDaysMax }: MachineFacts) => {
+  const [version, { mtimeMs }] = await Promise.all([readVersion(binary), stat(binary)])
+  const builtAtMs = toBuildTime(mtimeMs, nowMs)
+  if (builtAtMs === undefined) return `${version}, of unknown age`
+  const days = browserAgeDays(builtAtMs, nowMs)
+  const advice = browserAgeAdvice(days, browserAgeDaysMax)
+  return advice === undefined ? `${version}, built ${days} days ago` : `${version}, warning: ${advice}`
 }
 
 const browserUser = async (): Promise<readonly string[]> => {
@@ -63,14 +79,15 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
   {
     name: 'chromium',
     advice: "run 'make setup', or set SHUTTERFLEET_CHROMIUM to a headless-shell or Chromium binary",
-    run: async () => readVersion(required(facts.chromium)),
+    run: async () => describeBrowser(required(facts.chromium), facts),
   },
   {
     name: 'full chromium',
     advice: 'set SHUTTERFLEET_STEALTH_CHROMIUM to a full Chromium binary that runs, or to none',
     run: async () => {
       const { stealthChromium } = facts
-      return stealthChromium === undefined ? 'none: captures with stealth are refused' : readVersion(stealthChromium)
+      if (stealthChromium === undefined) return 'none: captures with stealth are refused'
+      return describeBrowser(stealthChromium, facts)
     },
   },
   {

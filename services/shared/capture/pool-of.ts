@@ -1,8 +1,11 @@
 import type { Pool } from './lane.ts'
 import type { CaptureParameters } from './options.ts'
 
-/** A browser that workers drive: the headless shell, or full Chromium, which pages do not detect as automated. */
-export type BrowserKind = 'shell' | 'full'
+/** Browsers that workers drive: the headless shell, and full Chromium, which pages do not detect as automated. */
+export const browserKinds = ['shell', 'full'] as const
+
+/** See `browserKinds`. */
+export type BrowserKind = (typeof browserKinds)[number]
 
 /** The browsers that the workers of a pool can start. The first is kept warm for captures. */
 export const browsersOf: Readonly<Record<Pool, readonly [BrowserKind, ...BrowserKind[]]>> = {

@@ -37,6 +37,7 @@ type Action =
   | 'member.set_role'
   | 'member.remove'
   | 'sign_in_link.create'
+  | 'operator.sign_in'
   | 'queue.cancel'
   | 'queue.requeue'
   | 'meters.recount'

@@ -6,6 +6,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { entriesMax, entryCharactersMax } from '#shared/policy/target-lists.ts'
 import { capturedFile, filesMax } from '#shared/capture/files.ts'
 import { pools } from '#shared/capture/lane.ts'
+import { browserKinds } from '#shared/capture/pool-of.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { pageMetadata } from '#shared/capture/page-metadata.ts'
 import { warningCharactersMax, warningsMax } from '#shared/capture/bound-warnings.ts'
@@ -148,6 +149,16 @@ export const heartbeatCodec = message('heartbeat', {
   captures: Type.Array(uuid, { maxItems: 64 }),
   /** Mean service time of recent captures; absent before the first. */
   serviceMs: Type.Optional(count(600_000)),
+  /** Its installed browsers with version and time of their build, in milliseconds since 1970; absent until they were read. */
+  browsers: Type.Optional(
+    Type.Array(
+      Type.Object(
+        { browser: Type.Enum([...browserKinds]), version: text(40), builtAtMs: Type.Optional(count()) },
+        closed,
+      ),
+      { maxItems: 2 },
+    ),
+  ),
 })
 
 /** The ledger's counts of one pool, in captures: `pending` wait for admission or for a worker, `processing` have begun. */
@@ -222,6 +233,8 @@ export type FailedResult = Static<typeof failed>
 export type EventMessage = DecodedMessage<typeof eventCodec>
 /** See `heartbeatCodec`. */
 export type HeartbeatMessage = DecodedMessage<typeof heartbeatCodec>
+/** A browser that a worker has installed, with its version and the time of its build if it is known. */
+export type InstalledBrowser = NonNullable<HeartbeatMessage['browsers']>[number]
 /** See `backlogCodec`. */
 export type BacklogMessage = DecodedMessage<typeof backlogCodec>
 /** See `poolStateCodec`. */

@@ -1,6 +1,6 @@
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { heartbeatCodec, heartbeatMs } from '#shared/queue/messages.ts'
+import { heartbeatCodec, heartbeatMs, type InstalledBrowser } from '#shared/queue/messages.ts'
 import { heartbeatSubject } from '#shared/queue/subjects.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'
 
@@ -23,17 +23,30 @@ export const createServiceTime = (): ServiceTime => {
 
 /** Publishes the heartbeat of this worker to the controller. Not stored, since the next one replaces a lost one. */
 export const publishHeartbeat = (
-  worker: { queue: Queue; pool: Pool; pod: string; slots: number; lifecycle: WorkerLifecycle },
+  worker: {
+    readonly queue: Queue
+    readonly pool: Pool
+    readonly pod: string
+    readonly slots: number
+    readonly lifecycle: WorkerLifecycle
+    /** Undefined until they were read. */
+    readonly browsers: () => readonly InstalledBrowser[] | undefined
+  },
   service: ServiceTime,
 ): void => {
   const { queue, pool, pod, slots, lifecycle } = worker
+  const browsers = worker.browsers()
   const captures = [...lifecycle.captures()]
   const busy = Math.min(slots, captures.length)
   const serviceMs = service.meanMs()
   const message = { pod, pool, pid: process.pid, slots, busy, state: lifecycle.state(), captures }
   queue.publish(
     heartbeatSubject({ pool, pod }),
-    heartbeatCodec.encode({ ...message, ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }) }),
+    heartbeatCodec.encode({
+      ...message,
+      ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }),
+      ...(browsers && { browsers: [...browsers] }),
+    }),
   )
 }
 

@@ -1,8 +1,8 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
-import type { CompletedResult, FailedResult, Timings } from '#shared/queue/messages.ts'
+import type { CompletedResult, FailedResult, InstalledBrowser, Timings } from '#shared/queue/messages.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
+import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { BlockLists } from '#worker/block-lists/provide-lists.ts'
 import type { Fault } from '#worker/protocol/protocol.ts'
 
@@ -48,7 +48,26 @@ const metricTable = {
       'Always 1: a block list of the worker, at most a hundred of the operator; its version is the one named in the head of the list, or the start of its SHA-256.',
     labels: ['kind', 'name', 'version'],
   },
+  worker_browser_info: { gauge: 'Always 1: an installed browser of the worker.', labels: ['browser', 'version'] },
+  worker_browser_built_timestamp_seconds: {
+    gauge:
+      'Unix time at which an installed browser was built, by the modification time of its binary; absent if that cannot be it.',
+    labels: ['browser', 'version'],
+  },
 } as const satisfies MetricTable
+
+const browserEvents = (logger: Logger, metric: DeclaredMetrics<typeof metricTable>) => ({
+  browsers: (installed: readonly InstalledBrowser[]) => {
+    for (const { browser, version, builtAtMs } of installed) {
+      metric.worker_browser_info.set({ browser, version }, 1)
+      if (builtAtMs !== undefined)
+        metric.worker_browser_built_timestamp_seconds.set({ browser, version }, builtAtMs / 1000)
+      logger.info({ browser, version, ...(builtAtMs !== undefined && { built: new Date(builtAtMs) }) }, 'browser')
+    }
+  },
+  browserUnreadable: (browser: string, cause: unknown) =>
+    logger.warn({ browser, reason: String(cause) }, 'the version of a browser could not be read'),
+})
 
 /** One function per event of a worker; each writes its log line and its metrics. */
 export const createEvents = (logger: Logger, metrics: Metrics) => {
@@ -84,6 +103,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
       for (const { kind, name, version } of loaded.lists) metric.worker_block_list_info.set({ kind, name, version }, 1)
       logger.info(Object.assign(current, describeLists(loaded)), 'block lists loaded')
     },
+    ...browserEvents(logger, metric),
     dropped: (id: string, reason: 'ended' | 'closed' | 'no-attempt-left' | 'unreadable') =>
       logger.info({ id, reason }, 'delivery dropped'),
     begun: (capture: { id: string; attempt: number; traceId: string | undefined }) =>

@@ -101,7 +101,10 @@ export class SimulatedWorker implements Container {
 
   #publishHeartbeat() {
     const { pool, worker: pod, slots } = this.spec
-    publishHeartbeat({ queue: this.#deps.queue, pool, pod, slots, lifecycle: this.lifecycle }, this.#service)
+    publishHeartbeat(
+      { browsers: () => undefined, queue: this.#deps.queue, pool, pod, slots, lifecycle: this.lifecycle },
+      this.#service,
+    )
   }
 
   #end(code: number) {

@@ -7,6 +7,8 @@ import { Time } from '#console/components/time.tsx'
 import { formatCount } from '#console/text/format.ts'
 import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
+import { BrowsersInUse } from './browsers.tsx'
+import { Findings } from './findings.tsx'
 import { PausedHosts } from './paused-hosts.tsx'
 import { Maintenance } from './maintenance.tsx'
 import { PlansInForce } from './plans-in-force.tsx'
@@ -19,11 +21,12 @@ const countedMax = 10_000
 
 const Parts = ({ parts }: { parts: readonly Part[] }) => (
   <FactList
-    facts={parts.map(({ name, state, version }) => [
+    facts={parts.map(({ name, state, version, kind }) => [
       words.names[name] ?? name,
       <>
         <StatusBadge tone={state === 'ok' ? 'good' : 'bad'} label={state === 'ok' ? words.ok : state} />{' '}
         {version && <span class="muted">{version}</span>}
+        {kind && <span class="muted">{words.storeKinds[kind]}</span>}
       </>,
     ])}
   />
@@ -75,12 +78,14 @@ const Details = ({ health }: { health: HealthRecord }) => (
   </>
 )
 
-/** Services, stores and background work, maintenance, receivers that do not answer, plans and settings in force. */
+/** Services, stores and background work, checks, browsers, maintenance, receivers that do not answer, plans and settings in force. */
 export const Health = () => {
   const query = useQuery<{ data: HealthRecord }>({ queryKey: [`${operatorPath}/health`], ...useRefreshed() })
   return (
     <Page title={texts.operator.pages.health}>
       <Loaded query={query}>{({ data }) => <Details health={data} />}</Loaded>
+      <Findings />
+      <BrowsersInUse />
       <Maintenance />
       <PausedHosts />
       <PlansInForce />

@@ -45,7 +45,30 @@ export type AuditEntry = {
 }
 
 /** `state` is `ok`, or why not. */
-export type Part = { readonly name: string; readonly state: string; readonly version?: string | null }
+export type Part = {
+  readonly name: string
+  readonly state: string
+  readonly version?: string | null
+  readonly kind?: 'files' | 's3' | null
+}
+
+/** Installed browsers of workers with the same version and build time. `advice` is set if they are old. */
+export type InstalledBrowser = {
+  readonly browser: 'shell' | 'full'
+  readonly version: string
+  readonly built_at: string | null
+  readonly age_days: number | null
+  readonly advice: string | null
+  readonly workers: number
+}
+
+/** A check of the installation. `advice` is set unless it passed. */
+export type Finding = {
+  readonly name: string
+  readonly state: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+  readonly advice: string | null
+}
 
 /** Work in the background: what is left to do, and since when the first waits. */
 export type Task = { readonly name: string; readonly waiting: number | null; readonly since: string | null }

@@ -85,8 +85,6 @@ export const answerHeaders = {
 /** Name of a header. */
 export type HeaderName = keyof typeof answerHeaders
 
-const everywhere: readonly HeaderName[] = ['X-Request-Id', 'Access-Control-Allow-Origin']
-
 /** Limits of the account, in every response to an authenticated caller. */
 export const limitHeaders: readonly HeaderName[] = [
   'X-RateLimit-Limit',
@@ -101,15 +99,16 @@ export const limitHeaders: readonly HeaderName[] = [
 
 const headerRef = (name: HeaderName) => [name, { $ref: `#/components/headers/${name}` }] as const
 
-/** The headers of a response: the common ones, and `more`. */
-export const headersOf = (more: readonly HeaderName[]): JsonSchema =>
-  Object.fromEntries([...everywhere, ...more].map(headerRef))
+/** References to the headers of a response. */
+export const headersOf = (names: readonly HeaderName[]): JsonSchema => Object.fromEntries(names.map(headerRef))
 
-/** The headers for `components` of the document. */
-export const headerComponents = (): JsonSchema =>
+/** These headers, by default all, for `components` of a document. */
+export const headerComponents = (names?: readonly HeaderName[]): JsonSchema =>
   Object.fromEntries(
-    Object.entries(answerHeaders as Record<string, Header>).map(([name, { description, schema, always }]) => [
-      name,
-      { description, ...(always && { required: true }), schema },
-    ]),
+    Object.entries(answerHeaders as Record<string, Header>)
+      .filter(([name]) => names?.some((each) => each === name) ?? true)
+      .map(([name, { description, schema, always }]) => [
+        name,
+        { description, ...(always && { required: true }), schema },
+      ]),
   )

@@ -88,8 +88,18 @@ const details = typed({
   additionalProperties: { type: 'array', minItems: 1, items: { type: 'string' } },
 })
 
+/** How a document describes errors. */
+export type ErrorWords = {
+  /** Messages that differ from those of the catalogue. */
+  readonly messages: Readonly<Partial<Record<ErrorCode, string>>>
+  /** An example of `details`. */
+  readonly details: Readonly<Record<string, readonly string[]>>
+  /** Whether errors may name a screenshot. */
+  readonly namesScreenshots: boolean
+}
+
 /** The schema of the error envelope for a set of errors. */
-export const errorSchema = ({ status, codes }: ErrorSet): Schema => {
+export const errorSchema = ({ status, codes }: ErrorSet, { namesScreenshots }: ErrorWords): Schema => {
   const detailed = codes.includes('VALIDATION_ERROR') && { details }
   return object({
     error: object({
@@ -102,7 +112,8 @@ export const errorSchema = ({ status, codes }: ErrorSet): Schema => {
         retry_after: count('Seconds to wait before retrying, as in `Retry-After`.'),
       }),
       ...(detailed && (codes.length === 1 ? detailed : optional(detailed))),
-      ...(afterAccept.includes(status) &&
+      ...(namesScreenshots &&
+        afterAccept.includes(status) &&
         optional({
           screenshot_id: id('Id of the screenshot that failed, or may have been accepted.', exampleIds.screenshot),
         })),
@@ -110,26 +121,27 @@ export const errorSchema = ({ status, codes }: ErrorSet): Schema => {
   })
 }
 
+const messageOf = (code: ErrorCode, { messages }: ErrorWords): string => messages[code] ?? catalog[code].publicMessage
+
 /** Path of the page with the errors, without the version's prefix. */
 export const errorsPath = '/docs/errors'
 
 /** An example of the error envelope for a set of errors. */
-export const errorExample = ({ status, codes }: ErrorSet): JsonSchema => {
+export const errorExample = ({ status, codes }: ErrorSet, words: ErrorWords): JsonSchema => {
   const [code] = codes as [ErrorCode]
-  const { publicMessage } = catalog[code]
   return {
     error: {
       code,
-      message: publicMessage,
+      message: messageOf(code, words),
       status,
       request_id: '0b6a3a1e-6a0e-4b0a-9d43-0c0d3c2a9a10',
       doc_url: `https://shots.example.com/v1/docs/errors#${code}`,
       ...(repeatable.includes(status) && { retry_after: 12 }),
-      ...(code === 'VALIDATION_ERROR' && { details: { width: ['must be a whole number from 320 to 3840'] } }),
+      ...(code === 'VALIDATION_ERROR' && { details: words.details }),
     },
   }
 }
 
 /** Describes a set of errors in one line. */
-export const errorDescription = ({ codes }: ErrorSet): string =>
-  codes.map((code) => `\`${code}\`: ${catalog[code].publicMessage}`).join(' ')
+export const errorDescription = ({ codes }: ErrorSet, words: ErrorWords): string =>
+  codes.map((code) => `\`${code}\`: ${messageOf(code, words)}`).join(' ')

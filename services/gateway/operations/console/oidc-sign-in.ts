@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { startMemberSession } from '#gateway/db/sessions.ts'
+import { startMemberSession, startOperatorSession } from '#gateway/db/sessions.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -86,15 +86,20 @@ const signInWith = async (context: Context, exchange: Exchange, flow: SignInFlow
   const { provider, bindsByEmail } = requireOidc(context)
   const person = await provider.identify(flow, new URL(`${redirectUri(publicUrl())}?${exchange.query}`))
   const email = bindsByEmail ? person.verifiedEmail : null
-  const started = await startMemberSession(database, hashKey, {
+  const { issuer, subject, operatorRole: role } = person
+  const identified = {
     ...sessions.bounds,
-    ...person,
-    email,
+    issuer,
+    subject,
     signInHash: hashKey(flow.state),
     signInSeconds: flowSeconds,
     address: clients.find(exchange).network,
     userAgent: exchange.headers['user-agent'] ?? '',
-  })
+  }
+  const started =
+    role === null
+      ? await startMemberSession(database, hashKey, { ...identified, email })
+      : await startOperatorSession(database, hashKey, { ...identified, role })
   if (started === 'used') throw new SignInError('expired', 'the sign-in was used before')
   if (started !== 'no_account') return started.token
   const isUnverified = bindsByEmail && email === null

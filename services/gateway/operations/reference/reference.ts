@@ -4,7 +4,7 @@ import { type Answer, isUnchanged } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { type AnswerDoc, emptyAnswer, headerParameter } from '#gateway/openapi/schema/contract.ts'
 import { typed } from '#shared/schema/fields.ts'
-import type { StaticDocument } from '#gateway/openapi/reference.ts'
+import type { Reference, StaticDocument } from '#gateway/openapi/reference.ts'
 import { operation } from '#gateway/operations/operation.ts'
 
 const parameters = [
@@ -33,6 +33,22 @@ const answerStaticDocument = (
   return { status: 200, headers: { ...validators, ...always, ...headers }, body: bytes }
 }
 
+/** The response with the OpenAPI document. */
+export const answerDocument = (reference: Pick<Reference, 'document'>, exchange: Exchange): Answer =>
+  answerStaticDocument(exchange, reference.document(), { 'content-type': 'application/json; charset=utf-8' })
+
+/** The response with the reference page, which may connect to the server that it is from, and to the `origins`. */
+export const answerPage = (
+  reference: Pick<Reference, 'page'>,
+  exchange: Exchange,
+  origins: readonly string[] = [],
+): Answer =>
+  answerStaticDocument(exchange, reference.page(), {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data: blob:; connect-src ${["'self'", ...origins].join(' ')}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'referrer-policy': 'no-referrer',
+  })
+
 const documentSchema = {
   type: 'object',
   properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
@@ -51,8 +67,7 @@ export const showOpenapi = operation({
   scopes: [],
   parameters,
   answers: answersOf('The document.', 'application/json', documentSchema),
-  run: async ({ reference }, exchange) =>
-    answerStaticDocument(exchange, reference.document(), { 'content-type': 'application/json; charset=utf-8' }),
+  run: async ({ reference }, exchange) => answerDocument(reference, exchange),
 })
 
 /** Returns the reference as a page, which loads script and document from relative URLs and may connect to this service only. */
@@ -68,12 +83,7 @@ export const showDocs = operation({
   scopes: [],
   parameters,
   answers: answersOf('The page.', 'text/html', { type: 'string' }),
-  run: async ({ reference, publicUrl }, exchange) =>
-    answerStaticDocument(exchange, reference.page(), {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' ${new URL(publicUrl()).origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-      'referrer-policy': 'no-referrer',
-    }),
+  run: async ({ reference, publicUrl }, exchange) => answerPage(reference, exchange, [new URL(publicUrl()).origin]),
 })
 
 /** Returns the page with the errors, to which `doc_url` refers; not an operation of the contract. */
@@ -85,12 +95,12 @@ export const showErrors = async ({ reference }: Context, exchange: Exchange): Pr
   })
 
 /** Returns the script of the page; not an operation of the contract. Always compressed: all browsers support gzip. */
-export const showScript = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
+export const showScript = async ({ reference }: Pick<Context, 'reference'>, exchange: Exchange): Promise<Answer> =>
   answerStaticDocument(exchange, await reference.script(), {
     'content-type': 'text/javascript; charset=utf-8',
     'content-encoding': 'gzip',
   })
 
 /** Returns the icon of pages that name none, such as an image that was opened; not an operation of the contract. */
-export const showIcon = async ({ reference }: Context, exchange: Exchange): Promise<Answer> =>
+export const showIcon = async ({ reference }: Pick<Context, 'reference'>, exchange: Exchange): Promise<Answer> =>
   answerStaticDocument(exchange, reference.icon(), { 'content-type': 'image/svg+xml' })

@@ -45,6 +45,13 @@ export const gatewaySettings = {
     min: 1,
     max: 1_000_000,
   }),
+  browserAgeDaysMax: integer('BROWSER_AGE_DAYS_MAX', {
+    help: "age above which workers' browsers are reported as old: in the console, by `doctor` and by an alert",
+    unit: 'days',
+    fallback: 30,
+    min: 1,
+    max: 3650,
+  }),
   gatewayHost: text('GATEWAY_HOST', { help: 'address on which the HTTP interface listens', fallback: '127.0.0.1' }),
   gatewayPort: port('GATEWAY_PORT', { help: 'port on which the HTTP interface listens', fallback: 8080 }),
   publicUrl: address('PUBLIC_URL', {

@@ -44,4 +44,16 @@ export const oidcSettings = {
     fallback: 'email',
     values: ['email', 'subject'],
   }),
+  oidcOperatorClaim: text('OIDC_OPERATOR_CLAIM', {
+    help: 'claim of the ID token or of the user info that makes a person an operator by one of the values below, such as `groups`; empty: operators sign in with links alone',
+    fallback: '',
+  }),
+  oidcOperatorValues: list('OIDC_OPERATOR_VALUES', {
+    help: 'values of the claim, which is a text or a list of texts, that make an operator; compared exactly',
+    fallback: '',
+  }),
+  oidcReadOnlyOperatorValues: list('OIDC_READ_ONLY_OPERATOR_VALUES', {
+    help: 'values of the claim that make an operator who changes nothing; a person with a value of both kinds may change',
+    fallback: '',
+  }),
 }

@@ -8,9 +8,11 @@ const gateway = {
   ...createTestContext(),
   database: {} as Database,
   health: () => ({ live: true, ready: true, detail: {} }),
+  natsVersion: () => undefined,
   fleet: { services: () => ({ pools: [], ledgerSilentMs: undefined }), workers: async () => [] },
 }
-const admin = { ...gateway, ...adminOf(gateway, { keyPepper: 'pepper', consoleOperators: true }, []) }
+const config = { keyPepper: 'pepper', consoleOperators: true, browserAgeDaysMax: 30, storageDriver: 'files' } as const
+const admin = { ...gateway, ...adminOf(gateway, config, []) }
 const open = (adminToken: string, adminTokens: readonly AdminToken[] = []) =>
   openAdmin(admin, { adminToken, adminTokens })
 

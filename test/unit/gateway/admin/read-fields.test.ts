@@ -1,8 +1,8 @@
 import t from 'tap'
-import { readMoment, fieldsReader, storedLine } from '#gateway/admin/read-fields.ts'
-import { text } from '#shared/schema/fields.ts'
+import { bodyReader, readMoment, storedLine } from '#gateway/admin/read-fields.ts'
+import { object, text } from '#shared/schema/fields.ts'
 
-const read = fieldsReader({ name: text(undefined, { maxLength: 3, expected: 'short' }) })
+const read = bodyReader(object({ name: text(undefined, { maxLength: 3, expected: 'short' }) }))
 
 t.test('read fields: reads valid bodies, and reports all faults of invalid ones at once', async (t) => {
   t.same(read({ name: 'abc' }), { name: 'abc' })
@@ -19,7 +19,7 @@ t.test('read fields: reads valid bodies, and reports all faults of invalid ones 
 })
 
 t.test('read fields: rejects text that PostgreSQL cannot store', async (t) => {
-  const readText = fieldsReader({ name: storedLine(1, 3) })
+  const readText = bodyReader(object({ name: storedLine(1, 3) }))
   t.same(readText({ name: 'ü😀' }), { name: 'ü😀' })
   for (const name of ['', 'abcd', 'a\0', 'a\n', '\ud800', 'a\udc00']) {
     t.throws(() => readText({ name }), { code: 'VALIDATION_ERROR', details: { name: [/^must be a string of 1 to 3/] } })

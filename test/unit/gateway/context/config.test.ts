@@ -67,3 +67,24 @@ t.test('config: an OpenID Connect provider needs a client id', async (t) => {
   t.throws(() => readConfig(provider), { code: 'CONFIGURATION', message: /SHUTTERFLEET_OIDC_CLIENT_ID is not/ })
   t.equal(readConfig({ ...provider, SHUTTERFLEET_OIDC_CLIENT_ID: 'x' }).oidcClientId, 'x')
 })
+
+t.test('config: a claim of operators needs a provider, values, and operators in the console', (t) => {
+  const [issuer, claim] = ['https://id.example', 'SHUTTERFLEET_OIDC_OPERATOR_CLAIM']
+  const whole = {
+    ...env,
+    SHUTTERFLEET_OIDC_ISSUER: issuer,
+    SHUTTERFLEET_OIDC_CLIENT_ID: 'console',
+    [claim]: 'groups',
+    SHUTTERFLEET_OIDC_OPERATOR_VALUES: 'ops,admins',
+  }
+  t.match(readConfig(whole), { oidcOperatorClaim: 'groups', oidcOperatorValues: ['ops', 'admins'] })
+  t.match(readConfig(env), { oidcOperatorClaim: '', oidcOperatorValues: [] })
+  for (const [change, message] of [
+    [{ [claim]: '' }, /OIDC_OPERATOR_CLAIM is not/],
+    [{ SHUTTERFLEET_OIDC_ISSUER: '' }, /OIDC_ISSUER is not/],
+    [{ SHUTTERFLEET_OIDC_OPERATOR_VALUES: '' }, /neither SHUTTERFLEET_OIDC_OPERATOR_VALUES nor/],
+    [{ SHUTTERFLEET_CONSOLE_OPERATORS: 'false' }, /CONSOLE_OPERATORS is false/],
+  ] as const)
+    t.throws(() => readConfig({ ...whole, ...change }), { code: 'CONFIGURATION', message })
+  t.end()
+})

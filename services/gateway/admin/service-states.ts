@@ -1,0 +1,19 @@
+import type { ServiceReports } from '#gateway/queue/fleet-watch.ts'
+
+/** The controller decides, and the ledger counts, at least every five seconds. */
+const silentMs = 15_000
+
+/** State of something that reports: `ok`, or for how long `what` was not received. */
+export const stateOf = (lastMs: number | undefined, what: string): string => {
+  if (lastMs === undefined) return `no ${what} received`
+  return lastMs < silentMs ? 'ok' : `no ${what} for ${Math.round(lastMs / 1000)} s`
+}
+
+/** The services that can be observed over NATS; `state` is `ok`, or why not. */
+export const servicesOf = ({ ledgerSilentMs, pools }: ServiceReports) => [
+  { name: 'ledger', state: stateOf(ledgerSilentMs, 'backlog report') },
+  {
+    name: 'controller',
+    state: stateOf(pools.length === 0 ? undefined : Math.min(...pools.map((each) => each.silentMs)), 'decision'),
+  },
+]
