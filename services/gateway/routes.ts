@@ -1,5 +1,6 @@
 import { listActivity } from './operations/account/activity.ts'
 import { accountOperations } from './operations/account/account.ts'
+import { accountEvents } from './operations/account/events.ts'
 import { createScreenshots } from './operations/batches/create.ts'
 import { batchEvents } from './operations/batches/events.ts'
 import { showBatch } from './operations/batches/status.ts'
@@ -39,6 +40,7 @@ export const routes: readonly Operation[] = [
   signUrl,
   ...accountOperations,
   listActivity,
+  accountEvents,
   ...keyOperations,
   ...linkOperations,
   renderByLink,

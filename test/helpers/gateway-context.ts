@@ -299,6 +299,7 @@ export const createTestContext = (): TestContext => {
     waitLimit: createConcurrencyLimit(fewPlaces),
     streamLimit: createConcurrencyLimit(fewPlaces),
     loadProgress: async () => undefined,
+    accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     ...fakeLinks(),
     reference: createReference(routes, () => 'https://shots.example'),

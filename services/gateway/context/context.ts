@@ -3,6 +3,7 @@ import type { AllowTarget } from '#shared/policy/allow-list.ts'
 import { type Database, openConfiguredDatabase } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
+import { type AccountChanges, accountChangesIn } from '#gateway/db/recent-captures.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
@@ -97,6 +98,7 @@ export type Context = {
   /** Longest time that an event stream stays open. */
   readonly streamMs: number
   readonly loadProgress: BatchedLoader<Progress>
+  readonly accountChanges: AccountChanges
   readonly events: Events
   readonly links: Links
   readonly linkVerifier: Pick<LinkVerifier, 'admit' | 'confirm'>
@@ -292,6 +294,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     streamLimit: createConcurrencyLimit(bounds),
     streamMs: config.streamSeconds * 1000,
     loadProgress: createBatchedLoader((ids: readonly string[]) => findProgress(database, ids), progressReadGapMs),
+    accountChanges: accountChangesIn(database),
     events,
     metrics,
     ...linksOf(database, config),

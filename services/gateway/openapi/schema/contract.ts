@@ -216,6 +216,11 @@ export const streamContract = (events: Fields, example: string, lastEventIdDescr
   },
 })
 
+/** Responses of an operation that returns server-sent events without a last one: its stream goes on after `deleted`. */
+export const openStreamContract = (events: Fields, example: string) => ({
+  answers: { 200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example) },
+})
+
 /** Converts the schema of a query to OpenAPI parameters. */
 export const queryParameters = ({ properties }: ObjectSchema): Parameter[] =>
   Object.entries(properties).map(([name, property]) => {
