@@ -23,6 +23,7 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   delete: (shots) => shots.delete('1'),
   events: (shots) => shots.events('1').next(),
   batch_events: (shots) => shots.batchEvents('1').next(),
+  account_events: (shots) => shots.accountEvents().next(),
   image: (shots) => shots.image('1'),
   file: (shots) => shots.file('1', 'html'),
   image_head: (shots) => shots.describeImage('1'),

@@ -29,6 +29,7 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "delete": lambda shots: shots.delete("1"),
     "events": lambda shots: list(shots.events("1")),
     "batch_events": lambda shots: list(shots.batch_events("1")),
+    "account_events": lambda shots: next(iter(shots.account_events())),
     "image": lambda shots: shots.image("1"),
     "file": lambda shots: shots.file("1", "html"),
     "image_head": lambda shots: shots.describe_image("1"),

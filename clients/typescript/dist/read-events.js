@@ -1,8 +1,8 @@
 const reconnectMs = 2000;
 /** Consecutive connections without an event after which the stream fails. */
 const silentMax = 5;
-/** Names of the events that end a stream. */
-const lastNames = ['result', 'deleted'];
+/** Names of the events that end the stream of a capture or batch. */
+export const lastEvents = ['result', 'deleted'];
 const reconnectDelay = () => new Promise((resolve) => setTimeout(resolve, reconnectMs));
 /** A broken connection is reconnected, and missed events are sent again; an abort by the caller ends the stream. */
 const hasBroken = (error, signal) => error instanceof TypeError && !signal?.aborted;
@@ -43,10 +43,10 @@ const readStream = async function* readStream(body) {
     }
 };
 /**
- * Yields the events of a stream up to `result` or `deleted`. If the connection ends earlier, `connect` is called again with
+ * Yields the events of a stream up to one of `lastNames`. If the connection ends earlier, `connect` is called again with
  * the id of the last event. Throws what `connect` throws, and after 5 consecutive connections without an event.
  */
-export const readEvents = async function* readEvents(connect, signal) {
+export const readEvents = async function* readEvents(connect, lastNames, signal) {
     let lastId;
     for (let silent = 0; silent < silentMax; silent += 1) {
         if (silent > 0)

@@ -1,4 +1,4 @@
-import { readEvents } from './read-events.js';
+import { lastEvents, readEvents } from './read-events.js';
 import { ShutterfleetError } from './shutterfleet-error.js';
 import { createTransport, queryOf } from './transport.js';
 import { Keys } from './keys.js';
@@ -147,13 +147,17 @@ export class Shutterfleet {
     batchEvents(id, { signal } = {}) {
         return this.#events(batchAt(id, '/events'), signal);
     }
-    #events(path, signal) {
+    /** Events of all captures of the account, until it is aborted; it reconnects, and each connection begins with `ready`. */
+    accountEvents({ signal } = {}) {
+        return this.#events('/events', signal, []);
+    }
+    #events(path, signal, lastNames = lastEvents) {
         const connect = (lastId) => this.#transport.send(path, {
             signal,
             limitMs: Infinity,
             headers: lastId === undefined ? {} : { 'last-event-id': lastId },
         });
-        return readEvents(connect, signal);
+        return readEvents(connect, lastNames, signal);
     }
     /** Deliveries of a capture, to webhooks and to its `webhook_url`, newest first. */
     deliveries(id, options) {

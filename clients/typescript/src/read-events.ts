@@ -5,8 +5,8 @@ const reconnectMs = 2000
 /** Consecutive connections without an event after which the stream fails. */
 const silentMax = 5
 
-/** Names of the events that end a stream. */
-const lastNames = ['result', 'deleted']
+/** Names of the events that end the stream of a capture or batch. */
+export const lastEvents: readonly string[] = ['result', 'deleted']
 
 const reconnectDelay = () => new Promise((resolve) => setTimeout(resolve, reconnectMs))
 
@@ -47,11 +47,12 @@ const readStream = async function* readStream(body: ReadableStream<Uint8Array>) 
 }
 
 /**
- * Yields the events of a stream up to `result` or `deleted`. If the connection ends earlier, `connect` is called again with
+ * Yields the events of a stream up to one of `lastNames`. If the connection ends earlier, `connect` is called again with
  * the id of the last event. Throws what `connect` throws, and after 5 consecutive connections without an event.
  */
 export const readEvents = async function* readEvents(
   connect: (lastId: string | undefined) => Promise<Response>,
+  lastNames: readonly string[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamEvent, void> {
   let lastId: string | undefined

@@ -1,7 +1,8 @@
-import { readEvents } from './read-events.ts'
+import { lastEvents, readEvents } from './read-events.ts'
 import { ShutterfleetError } from './shutterfleet-error.ts'
 import { createTransport, queryOf, type Transport } from './transport.ts'
 import type {
+  AccountEvent,
   ActivityFilter,
   BatchEvent,
   CallOptions,
@@ -211,14 +212,19 @@ export class Shutterfleet {
     return this.#events(batchAt(id, '/events'), signal) as AsyncGenerator<BatchEvent, void>
   }
 
-  #events(path: string, signal: AbortSignal | undefined) {
+  /** Events of all captures of the account, until it is aborted; it reconnects, and each connection begins with `ready`. */
+  accountEvents({ signal }: CallOptions = {}): AsyncGenerator<AccountEvent, void> {
+    return this.#events('/events', signal, []) as AsyncGenerator<AccountEvent, void>
+  }
+
+  #events(path: string, signal: AbortSignal | undefined, lastNames = lastEvents) {
     const connect = (lastId: string | undefined) =>
       this.#transport.send(path, {
         signal,
         limitMs: Infinity,
         headers: lastId === undefined ? {} : { 'last-event-id': lastId },
       })
-    return readEvents(connect, signal)
+    return readEvents(connect, lastNames, signal)
   }
 
   /** Deliveries of a capture, to webhooks and to its `webhook_url`, newest first. */

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
-from ._events import RECONNECT_SECONDS, EventStream
+from ._events import LAST, RECONNECT_SECONDS, EventStream
 from ._flow import Flow, Pause, Request, RetryPolicy
 from ._models import Image, ImageDescription, StreamEvent
 from ._operations import Operations, at
@@ -89,9 +89,9 @@ class Transport:
             if cursor is None:
                 return
 
-    def events(self, path: str) -> Iterator[StreamEvent]:
-        """Events up to `result` or `deleted`; reconnects if the connection ends earlier."""
-        stream = EventStream(path)
+    def events(self, path: str, last: tuple[str, ...] = LAST) -> Iterator[StreamEvent]:
+        """Events up to one of `last`; reconnects if the connection ends earlier."""
+        stream = EventStream(path, last)
         while not stream.has_ended:
             request = self.build(stream.request())
             request.extensions["timeout"] = httpx.Timeout(None, connect=10).as_dict()
@@ -346,6 +346,10 @@ class Shutterfleet:
     def batch_events(self, id: str) -> Iterator[StreamEvent]:
         """Events of a batch up to `result` or `deleted`."""
         return self._transport.events(at("screenshots", "batch", id, "events"))
+
+    def account_events(self) -> Iterator[StreamEvent]:
+        """Events of all captures of the account, without an end; it reconnects, and each connection begins with `ready`."""
+        return self._transport.events("/events", ())
 
     def deliveries(self, id: str, *, per_page: int | None = None) -> Iterator[Delivery]:
         """Deliveries of a capture, to webhooks and to its `webhook_url`, newest first."""

@@ -1,8 +1,8 @@
 import type { Usage } from '#client/responses.js'
 import { useQuery } from '@tanstack/preact-query'
 import { Link } from 'wouter-preact'
+import { useLatestCaptures } from '#console/api/latest-captures.ts'
 import type { CapturePage } from '#console/api/records.ts'
-import { useAttended } from '#console/api/use-attended.ts'
 import { CaptureTable } from '#console/components/capture-table.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
@@ -11,7 +11,6 @@ import { formatCount, formatDuration, formatShare } from '#console/text/format.t
 import { texts } from '#console/text/texts.ts'
 import { type Summary, summarize } from './summary.ts'
 
-const listedEveryMs = 10_000
 const recent = 8
 const failuresShown = 5
 
@@ -109,9 +108,8 @@ const Latest = ({ page: { data } }: { page: CapturePage }) => {
 
 /** Usage against the quota, how the latest captures went, and what failed. */
 export const Overview = () => {
-  const refetchInterval = useAttended() && listedEveryMs
-  const usage = useQuery<{ data: Usage }>({ queryKey: ['/v1/account/usage'], refetchInterval })
-  const latest = useQuery<CapturePage>({ queryKey: ['/v1/screenshots?per_page=100'], refetchInterval })
+  const { query: latest, pollMs } = useLatestCaptures()
+  const usage = useQuery<{ data: Usage }>({ queryKey: ['/v1/account/usage'], refetchInterval: pollMs })
   return (
     <Page title={texts.pages.overview}>
       <Section title={texts.overview.usage}>

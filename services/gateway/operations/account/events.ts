@@ -26,7 +26,11 @@ const events = {
   started: screenshot,
   ended: endedScreenshot,
   changed: object({
-    ids: list(id('Id of a screenshot.', exampleIds.screenshot), idsMax, 'Screenshots that have changed or are deleted.'),
+    ids: list(
+      id('Id of a screenshot.', exampleIds.screenshot),
+      idsMax,
+      'Screenshots that have changed or are deleted.',
+    ),
     more: flag('Whether others may have changed too: read the list again.'),
   }),
 }
