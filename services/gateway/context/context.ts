@@ -204,6 +204,18 @@ const consoleOf = (database: Database, config: Config) => ({
   oidc: oidcOf(config),
 })
 
+/** What status requests that wait and event streams use. */
+const liveOf = (database: Database, config: Config) => {
+  const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
+  return {
+    waitLimit: createConcurrencyLimit(bounds),
+    streamLimit: createConcurrencyLimit(bounds),
+    streamMs: config.streamSeconds * 1000,
+    loadProgress: createBatchedLoader((ids: readonly string[]) => findProgress(database, ids), progressReadGapMs),
+    accountChanges: accountChangesIn(database),
+  }
+}
+
 const linksOf = (database: Database, config: Config) => {
   const perMinute = config.keyFailuresPerMinute
   const linkSecrets = linkSecretsIn(database, config.keyPepper)
@@ -264,7 +276,6 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
-  const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
@@ -290,11 +301,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     pepper,
     publisher,
     waiters,
-    waitLimit: createConcurrencyLimit(bounds),
-    streamLimit: createConcurrencyLimit(bounds),
-    streamMs: config.streamSeconds * 1000,
-    loadProgress: createBatchedLoader((ids: readonly string[]) => findProgress(database, ids), progressReadGapMs),
-    accountChanges: accountChangesIn(database),
+    ...liveOf(database, config),
     events,
     metrics,
     ...linksOf(database, config),

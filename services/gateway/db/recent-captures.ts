@@ -4,7 +4,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 import { type BatchedLoader, createBatchedLoader } from './batched-loader.ts'
 
 /** Newest captures that streams of an account compare. */
-export const newestMax = 100
+const newestMax = 100
 /** Captures that have not ended, of each of the two statuses. */
 const openMax = 50
 /** Accounts of one statement: some 200 rows each. */
@@ -56,7 +56,7 @@ const toRecent = ({ id, newest: found, processing, pending }: Row): RecentCaptur
 }
 
 /** Reads the captures that streams of these accounts compare. */
-export const findRecent = async (database: Sql, accountIds: readonly string[]): Promise<RecentCaptures[]> => {
+const findRecent = async (database: Sql, accountIds: readonly string[]): Promise<RecentCaptures[]> => {
   const found: RecentCaptures[] = []
   for (let at = 0; at < accountIds.length; at += accountsMax) {
     const ids = accountIds.slice(at, at + accountsMax)

@@ -60,14 +60,14 @@ const singleTexts = async function* singleTexts(source: Source, { changed, left,
     if (row && (isTerminal(row.status) || !left.includes(each)))
       yield eventText({ name: nameOf(row.status), data: toRecord(records.open(row), publicUrl()) })
   }
-  for (const each of [...ids.filter((id) => !byId.has(id)), ...deleted]) yield deletedText(each)
+  for (const each of [...ids.filter((changedId) => !byId.has(changedId)), ...deleted]) yield deletedText(each)
 }
 
 /**
  * Reports the captures of an account: each that was accepted, began, ended or was deleted between two reads, in its current
  * state; above 20 of them, their ids in one event.
  */
-export const reportAccount = (source: Source): ChangeReporter => {
+const reportAccount = (source: Source): ChangeReporter => {
   const { accountId, accountChanges } = source
   let mark: string | undefined
   let before: RecentCaptures | undefined
