@@ -30,6 +30,7 @@ export const commands: CommandTable = {
   'maintenance on': async () => (await import('./maintenance.ts')).maintenanceOn,
   'maintenance off': async () => (await import('./maintenance.ts')).maintenanceOff,
   'audit list': async () => (await import('./audit.ts')).auditList,
+  activity: async () => (await import('./activity.ts')).activity,
   'webhook list': async () => (await import('./webhooks.ts')).webhookList,
   'webhook create': async () => (await import('./webhooks.ts')).webhookCreate,
   'webhook test': async () => (await import('./webhooks.ts')).webhookTest,

@@ -1,4 +1,4 @@
-import { listActivity } from './operations/account/activity.ts'
+import { exportActivity, listActivity } from './operations/account/activity.ts'
 import { accountOperations } from './operations/account/account.ts'
 import { accountEvents } from './operations/account/events.ts'
 import { createScreenshots } from './operations/batches/create.ts'
@@ -40,6 +40,7 @@ export const routes: readonly Operation[] = [
   signUrl,
   ...accountOperations,
   listActivity,
+  exportActivity,
   accountEvents,
   ...keyOperations,
   ...linkOperations,

@@ -31,6 +31,7 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   account: (shots) => shots.account(),
   usage: (shots) => shots.usage(),
   activity: (shots) => shots.activity().next(),
+  activity_export: (shots) => shots.exportActivity({ from: '2026-01-01' }).next(),
   key_list: (shots) => shots.keys.list(),
   key_create: (shots) => shots.keys.create({ name: 'Website' }),
   link_secret_rotate: (shots) => shots.keys.rotateLinkSecret('1'),

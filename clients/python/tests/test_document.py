@@ -36,6 +36,7 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "sign_url": lambda shots: shots.signed_url("1"),
     "account": lambda shots: shots.account(),
     "activity": lambda shots: list(shots.activity()),
+    "activity_export": lambda shots: list(shots.export_activity(since="2026-01-01")),
     "usage": lambda shots: shots.usage(),
     "capture_deliveries": lambda shots: list(shots.deliveries("1")),
     "capture_redeliver": lambda shots: shots.redeliver("1", "2"),

@@ -134,6 +134,10 @@ export interface ActivityFilter extends PageOptions {
     /** `operationId`, as in the OpenAPI document. */
     operation?: string;
 }
+export interface ActivityExport extends Omit<ActivityFilter, 'perPage'> {
+    /** Earliest date or time, ISO 8601. */
+    from: string;
+}
 export interface ListFilter extends PageOptions {
     status?: Screenshot['status'];
     /** Earliest date or time of creation, ISO 8601. */

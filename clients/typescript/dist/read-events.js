@@ -1,3 +1,4 @@
+import { readBlocks } from './read-blocks.js';
 const reconnectMs = 2000;
 /** Consecutive connections without an event after which the stream fails. */
 const silentMax = 5;
@@ -21,25 +22,10 @@ const parse = (block) => {
         : { ...fields, data: JSON.parse(data.join('\n')) };
 };
 const readStream = async function* readStream(body) {
-    const decoder = new TextDecoder();
-    const reader = body.getReader();
-    let rest = '';
-    try {
-        for (;;) {
-            const { done, value } = await reader.read();
-            if (done)
-                return;
-            const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
-            rest = blocks.pop() ?? '';
-            for (const block of blocks) {
-                const event = parse(block);
-                if (event)
-                    yield event;
-            }
-        }
-    }
-    finally {
-        await reader.cancel().catch(() => { });
+    for await (const block of readBlocks(body, '\n\n')) {
+        const event = parse(block);
+        if (event)
+            yield event;
     }
 };
 /**

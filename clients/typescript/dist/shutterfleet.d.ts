@@ -1,4 +1,4 @@
-import type { AccountEvent, ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
+import type { AccountEvent, ActivityExport, ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
 import { Keys } from './keys.ts';
 import { Members } from './members.ts';
 import { Webhooks } from './webhooks.ts';
@@ -54,6 +54,8 @@ export declare class Shutterfleet {
     usage({ signal }?: CallOptions): Promise<Usage>;
     /** What the requests of the account did, newest first. */
     activity(filter?: ActivityFilter): AsyncGenerator<ActivityEntry, void>;
+    /** What the requests of the account have done since `from`, newest first, in one response. Throws if that breaks off. */
+    exportActivity(filter: ActivityExport): AsyncGenerator<ActivityEntry, void>;
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
     events(id: string, { signal }?: CallOptions): AsyncGenerator<CaptureEvent, void>;
     /** Events of a batch up to `result` or `deleted`; reconnects if the connection ends earlier. */

@@ -139,6 +139,10 @@ export class Shutterfleet {
     activity(filter) {
         return this.#transport.pages('/account/activity', filter);
     }
+    /** What the requests of the account have done since `from`, newest first, in one response. Throws if that breaks off. */
+    exportActivity(filter) {
+        return this.#transport.lines('/account/activity/export', filter);
+    }
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
     events(id, { signal } = {}) {
         return this.#events(at(id, '/events'), signal);

@@ -1,3 +1,5 @@
+import { readBlocks } from './read-blocks.ts'
+
 /** An event of a stream as it was sent. */
 export type StreamEvent = { readonly event: string; readonly data: unknown }
 
@@ -27,22 +29,9 @@ const parse = (block: string) => {
 }
 
 const readStream = async function* readStream(body: ReadableStream<Uint8Array>) {
-  const decoder = new TextDecoder()
-  const reader = body.getReader()
-  let rest = ''
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n')
-      rest = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const event = parse(block)
-        if (event) yield event
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => {})
+  for await (const block of readBlocks(body, '\n\n')) {
+    const event = parse(block)
+    if (event) yield event
   }
 }
 

@@ -3,6 +3,7 @@ import { ShutterfleetError } from './shutterfleet-error.ts'
 import { createTransport, queryOf, type Transport } from './transport.ts'
 import type {
   AccountEvent,
+  ActivityExport,
   ActivityFilter,
   BatchEvent,
   CallOptions,
@@ -200,6 +201,11 @@ export class Shutterfleet {
   /** What the requests of the account did, newest first. */
   activity(filter?: ActivityFilter): AsyncGenerator<ActivityEntry, void> {
     return this.#transport.pages('/account/activity', filter)
+  }
+
+  /** What the requests of the account have done since `from`, newest first, in one response. Throws if that breaks off. */
+  exportActivity(filter: ActivityExport): AsyncGenerator<ActivityEntry, void> {
+    return this.#transport.lines('/account/activity/export', filter)
   }
 
   /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -88,6 +89,18 @@ class AsyncTransport:
                 yield entry
             if cursor is None:
                 return
+
+    async def lines(self, path: str, **query: str | None) -> AsyncIterator[Any]:
+        """The JSON of each line of a response, as it arrives."""
+        response = await self.http.send(self.build(Request("GET", path, query=query)), stream=True)
+        try:
+            if not response.is_success:
+                await response.aread()
+                raise read_error(response)
+            async for line in response.aiter_lines():
+                yield json.loads(line)
+        finally:
+            await response.aclose()
 
     async def events(self, path: str, last: tuple[str, ...] = LAST) -> AsyncIterator[StreamEvent]:
         """Events up to one of `last`; reconnects if the connection ends earlier."""
@@ -338,6 +351,18 @@ class AsyncShutterfleet:
         """What the requests of the account did, newest first, between two dates or times (ISO 8601)."""
         query = {"from": since, "to": until, "key_id": key_id, "operation": operation, "per_page": per_page}
         return self._transport.pages("/account/activity", **query)
+
+    def export_activity(
+        self,
+        *,
+        since: str,
+        until: str | None = None,
+        key_id: str | None = None,
+        operation: str | None = None,
+    ) -> AsyncIterator[ActivityEntry]:
+        """What the requests of the account have done since a date or time (ISO 8601), newest first, in one response."""
+        query = {"from": since, "to": until, "key_id": key_id, "operation": operation}
+        return self._transport.lines("/account/activity/export", **query)
 
     def events(self, id: str) -> AsyncIterator[StreamEvent]:
         """Events of a capture up to `result` or `deleted`."""

@@ -79,6 +79,18 @@ export const jsonAnswer = <Body>(
   component: body,
 })
 
+/** A response of JSON lines to an authenticated caller. Its example is one line. */
+export const linesAnswer = (description: string, entry: Schema): AnswerDoc<Readable> => ({
+  description: `${description} Each line is a JSON object, as in the list.`,
+  headers: [...limitHeaders, 'Cache-Control', 'Content-Disposition'],
+  content: {
+    'application/x-ndjson': {
+      schema: typed({ type: 'string' }),
+      example: `${JSON.stringify(exampleOf(entry))}\n`,
+    },
+  },
+})
+
 /** The last event of a stream whose capture or batch was deleted. */
 const deletedEvent = object({ id: id('Id of the deleted screenshot or batch.', exampleIds.screenshot) })
 
