@@ -23,6 +23,7 @@ import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { probeStore } from '#shared/storage/probe-store.ts'
+import { openLogExport } from '#shared/telemetry/log-export.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
@@ -38,7 +39,8 @@ import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
 import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
-import { recordActivities } from '#gateway/db/activity.ts'
+import { toLogRecord } from '#gateway/activity/to-log-record.ts'
+import { type Activity, recordActivities } from '#gateway/db/activity.ts'
 import { OidcProvider } from '#gateway/oidc/oidc-provider.ts'
 import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
@@ -168,8 +170,21 @@ const watchStores = ({
     object_store: () => probeStore(objects),
   })
 
-const activityOf = (database: Database, events: Events) =>
-  new ActivityRecorder({ write: (activities) => recordActivities(database, activities), events })
+/** The recorder, whose batches are also exported once they are stored. */
+const activityOf = async (
+  stack: AsyncDisposableStack,
+  database: Database,
+  { activityLogsUrl }: Config,
+  events: Events,
+) => {
+  const { activityExported: sent, activityNotExported: lost } = events
+  const logs = activityLogsUrl && stack.use(await openLogExport('gateway', activityLogsUrl, { sent, lost }))
+  const write = async (activities: readonly Activity[]) => {
+    const stored = await recordActivities(database, activities)
+    if (logs) logs.send(stored.map(toLogRecord))
+  }
+  return stack.use(new ActivityRecorder({ write, events }))
+}
 
 /** The settings that operations read. */
 const boundsOf = ({
@@ -272,7 +287,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))
   const { waitersMax } = config
-  const activity = stack.use(activityOf(database, events))
+  const activity = await activityOf(stack, database, config, events)
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
