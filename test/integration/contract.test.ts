@@ -56,6 +56,7 @@ const readAccount = async (expect: Expect) => {
   const id = await readId(await expect(200, 'POST', '/keys', { name: 'Website' }))
   await expect(204, 'DELETE', `/keys/${id}`)
   await (await expect(200, 'GET', '/account/activity/export?from=2026-01-01')).text()
+  await (await expect(200, 'GET', '/events')).body?.cancel()
   for (const path of ['/keys', '/members', '/account', '/account/usage', '/account/activity'])
     await expect(200, 'GET', path)
 }
@@ -116,7 +117,6 @@ t.test('contract: successful responses and failed captures match the document', 
   await expect(202, 'POST', '/screenshots', { url, webhook_url: webhookUrl, cache_ttl: 60 })
   await expect(200, 'GET', '/screenshots?per_page=3')
   await (await expect(200, 'GET', `/screenshots/${id}/events`)).text()
-  await (await expect(200, 'GET', '/events')).body?.cancel()
   await expect(204, 'GET', `/screenshots/${id}/events`, undefined, { 'last-event-id': 'result' })
 
   const etag = (await expect(200, 'GET', `/screenshots/${id}/image`)).headers.get('etag') ?? ''

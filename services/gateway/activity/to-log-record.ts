@@ -1,7 +1,8 @@
 import type { LogRecord } from '#shared/telemetry/log-export.ts'
 import type { StoredActivity } from '#gateway/db/activity.ts'
 
-const severityOf = (status: number): LogRecord['severity'] => (status >= 500 ? 17 : status >= 400 ? 13 : 9)
+const severityOf = (status: number): LogRecord['severity'] =>
+  status >= 500 ? 'ERROR' : status >= 400 ? 'WARN' : 'INFO'
 
 /** An activity for a log receiver, by the names of OpenTelemetry's conventions where there are any. */
 export const toLogRecord = (activity: StoredActivity): LogRecord => {

@@ -36,7 +36,7 @@ const columns = [
 ] as const satisfies readonly (keyof Activity)[]
 
 /** An activity that was stored. `keyId`: of the key that identified the request. */
-export type StoredActivity = Omit<Activity, 'keyHash'> & { readonly keyId: string | null }
+export type StoredActivity = Activity & { readonly keyId: string | null }
 
 /** Stores activities with one statement, and returns them, without those of accounts that are erased. */
 export const recordActivities = async (
@@ -46,7 +46,7 @@ export const recordActivities = async (
   const values = columns.map((column) => activities.map((activity) => activity[column]))
   const rows = await database.query<{ id: string; keyId: string | null }>(recordStatement, values, 'keep')
   const keyIds = new Map(rows.map(({ id, keyId }) => [id, keyId]))
-  return activities.flatMap(({ keyHash: _, ...activity }) => {
+  return activities.flatMap((activity) => {
     const keyId = keyIds.get(activity.id)
     return keyId === undefined ? [] : [{ ...activity, keyId }]
   })

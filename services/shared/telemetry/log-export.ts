@@ -1,13 +1,14 @@
+import { SeverityNumber } from '@opentelemetry/api'
 import type { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto'
 import { setTimeout as delay } from 'node:timers/promises'
 
 type ReadableLogRecord = Parameters<OTLPLogExporter['export']>[0][number]
 
-/** A record for a log receiver. Its severity follows OpenTelemetry: 9 is INFO, 13 WARN, 17 ERROR. */
+/** A record for a log receiver. */
 export type LogRecord = {
   readonly at: Date
   readonly eventName: string
-  readonly severity: 9 | 13 | 17
+  readonly severity: 'INFO' | 'WARN' | 'ERROR'
   readonly body: string
   readonly attributes: Readonly<Record<string, string | number>>
 }
@@ -66,7 +67,7 @@ export class LogExport implements AsyncDisposable {
     return {
       hrTime: [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000],
       hrTimeObserved: [Math.trunc(ms / 1000), (ms % 1000) * 1_000_000],
-      severityNumber: severity,
+      severityNumber: SeverityNumber[severity],
       eventName,
       body,
       attributes: { ...attributes },

@@ -5,7 +5,7 @@ import { LogExport, type LogRecord } from '#shared/telemetry/log-export.ts'
 const record = (body: string): LogRecord => ({
   at: new Date(1_750_000_000_123),
   eventName: 'shutterfleet.activity',
-  severity: 9,
+  severity: 'INFO',
   body,
   attributes: { 'shutterfleet.operation': 'create' },
 })
