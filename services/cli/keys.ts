@@ -1,4 +1,4 @@
-import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, keyToJson, listKeys, revokeKey, showKey } from '#shared/db/keys.ts'
 import { type Command, dataFlag, flagText, flagTexts, requiredText } from './command/command.ts'
 import { parseDuration, readDuration } from './command/duration.ts'
 import { findKeyPepper } from './installation.ts'
@@ -64,6 +64,32 @@ export const keyList: Command = {
           key.lastUsedAt ?? 'never',
           key.revokedAt ?? '',
         ]),
+      ]),
+    })
+  },
+}
+
+/** `key show`: one key with its account, to which the id in an audit log or an activity belongs. */
+export const keyShow: Command = {
+  usage: 'key show KEY_ID [--data DIR]',
+  summary: 'shows an API key with its account',
+  flags: { data: dataFlag },
+  run: async ({ env, print }, args) => {
+    const [id = ''] = args.operands
+    const { accountId, ...key } = await withDatabase(env, args, (database) => showKey(database, id))
+    print({
+      json: { ...keyToJson(key), account_id: accountId },
+      text: table([
+        ['key', key.id],
+        ['account', accountId],
+        ['name', key.name],
+        ['begins with', key.prefix],
+        ['domains', key.domains.join(',') || 'any'],
+        ['scopes', key.scopes.join(',')],
+        ['created', key.createdAt],
+        ['expires', key.expiresAt ?? 'never'],
+        ['last used', key.lastUsedAt ?? 'never'],
+        ['revoked', key.revokedAt ?? 'no'],
       ]),
     })
   },

@@ -1,5 +1,6 @@
-import { listActivity } from './operations/account/activity.ts'
+import { exportActivity, listActivity } from './operations/account/activity.ts'
 import { accountOperations } from './operations/account/account.ts'
+import { accountEvents } from './operations/account/events.ts'
 import { targetOperations } from './operations/account/targets.ts'
 import { createScreenshots } from './operations/batches/create.ts'
 import { batchEvents } from './operations/batches/events.ts'
@@ -42,6 +43,8 @@ export const routes: readonly Operation[] = [
   ...accountOperations,
   ...targetOperations,
   listActivity,
+  exportActivity,
+  accountEvents,
   ...keyOperations,
   ...linkOperations,
   renderByLink,

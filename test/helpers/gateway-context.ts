@@ -310,6 +310,7 @@ export const createTestContext = (): TestContext => {
     waitLimit: createConcurrencyLimit(fewPlaces),
     streamLimit: createConcurrencyLimit(fewPlaces),
     loadProgress: async () => undefined,
+    accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     ...fakeLinks(),
     reference: createReference(() => openapiDocument(routes, 'https://shots.example')),

@@ -9,7 +9,7 @@ const program = resolve(import.meta.dirname, '../../.tools/otlp-receiver/otlp-re
 
 type Value = { readonly stringValue?: string; readonly intValue?: string }
 type Sent = {
-  readonly resourceSpans: readonly {
+  readonly resourceSpans?: readonly {
     readonly resource: { readonly attributes: readonly { readonly key: string; readonly value: Value }[] }
     readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[]
   }[]
@@ -44,8 +44,48 @@ const hex = (base64: string | undefined) => (base64 ? Buffer.from(base64, 'base6
 const ms = (nanoseconds: string) => Number(BigInt(nanoseconds) / 1000n) / 1000
 const valueOf = ({ stringValue, intValue }: Value) => stringValue ?? intValue ?? ''
 
+type SentLogs = {
+  readonly resourceLogs?: readonly {
+    readonly resource: { readonly attributes: readonly { readonly key: string; readonly value: Value }[] }
+    readonly scopeLogs: readonly {
+      readonly logRecords: readonly {
+        readonly timeUnixNano: string
+        readonly severityNumber: string
+        readonly eventName?: string
+        readonly body: Value
+        readonly attributes?: readonly { readonly key: string; readonly value: Value }[]
+      }[]
+    }[]
+  }[]
+}
+
+/** A received log record; `at` is milliseconds since 1970. */
+export type ReceivedLog = {
+  readonly service: string
+  readonly at: number
+  readonly severity: string
+  readonly eventName: string | undefined
+  readonly body: string
+  readonly attributes: Readonly<Record<string, string>>
+}
+
+const logsOf = (line: string): ReceivedLog[] =>
+  ((JSON.parse(line) as SentLogs).resourceLogs ?? []).flatMap(({ resource, scopeLogs }) => {
+    const service = valueOf(resource.attributes.find(({ key }) => key === 'service.name')?.value ?? {})
+    return scopeLogs.flatMap(({ logRecords }) =>
+      logRecords.map(({ timeUnixNano, severityNumber, eventName, body, attributes = [] }) => ({
+        service,
+        at: ms(timeUnixNano),
+        severity: severityNumber.replace('SEVERITY_NUMBER_', ''),
+        eventName,
+        body: valueOf(body),
+        attributes: Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)])),
+      })),
+    )
+  })
+
 const spansOf = (line: string): ReceivedSpan[] =>
-  (JSON.parse(line) as Sent).resourceSpans.flatMap(({ resource, scopeSpans }) => {
+  ((JSON.parse(line) as Sent).resourceSpans ?? []).flatMap(({ resource, scopeSpans }) => {
     const service = valueOf(resource.attributes.find(({ key }) => key === 'service.name')?.value ?? {})
     return scopeSpans.flatMap(({ spans }) =>
       spans.map((span) => ({
@@ -63,8 +103,12 @@ const spansOf = (line: string): ReceivedSpan[] =>
     )
   })
 
-/** A receiver of traces on loopback. */
-export type OtlpReceiver = AsyncDisposable & { readonly url: string; readonly spans: readonly ReceivedSpan[] }
+/** A receiver of traces and logs on loopback. */
+export type OtlpReceiver = AsyncDisposable & {
+  readonly url: string
+  readonly spans: readonly ReceivedSpan[]
+  readonly logs: readonly ReceivedLog[]
+}
 
 /** Starts a receiver; with `hangs`, it accepts connections and never responds. */
 export const startOtlpReceiver = async ({ hangs = false } = {}): Promise<OtlpReceiver> => {
@@ -75,10 +119,15 @@ export const startOtlpReceiver = async ({ hangs = false } = {}): Promise<OtlpRec
   const lines = createInterface(child.stdout)
   const [url] = (await Promise.race([once(lines, 'line'), ended])) as [string]
   const spans: ReceivedSpan[] = []
-  lines.on('line', (line) => spans.push(...spansOf(line)))
+  const logs: ReceivedLog[] = []
+  lines.on('line', (line) => {
+    spans.push(...spansOf(line))
+    logs.push(...logsOf(line))
+  })
   return {
     url,
     spans,
+    logs,
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
       await ended

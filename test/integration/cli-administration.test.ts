@@ -77,6 +77,35 @@ t.test('cli administration: erases an account only if that is confirmed', async 
   t.match(await run('account', 'erase', unknown, '--yes'), { code: 1, errors: /there is no account/ })
 })
 
+t.test('cli administration: adds members, changes their roles and removes them, but for the last owner', async (t) => {
+  const of = ['--account', account]
+  const owner = await json<{ id: string }>('member', 'add', ...of, '--email', 'Ada@Example.com', '--role', 'owner')
+  const { id } = await json<{ id: string }>('member', 'add', ...of, '--email', 'bob@example.com')
+  t.match(await json('member', 'list', ...of), [
+    { id: owner.id, email: 'ada@example.com', role: 'owner', last_sign_in_at: null },
+    { id, email: 'bob@example.com', role: 'member' },
+  ])
+  t.match((await run('member', 'list', ...of)).out, /owner +ada@example\.com +never/)
+  t.match(await run('member', 'remove', owner.id, ...of), { code: 1, errors: /last owner/ })
+  t.match(await json('member', 'set-role', id, 'owner', ...of), { id, role: 'owner' })
+  t.match(await json('member', 'remove', owner.id, ...of), { id: owner.id, removed: true })
+  t.match(await run('member', 'add', ...of, '--email', 'bob@example.com'), { code: 1, errors: /is that of a member/ })
+  t.match(await run('member', 'add', ...of, '--email', 'bob'), { code: 2, errors: /--email bob: must be/ })
+  t.match(await run('member', 'set-role', id, 'root', ...of), { code: 2, errors: /must be one of owner/ })
+  t.match(await run('member', 'remove', unknown, ...of), { code: 1, errors: /there is no member/ })
+  t.match(await run('member', 'list', '--account', unknown), { code: 1, errors: /there is no account/ })
+  const audit = await json<readonly { action: string; actor: string }[]>('audit', 'list')
+  t.ok(audit.some(({ action, actor }) => action === 'member.set_role' && actor === 'command line'))
+})
+
+t.test('cli administration: shows one key with its account', async (t) => {
+  const other = await createAccount('Other')
+  const { id } = await json<{ id: string }>('key', 'create', '--account', other, '--name', 'CI', '--scope', 'capture')
+  t.match(await json('key', 'show', id), { id, account_id: other, name: 'CI', scopes: ['capture'], revoked_at: null })
+  t.match((await run('key', 'show', id)).out, new RegExp(`account +${other}`))
+  t.match(await run('key', 'show', unknown), { code: 1, errors: /there is no key/ })
+})
+
 t.test('cli administration: changes the expiry and the domains of a key', async (t) => {
   const { id } = await json<{ id: string }>('key', 'create', '--account', account, '--domain', 'a.org')
   const list = () => json('key', 'list', '--account', account)

@@ -55,6 +55,8 @@ type Expect = (status: number, ...parameters: Parameters<Call>) => Promise<Respo
 const readAccount = async (expect: Expect) => {
   const id = await readId(await expect(200, 'POST', '/keys', { name: 'Website' }))
   await expect(204, 'DELETE', `/keys/${id}`)
+  await (await expect(200, 'GET', '/account/activity/export?from=2026-01-01')).text()
+  await (await expect(200, 'GET', '/events')).body?.cancel()
   for (const path of ['/keys', '/members', '/account', '/account/usage', '/account/activity'])
     await expect(200, 'GET', path)
   await expect(200, 'GET', '/account/targets')

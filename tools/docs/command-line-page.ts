@@ -8,14 +8,14 @@ const intro = `# Command line
 \`bin/shutterfleet --help\` shows the commands, \`COMMAND --help\` the flags of one, \`--version\` the version.
 
 - **Output**: the result is printed to standard output, progress and messages to standard error. \`--json\` prints one JSON document and
-  nothing else; \`listen\`, which does not end, prints one for each event. Colours, bars and questions appear on a terminal only;
-  \`NO_COLOR\` and \`TERM=dumb\` are respected.
+  nothing else; \`listen\`, \`activity\` and \`capture --from\` print one on each line as they go. Colours, bars and questions appear on
+  a terminal only; \`NO_COLOR\` and \`TERM=dumb\` are respected.
 - **Exit codes**: 0 success, 1 failure (the message says what to do), 2 wrong usage (the message names the flag).
 - **Durations** are written \`30s\`, \`2m\`, \`1h\`, \`90d\`.
 - **Which installation**: the one that \`up\` started on the data folder (\`--data\`, \`SHUTTERFLEET_DATA\`, else \`.shutterfleet\`). Commands of
   administration use its database: for another one set \`SHUTTERFLEET_DATABASE_URL\`, and \`SHUTTERFLEET_KEY_PEPPER\` to create keys.
-  \`capture\`, \`listen\`, \`mcp\` and \`webhook\` use its HTTP interface with the key of the first account: for another service or account set
-  \`SHUTTERFLEET_BASE_URL\` and \`SHUTTERFLEET_API_KEY\`. Changes are recorded in the audit log as made by \`command line\`.
+  \`capture\`, \`activity\`, \`listen\`, \`mcp\` and \`webhook\` use its HTTP interface with the key of the first account: for another
+  service or account set \`SHUTTERFLEET_BASE_URL\` and \`SHUTTERFLEET_API_KEY\`. Changes are recorded in the audit log as made by \`command line\`.
 
 ## Completion
 
@@ -29,7 +29,8 @@ bin/shutterfleet completion fish > ~/.config/fish/completions/shutterfleet.fish
 
 \`capture --from FILE\` captures one address per line (10,000 at most; lines that begin with \`#\` are comments) into a folder, each into a
 file named by its line and address. Where the service names the time after which it accepts more, it waits, up to a minute at a time.
-Captures that fail are listed, and the exit code is 1. Ctrl-C stops it; images that were stored remain.
+Captures that fail are listed, and the exit code is 1. With \`--json\` each capture is a line, printed when it ends. Ctrl-C stops it;
+images that were stored remain.
 
 ## Listen to webhooks
 

@@ -1,4 +1,4 @@
-// A receiver of traces by OTLP over HTTP (protobuf) for tests: decodes each request with OpenTelemetry's own definitions and
+// A receiver of traces and logs by OTLP over HTTP (protobuf) for tests: decodes each request with OpenTelemetry's own definitions and
 // prints it as one line of JSON (protojson). The first line is its address. With `hang` as argument it never answers.
 package main
 
@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 
+	logs "go.opentelemetry.io/proto/otlp/collector/logs/v1"
 	trace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -17,21 +18,27 @@ import (
 
 const bodyBytesMax = 16 << 20
 
-func receive(response http.ResponseWriter, request *http.Request) {
+func receiver(create func() (sent, answer proto.Message)) http.HandlerFunc {
+	return func(response http.ResponseWriter, request *http.Request) {
+		sent, answer := create()
+		receive(response, request, sent, answer)
+	}
+}
+
+func receive(response http.ResponseWriter, request *http.Request, sent, answer proto.Message) {
 	body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, bodyBytesMax))
 	if err != nil || request.Header.Get("Content-Type") != "application/x-protobuf" {
 		http.Error(response, "want a body of protobuf", http.StatusBadRequest)
 		return
 	}
-	sent := &trace.ExportTraceServiceRequest{}
 	if err := proto.Unmarshal(body, sent); err != nil {
 		http.Error(response, err.Error(), http.StatusBadRequest)
 		return
 	}
 	fmt.Println(protojson.MarshalOptions{}.Format(sent))
-	answer, _ := proto.Marshal(&trace.ExportTraceServiceResponse{})
+	bytes, _ := proto.Marshal(answer)
 	response.Header().Set("Content-Type", "application/x-protobuf")
-	response.Write(answer)
+	response.Write(bytes)
 }
 
 func main() {
@@ -40,10 +47,17 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Printf("http://%s\n", listener.Addr())
-	handle := receive
+	traces := receiver(func() (sent, answer proto.Message) {
+		return &trace.ExportTraceServiceRequest{}, &trace.ExportTraceServiceResponse{}
+	})
+	entries := receiver(func() (sent, answer proto.Message) {
+		return &logs.ExportLogsServiceRequest{}, &logs.ExportLogsServiceResponse{}
+	})
 	if len(os.Args) > 1 && os.Args[1] == "hang" {
-		handle = func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }
+		traces = func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }
+		entries = traces
 	}
-	http.HandleFunc("POST /v1/traces", handle)
+	http.HandleFunc("POST /v1/traces", traces)
+	http.HandleFunc("POST /v1/logs", entries)
 	log.Fatal(http.Serve(listener, nil))
 }

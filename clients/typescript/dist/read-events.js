@@ -1,8 +1,9 @@
+import { readBlocks } from './read-blocks.js';
 const reconnectMs = 2000;
 /** Consecutive connections without an event after which the stream fails. */
 const silentMax = 5;
-/** Names of the events that end a stream. */
-const lastNames = ['result', 'deleted'];
+/** Names of the events that end the stream of a capture or batch. */
+export const lastEvents = ['result', 'deleted'];
 const reconnectDelay = () => new Promise((resolve) => setTimeout(resolve, reconnectMs));
 /** A broken connection is reconnected, and missed events are sent again; an abort by the caller ends the stream. */
 const hasBroken = (error, signal) => error instanceof TypeError && !signal?.aborted;
@@ -21,32 +22,17 @@ const parse = (block) => {
         : { ...fields, data: JSON.parse(data.join('\n')) };
 };
 const readStream = async function* readStream(body) {
-    const decoder = new TextDecoder();
-    const reader = body.getReader();
-    let rest = '';
-    try {
-        for (;;) {
-            const { done, value } = await reader.read();
-            if (done)
-                return;
-            const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
-            rest = blocks.pop() ?? '';
-            for (const block of blocks) {
-                const event = parse(block);
-                if (event)
-                    yield event;
-            }
-        }
-    }
-    finally {
-        await reader.cancel().catch(() => { });
+    for await (const block of readBlocks(body, '\n\n')) {
+        const event = parse(block);
+        if (event)
+            yield event;
     }
 };
 /**
- * Yields the events of a stream up to `result` or `deleted`. If the connection ends earlier, `connect` is called again with
+ * Yields the events of a stream up to one of `lastNames`. If the connection ends earlier, `connect` is called again with
  * the id of the last event. Throws what `connect` throws, and after 5 consecutive connections without an event.
  */
-export const readEvents = async function* readEvents(connect, signal) {
+export const readEvents = async function* readEvents(connect, lastNames, signal) {
     let lastId;
     for (let silent = 0; silent < silentMax; silent += 1) {
         if (silent > 0)

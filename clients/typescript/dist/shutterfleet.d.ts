@@ -1,4 +1,4 @@
-import type { ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
+import type { AccountEvent, ActivityExport, ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
 import { Keys } from './keys.ts';
 import { Members } from './members.ts';
 import { UploadDestinations } from './upload-destinations.ts';
@@ -64,10 +64,14 @@ export declare class Shutterfleet {
     replaceTargets(lists: TargetLists, { signal }?: CallOptions): Promise<TargetLists>;
     /** What the requests of the account did, newest first. */
     activity(filter?: ActivityFilter): AsyncGenerator<ActivityEntry, void>;
+    /** What the requests of the account have done since `from`, newest first, in one response. Throws if that breaks off. */
+    exportActivity(filter: ActivityExport): AsyncGenerator<ActivityEntry, void>;
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
     events(id: string, { signal }?: CallOptions): AsyncGenerator<CaptureEvent, void>;
     /** Events of a batch up to `result` or `deleted`; reconnects if the connection ends earlier. */
     batchEvents(id: string, { signal }?: CallOptions): AsyncGenerator<BatchEvent, void>;
+    /** Events of all captures of the account, until it is aborted; it reconnects, and each connection begins with `ready`. */
+    accountEvents({ signal }?: CallOptions): AsyncGenerator<AccountEvent, void>;
     /** Deliveries of a capture, to webhooks and to its `webhook_url`, newest first. */
     deliveries(id: string, options?: PageOptions): AsyncGenerator<Delivery, void>;
     redeliver(id: string, deliveryId: string, { signal }?: CallOptions): Promise<QueuedDelivery>;

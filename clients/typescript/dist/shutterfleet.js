@@ -1,4 +1,4 @@
-import { readEvents } from './read-events.js';
+import { lastEvents, readEvents } from './read-events.js';
 import { ShutterfleetError } from './shutterfleet-error.js';
 import { createTransport, queryOf } from './transport.js';
 import { Keys } from './keys.js';
@@ -151,6 +151,10 @@ export class Shutterfleet {
     activity(filter) {
         return this.#transport.pages('/account/activity', filter);
     }
+    /** What the requests of the account have done since `from`, newest first, in one response. Throws if that breaks off. */
+    exportActivity(filter) {
+        return this.#transport.lines('/account/activity/export', filter);
+    }
     /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
     events(id, { signal } = {}) {
         return this.#events(at(id, '/events'), signal);
@@ -159,13 +163,17 @@ export class Shutterfleet {
     batchEvents(id, { signal } = {}) {
         return this.#events(batchAt(id, '/events'), signal);
     }
-    #events(path, signal) {
+    /** Events of all captures of the account, until it is aborted; it reconnects, and each connection begins with `ready`. */
+    accountEvents({ signal } = {}) {
+        return this.#events('/events', signal, []);
+    }
+    #events(path, signal, lastNames = lastEvents) {
         const connect = (lastId) => this.#transport.send(path, {
             signal,
             limitMs: Infinity,
             headers: lastId === undefined ? {} : { 'last-event-id': lastId },
         });
-        return readEvents(connect, signal);
+        return readEvents(connect, lastNames, signal);
     }
     /** Deliveries of a capture, to webhooks and to its `webhook_url`, newest first. */
     deliveries(id, options) {

@@ -1,3 +1,4 @@
+import { readBlocks } from './read-blocks.js';
 import { createSender } from './send-request.js';
 /** `?name=value…`, or nothing if no value is given. */
 export const queryOf = (values) => {
@@ -11,6 +12,13 @@ export const createTransport = (options) => {
         async data(...request) {
             const { data } = (await (await send(...request)).json());
             return data;
+        },
+        /** The JSON of each line of a response, as it arrives. */
+        async *lines(path, { signal, ...filter }) {
+            const { body } = await send(path + queryOf(filter), { signal, limitMs: Infinity });
+            if (body)
+                for await (const line of readBlocks(body, '\n'))
+                    yield JSON.parse(line);
         },
         /** Entries of all pages; a page is requested when its first entry is read. */
         async *pages(path, { perPage, signal, ...filter } = {}) {

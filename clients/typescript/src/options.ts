@@ -39,6 +39,17 @@ export type BatchEvent =
   | { event: 'deleted'; data: { id: string } }
   | { event: 'unauthorized'; data: { code: string; message: string } }
 
+/**
+ * An event of the account. `ready` begins each connection: what changed before it is not sent. `changed` stands for many captures
+ * at once; with `more` others may have changed too. Later versions may add events.
+ */
+export type AccountEvent =
+  | { event: 'ready'; data: Record<string, never> }
+  | { event: 'accepted' | 'started' | 'ended'; data: Screenshot }
+  | { event: 'deleted'; data: { id: string } }
+  | { event: 'changed'; data: { ids: string[]; more: boolean } }
+  | { event: 'unauthorized'; data: { code: string; message: string } }
+
 export interface ClientOptions {
   /** Such as `https://shots.example.com`, without `/v1`. */
   baseUrl: string
@@ -80,6 +91,11 @@ export interface ActivityFilter extends PageOptions {
   key_id?: string
   /** `operationId`, as in the OpenAPI document. */
   operation?: string
+}
+
+export interface ActivityExport extends Omit<ActivityFilter, 'perPage'> {
+  /** Earliest date or time, ISO 8601. */
+  from: string
 }
 
 export interface ListFilter extends PageOptions {

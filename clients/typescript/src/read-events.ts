@@ -1,3 +1,5 @@
+import { readBlocks } from './read-blocks.ts'
+
 /** An event of a stream as it was sent. */
 export type StreamEvent = { readonly event: string; readonly data: unknown }
 
@@ -5,8 +7,8 @@ const reconnectMs = 2000
 /** Consecutive connections without an event after which the stream fails. */
 const silentMax = 5
 
-/** Names of the events that end a stream. */
-const lastNames = ['result', 'deleted']
+/** Names of the events that end the stream of a capture or batch. */
+export const lastEvents: readonly string[] = ['result', 'deleted']
 
 const reconnectDelay = () => new Promise((resolve) => setTimeout(resolve, reconnectMs))
 
@@ -27,31 +29,19 @@ const parse = (block: string) => {
 }
 
 const readStream = async function* readStream(body: ReadableStream<Uint8Array>) {
-  const decoder = new TextDecoder()
-  const reader = body.getReader()
-  let rest = ''
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n')
-      rest = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const event = parse(block)
-        if (event) yield event
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => {})
+  for await (const block of readBlocks(body, '\n\n')) {
+    const event = parse(block)
+    if (event) yield event
   }
 }
 
 /**
- * Yields the events of a stream up to `result` or `deleted`. If the connection ends earlier, `connect` is called again with
+ * Yields the events of a stream up to one of `lastNames`. If the connection ends earlier, `connect` is called again with
  * the id of the last event. Throws what `connect` throws, and after 5 consecutive connections without an event.
  */
 export const readEvents = async function* readEvents(
   connect: (lastId: string | undefined) => Promise<Response>,
+  lastNames: readonly string[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamEvent, void> {
   let lastId: string | undefined

@@ -1,7 +1,9 @@
-import { readEvents } from './read-events.ts'
+import { lastEvents, readEvents } from './read-events.ts'
 import { ShutterfleetError } from './shutterfleet-error.ts'
 import { createTransport, queryOf, type Transport } from './transport.ts'
 import type {
+  AccountEvent,
+  ActivityExport,
   ActivityFilter,
   BatchEvent,
   CallOptions,
@@ -216,6 +218,11 @@ export class Shutterfleet {
     return this.#transport.pages('/account/activity', filter)
   }
 
+  /** What the requests of the account have done since `from`, newest first, in one response. Throws if that breaks off. */
+  exportActivity(filter: ActivityExport): AsyncGenerator<ActivityEntry, void> {
+    return this.#transport.lines('/account/activity/export', filter)
+  }
+
   /** Events of a capture up to `result` or `deleted`; reconnects if the connection ends earlier. */
   events(id: string, { signal }: CallOptions = {}): AsyncGenerator<CaptureEvent, void> {
     return this.#events(at(id, '/events'), signal) as AsyncGenerator<CaptureEvent, void>
@@ -226,14 +233,19 @@ export class Shutterfleet {
     return this.#events(batchAt(id, '/events'), signal) as AsyncGenerator<BatchEvent, void>
   }
 
-  #events(path: string, signal: AbortSignal | undefined) {
+  /** Events of all captures of the account, until it is aborted; it reconnects, and each connection begins with `ready`. */
+  accountEvents({ signal }: CallOptions = {}): AsyncGenerator<AccountEvent, void> {
+    return this.#events('/events', signal, []) as AsyncGenerator<AccountEvent, void>
+  }
+
+  #events(path: string, signal: AbortSignal | undefined, lastNames = lastEvents) {
     const connect = (lastId: string | undefined) =>
       this.#transport.send(path, {
         signal,
         limitMs: Infinity,
         headers: lastId === undefined ? {} : { 'last-event-id': lastId },
       })
-    return readEvents(connect, signal)
+    return readEvents(connect, lastNames, signal)
   }
 
   /** Deliveries of a capture, to webhooks and to its `webhook_url`, newest first. */

@@ -1,5 +1,6 @@
+import { readBlocks } from './read-blocks.ts'
 import { createSender, type Send } from './send-request.ts'
-import type { ActivityFilter, ClientOptions, ListFilter } from './options.ts'
+import type { ActivityExport, ActivityFilter, ClientOptions, ListFilter } from './options.ts'
 
 type Query = Readonly<Record<string, string | number | undefined>>
 type Page = { readonly data: readonly unknown[]; readonly meta: { readonly next_cursor: string | null } }
@@ -21,6 +22,12 @@ export const createTransport = (options: Required<ClientOptions>) => {
     async data<Data>(...request: Parameters<Send>): Promise<Data> {
       const { data } = (await (await send(...request)).json()) as { data: Data }
       return data
+    },
+
+    /** The JSON of each line of a response, as it arrives. */
+    async *lines<Entry>(path: string, { signal, ...filter }: ActivityExport): AsyncGenerator<Entry, void> {
+      const { body } = await send(path + queryOf(filter), { signal, limitMs: Infinity })
+      if (body) for await (const line of readBlocks(body, '\n')) yield JSON.parse(line) as Entry
     },
 
     /** Entries of all pages; a page is requested when its first entry is read. */

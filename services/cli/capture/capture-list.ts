@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { type CommandContext, flagCount, flagText, type ParsedArgs } from '#cli/command/command.ts'
 import { createProgress } from '#cli/command/progress.ts'
 import { captureViaHttp, type CaptureRecord, type HttpInterface } from '#cli/http/http-interface.ts'
-import { captureMany, type Ended } from './capture-many.ts'
+import { captureMany, type CaptureManyDeps, type Ended } from './capture-many.ts'
 import { type Address, readAddresses } from './read-addresses.ts'
 
 const concurrencyMax = 64
@@ -49,7 +49,7 @@ const captureInto = async (
   folder: string,
   addresses: readonly Address[],
   { env, progress: screen, stop }: CommandContext,
-  { workers, options }: { readonly workers: number; readonly options: CaptureListOptions },
+  { workers, options, ended }: Pick<CaptureManyDeps, 'ended'> & { workers: number; options: CaptureListOptions },
 ): Promise<Ended[]> => {
   const { at, parameters, followMs, extensionOf } = options
   using progress = createProgress(env['TERM'] === 'dumb' ? undefined : screen)
@@ -63,6 +63,7 @@ const captureInto = async (
       return file
     },
     progressed: progress.show,
+    ended,
     stop,
   }
   return await captureMany(deps, addresses, workers)
@@ -78,14 +79,16 @@ export const captureList = async (
   const workers = Math.min(flagCount(args, 'concurrency', concurrency), addresses.length)
   const folder = resolve(flagText(args, 'output') ?? 'captures')
   await openFolder(folder)
-  const captures = await captureInto(folder, addresses, context, { workers, options })
+  const isJson = args.flags['json'] === true
+  const ended = (end: Ended) => {
+    if (isJson) context.write(`${JSON.stringify(toJson(end))}\n`)
+  }
+  const captures = await captureInto(folder, addresses, context, { workers, options, ended })
   const failures = captures.flatMap((end) => ('error' in end ? [end] : []))
   const completed = captures.length - failures.length
   const lines = failures.map(({ line, url, error }) => `line ${line}: ${url}: ${error.code}: ${error.message}`)
-  context.print({
-    json: { completed, failed: failures.length, folder, captures: captures.map(toJson) },
-    text: [...lines, `${completed} of ${captures.length} captured into ${folder}`].join('\n'),
-  })
+  const text = [...lines, `${completed} of ${captures.length} captured into ${folder}`].join('\n')
+  if (!isJson) context.print({ json: undefined, text })
   if (failures.length === 0) return
   const publicMessage = `${failures.length} of ${captures.length} captures failed`
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage })

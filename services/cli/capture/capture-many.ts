@@ -21,6 +21,8 @@ export type CaptureManyDeps = {
   /** Stores an image and returns its file. A failure ends everything, so that no more captures are charged. */
   readonly store: (address: Address, captured: { record: CaptureRecord; image: Buffer }) => Promise<string>
   readonly progressed: (progress: Progress) => void
+  /** Called at the end of each capture, in the order of the ends. */
+  readonly ended: (end: Ended) => void
   readonly stop: AbortSignal
 }
 
@@ -65,6 +67,7 @@ export const captureMany = async (
       const end = await captureOne(deps, address)
       if (deps.stop.aborted && 'error' in end) return
       ended[index] = end
+      deps.ended(end)
       done += 1
       if ('error' in end) failed += 1
       deps.progressed({ done, failed, total: addresses.length })

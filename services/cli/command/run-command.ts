@@ -114,6 +114,13 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   await command.run({ ...terminal, print }, parsed)
 }
 
+/** The message, with what is wrong with which field. */
+const describeError = (thrown: unknown): string => {
+  const { message, details = {} } = toAppError(thrown)
+  const problems = Object.entries(details).map(([field, reasons]) => `${field} ${reasons.join(', ')}`)
+  return problems.length === 0 ? message : `${message.replace(/\.$/, '')}: ${problems.join('; ')}`
+}
+
 /** Runs the command that `args` name and returns the exit code. Errors go to standard error, one line each. */
 export const runCommand = async (table: CommandTable, args: readonly string[], terminal: Terminal): Promise<number> => {
   try {
@@ -124,7 +131,7 @@ export const runCommand = async (table: CommandTable, args: readonly string[], t
       terminal.note(failurePrefix + thrown.message)
       return exitCodes.usage
     }
-    terminal.note(failurePrefix + toAppError(thrown).message)
+    terminal.note(failurePrefix + describeError(thrown))
     return exitCodes.failure
   }
 }

@@ -2,6 +2,7 @@ import type { Delivery, DeliveryAttempt } from '#client/responses.js'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { useAccountEvents } from '#console/api/account-events.ts'
 import { sendRequest } from '#console/api/request.ts'
 import { useApi, useMayChange } from '#console/api/session.tsx'
 import { formatDuration } from '#console/text/format.ts'
@@ -70,6 +71,12 @@ const DeliveryItem = ({ delivery, path }: { delivery: Delivery; path: string }) 
 
 /** Deliveries of a webhook or capture with their attempts, newest first. */
 export const Deliveries = ({ path, empty }: { path: string; empty: ComponentChildren }) => {
+  const pollMs = useAccountEvents([path], {
+    // Deliveries begin with the end of a capture.
+    changed: ({ status }, refresh) => {
+      if (status === 'completed' || status === 'failed') refresh()
+    },
+  })
   const query = useInfiniteQuery({
     queryKey: [path],
     queryFn: ({ pageParam, signal }) => sendRequest<DeliveryPage>(path + pageParam, { signal }),
@@ -78,7 +85,7 @@ export const Deliveries = ({ path, empty }: { path: string; empty: ComponentChil
     refetchInterval: ({ state }) => {
       const pages = state.data?.pages ?? []
       const isWaiting = pages.some(({ data }) => data.some(({ status }) => status === 'pending'))
-      return pages.length === 1 && isWaiting ? listedEveryMs : false
+      return pages.length === 1 && (isWaiting ? listedEveryMs : pollMs)
     },
   })
   return (

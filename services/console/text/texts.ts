@@ -319,6 +319,7 @@ export const texts = {
     all: 'All operations',
     session: 'Console',
     revokedKey: 'Revoked key',
+    export: 'Download',
     empty: 'Nothing here',
     emptyText:
       'Requests appear here about a second after their response, and stay for as long as your operator keeps them.',

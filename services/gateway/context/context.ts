@@ -6,6 +6,7 @@ import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
 import { TargetsCache } from '#gateway/db/targets-cache.ts'
 import { type TargetStore, targetStoreIn } from '#gateway/db/target-store.ts'
+import { type AccountChanges, accountChangesIn } from '#gateway/db/recent-captures.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
@@ -26,6 +27,7 @@ import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { probeStore } from '#shared/storage/probe-store.ts'
+import { openLogExport } from '#shared/telemetry/log-export.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
@@ -41,7 +43,8 @@ import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
 import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
-import { recordActivities } from '#gateway/db/activity.ts'
+import { toLogRecord } from '#gateway/activity/to-log-record.ts'
+import { type Activity, recordActivities } from '#gateway/db/activity.ts'
 import { OidcProvider } from '#gateway/oidc/oidc-provider.ts'
 import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
@@ -102,6 +105,7 @@ export type Context = {
   /** Longest time that an event stream stays open. */
   readonly streamMs: number
   readonly loadProgress: BatchedLoader<Progress>
+  readonly accountChanges: AccountChanges
   readonly events: Events
   readonly links: Links
   readonly linkVerifier: Pick<LinkVerifier, 'admit' | 'confirm'>
@@ -177,8 +181,21 @@ const watchStores = ({
     object_store: () => probeStore(objects),
   })
 
-const activityOf = (database: Database, events: Events) =>
-  new ActivityRecorder({ write: (activities) => recordActivities(database, activities), events })
+/** The recorder, whose batches are also exported once they are stored. */
+const activityOf = async (
+  stack: AsyncDisposableStack,
+  database: Database,
+  { activityLogsUrl }: Config,
+  events: Events,
+) => {
+  const { activityExported: sent, activityNotExported: lost } = events
+  const logs = activityLogsUrl && stack.use(await openLogExport('gateway', activityLogsUrl, { sent, lost }))
+  const write = async (activities: readonly Activity[]) => {
+    const stored = await recordActivities(database, activities)
+    if (logs) logs.send(stored.map(toLogRecord))
+  }
+  return stack.use(new ActivityRecorder({ write, events }))
+}
 
 /** The settings that operations read. */
 const boundsOf = ({
@@ -223,6 +240,18 @@ const consoleOf = (database: Database, queue: Queue, config: Config) => ({
   showConsole: createConsole(config.consoleFolder),
   oidc: oidcOf(config),
 })
+
+/** What status requests that wait and event streams use. */
+const liveOf = (database: Database, config: Config) => {
+  const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
+  return {
+    waitLimit: createConcurrencyLimit(bounds),
+    streamLimit: createConcurrencyLimit(bounds),
+    streamMs: config.streamSeconds * 1000,
+    loadProgress: createBatchedLoader((ids: readonly string[]) => findProgress(database, ids), progressReadGapMs),
+    accountChanges: accountChangesIn(database),
+  }
+}
 
 const linksOf = (database: Database, config: Config) => {
   const perMinute = config.keyFailuresPerMinute
@@ -280,11 +309,10 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))
   const { waitersMax } = config
-  const activity = stack.use(activityOf(database, events))
+  const activity = await activityOf(stack, database, config, events)
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const isValidKey = createKeyLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
-  const bounds = { max: config.liveMax, accountMax: config.liveAccountMax }
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
   const waiters = stack.use(createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax }))
@@ -310,10 +338,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     pepper,
     publisher,
     waiters,
-    waitLimit: createConcurrencyLimit(bounds),
-    streamLimit: createConcurrencyLimit(bounds),
-    streamMs: config.streamSeconds * 1000,
-    loadProgress: createBatchedLoader((ids: readonly string[]) => findProgress(database, ids), progressReadGapMs),
+    ...liveOf(database, config),
     events,
     metrics,
     ...linksOf(database, config),

@@ -1,6 +1,6 @@
 import type { Actor } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
-import { addMember, type MemberOf, membersMax, removeMember, setRole, type Subject } from '#shared/db/members.ts'
+import { addMember, findMembers, type MemberOf, removeMember, setRole, type Subject } from '#shared/db/members.ts'
 import { createSignInLink, type NewSignInLink, type Role } from '#shared/db/sign-in-links.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { MemberRecord } from '#gateway/records/member.ts'
@@ -8,23 +8,16 @@ import type { MemberRecord } from '#gateway/records/member.ts'
 /** The members of accounts, for their own requests. */
 export type AccountMembers = ReturnType<typeof accountMembersIn>
 
-const columns = `id, email, role, subject, iso_time(created_at) as created_at, iso_time(last_sign_in_at) as last_sign_in_at`
-
 /** `pepper`: sign-in links are hashed with it. */
 export const accountMembersIn = (database: Database, pepper: string) => {
   const show = async ({ accountId, id }: MemberOf): Promise<MemberRecord> => {
-    const statement = `select ${columns} from member where id = $1 and account_id = $2`
-    const [member] = await database.query<MemberRecord>(statement, [id, accountId])
+    const [member] = await findMembers(database, { accountId, id })
     if (member) return member
     throw new AppError('NOT_FOUND')
   }
   return {
     /** The members of an account, oldest first; at most 1,000. */
-    list: (accountId: string): Promise<MemberRecord[]> =>
-      database.query<MemberRecord>(
-        `select ${columns} from member m where account_id = $1 order by m.created_at, id limit ${membersMax}`,
-        [accountId],
-      ),
+    list: (accountId: string): Promise<MemberRecord[]> => findMembers(database, { accountId }),
     /** Throws as `addMember`. */
     add: async (
       accountId: string,

@@ -35,10 +35,21 @@ const columns = [
   'code',
 ] as const satisfies readonly (keyof Activity)[]
 
-/** Stores activities with one statement. */
-export const recordActivities = async (database: Sql, activities: readonly Activity[]): Promise<void> => {
+/** An activity that was stored. `keyId`: of the key that identified the request. */
+export type StoredActivity = Activity & { readonly keyId: string | null }
+
+/** Stores activities with one statement, and returns them, without those of accounts that are erased. */
+export const recordActivities = async (
+  database: Sql,
+  activities: readonly Activity[],
+): Promise<readonly StoredActivity[]> => {
   const values = columns.map((column) => activities.map((activity) => activity[column]))
-  await database.query(recordStatement, values, 'keep')
+  const rows = await database.query<{ id: string; keyId: string | null }>(recordStatement, values, 'keep')
+  const keyIds = new Map(rows.map(({ id, keyId }) => [id, keyId]))
+  return activities.flatMap((activity) => {
+    const keyId = keyIds.get(activity.id)
+    return keyId === undefined ? [] : [{ ...activity, keyId }]
+  })
 }
 
 /** Filter of a list of activities. Times are ISO 8601 UTC, inclusive. */

@@ -21,12 +21,16 @@ const headers = {
   connection: 'close',
 }
 
-const takeSlot = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: string): Disposable => {
+/**
+ * Takes one of the account's streams until it is disposed. Throws `RATE_LIMIT_EXCEEDED` if the account has too many open,
+ * `SERVICE_UNAVAILABLE` if this gateway has.
+ */
+export const takeStream = ({ streamLimit }: Pick<Context, 'streamLimit'>, accountId: string): Disposable => {
   const slot = streamLimit.take(accountId)
   if (typeof slot !== 'string') return slot
   if (slot === 'all')
-    throw new AppError('SERVICE_UNAVAILABLE', { message: 'too many event streams are open', retryAfterSeconds })
-  const publicMessage = 'Too many streams of events are open; close one first.'
+    throw new AppError('SERVICE_UNAVAILABLE', { message: 'too many streams are open', retryAfterSeconds })
+  const publicMessage = 'Too many streams are open; close one first.'
   throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage, retryAfterSeconds })
 }
 
@@ -44,7 +48,7 @@ export const answerStream = (
   const { isStopping } = context
   const { keyHash } = identify(request, context.hashKey)
   const isAuthorized = () => context.isValidKey(keyHash)
-  const slot = takeSlot(context, options.accountId)
+  const slot = takeStream(context, options.accountId)
   const watcher = context.waiters.watch(options.wokenBy)
   const bounds: StreamBounds = { ...streamBounds, gapMs: options.gapMs, lifeMs: context.streamMs }
   const texts = streamUntilEnd({ watcher, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)

@@ -76,6 +76,11 @@ const metricTable = {
   images_missing_total: { counter: 'Images that are not in the store as reported' },
   activity_recorded_total: { counter: 'Activities of authenticated requests that were stored' },
   activity_lost_total: { counter: 'Activities that could not be stored, because too many waited for PostgreSQL' },
+  activity_exported_total: { counter: 'Activities that the receiver of logs has taken' },
+  activity_export_lost_total: {
+    counter:
+      'Activities that were stored but did not reach the receiver of logs, because it failed or too many waited for it',
+  },
   browser_age_seconds_max: { gauge: 'Age above which browsers are reported as old, as set for the gateway' },
   uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
 } as const satisfies MetricTable
@@ -164,6 +169,12 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     activityLost: (rows: number) => {
       metric.activity_lost_total.inc(rows)
       log.error({ rows }, 'activities were lost')
+    },
+    activityExported: (records: number) => metric.activity_exported_total.inc(records),
+    /** `cause`: why the receiver did not take them; undefined if too many waited. */
+    activityNotExported: (records: number, cause: Error | undefined) => {
+      metric.activity_export_lost_total.inc(records)
+      log.warn({ records, reason: cause?.message ?? 'too many waited' }, 'activities could not be exported')
     },
     /** `cause`: why the files driver could not store the image. */
     uploaded: (status: number, cause?: Error) => {

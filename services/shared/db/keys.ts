@@ -112,31 +112,40 @@ export const createKey = async (
   })
 }
 
-/** Lists an account's keys, revoked ones included, oldest first. Throws `NOT_FOUND` for an unknown account. */
-export const listKeys = (database: Database, accountId: string) =>
-  database.entities(async (entities) => {
-    const account = await findAccount(entities, accountId)
-    const keys = await entities.find(ApiKey, { account }, { orderBy: { createdAt: 'asc', id: 'asc' } })
-    return keys.map((key) => ({
-      id: key.id,
-      name: key.name,
-      /** The key's first characters. */
-      prefix: key.prefix,
-      domains: key.domains,
-      scopes: key.scopes,
-      expiresAt: key.expiresAt?.toISOString() ?? null,
-      revokedAt: key.revokedAt?.toISOString() ?? null,
-      createdAt: key.createdAt.toISOString(),
-      /** To the minute. */
-      lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
-    }))
-  })
-
 const findKey = async (entities: SqlEntityManager, id: string) => {
   const key = isId(id) ? await entities.findOne(ApiKey, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE }) : null
   if (!key) throw new AppError('NOT_FOUND', { publicMessage: `there is no key ${id}` })
   return key
 }
+
+const toView = (key: Awaited<ReturnType<typeof findKey>>) => ({
+  id: key.id,
+  name: key.name,
+  /** The key's first characters. */
+  prefix: key.prefix,
+  domains: key.domains,
+  scopes: key.scopes,
+  expiresAt: key.expiresAt?.toISOString() ?? null,
+  revokedAt: key.revokedAt?.toISOString() ?? null,
+  createdAt: key.createdAt.toISOString(),
+  /** To the minute. */
+  lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+})
+
+/** Lists an account's keys, revoked ones included, oldest first. Throws `NOT_FOUND` for an unknown account. */
+export const listKeys = (database: Database, accountId: string) =>
+  database.entities(async (entities) => {
+    const account = await findAccount(entities, accountId)
+    const keys = await entities.find(ApiKey, { account }, { orderBy: { createdAt: 'asc', id: 'asc' } })
+    return keys.map(toView)
+  })
+
+/** One key with its account's id. Throws `NOT_FOUND`. */
+export const showKey = (database: Database, keyId: string) =>
+  database.entities(async (entities) => {
+    const key = await findKey(entities, keyId)
+    return { ...toView(key), accountId: key.account.id }
+  })
 
 /** Changes to a key. Absent: unchanged. */
 type KeyChange = {

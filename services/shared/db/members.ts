@@ -3,7 +3,7 @@ import type { SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError, type FieldErrors } from '#shared/errors/app-error.ts'
 import { findAccount } from './accounts.ts'
 import { type Actor, recordChange } from './audit.ts'
-import type { Database } from './connection.ts'
+import type { Database, Sql } from './connection.ts'
 import { Member } from './entities/member.ts'
 import { isId } from './is-id.ts'
 import type { Role } from './sign-in-links.ts'
@@ -16,6 +16,30 @@ export type Subject = { readonly issuer: string; readonly subject: string }
 
 /** A member of an account. */
 export type MemberOf = { readonly accountId: string; readonly id: string }
+
+/** A member as records show it; times are ISO 8601 UTC. */
+export type MemberRow = {
+  readonly id: string
+  readonly email: string
+  readonly role: Role
+  /** Identifier at the provider; null before the first sign-in with it. */
+  readonly subject: string | null
+  readonly created_at: string
+  readonly last_sign_in_at: string | null
+}
+
+const columns = `id, email, role, subject, iso_time(created_at) as created_at, iso_time(last_sign_in_at) as last_sign_in_at`
+
+/** The members of an account, oldest first, at most 1,000; with `id` the one with it. */
+export const findMembers = (
+  database: Sql,
+  { accountId, id }: { readonly accountId: string; readonly id?: string },
+): Promise<MemberRow[]> =>
+  database.query<MemberRow>(
+    `select ${columns} from member m where account_id = $1 and ($2::uuid is null or id = $2::uuid)
+      order by m.created_at, id limit ${membersMax}`,
+    [accountId, id ?? null],
+  )
 
 const invalid = (details: FieldErrors) => new AppError('VALIDATION_ERROR', { details })
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
-from ._events import RECONNECT_SECONDS, EventStream
+from ._events import LAST, RECONNECT_SECONDS, EventStream
 from ._flow import Flow, Pause, Request, RetryPolicy
 from ._models import Image, ImageDescription, StreamEvent
 from ._operations import Operations, at
@@ -92,9 +93,21 @@ class AsyncTransport:
             if cursor is None:
                 return
 
-    async def events(self, path: str) -> AsyncIterator[StreamEvent]:
-        """Events up to `result` or `deleted`; reconnects if the connection ends earlier."""
-        stream = EventStream(path)
+    async def lines(self, path: str, **query: str | None) -> AsyncIterator[Any]:
+        """The JSON of each line of a response, as it arrives."""
+        response = await self.http.send(self.build(Request("GET", path, query=query)), stream=True)
+        try:
+            if not response.is_success:
+                await response.aread()
+                raise read_error(response)
+            async for line in response.aiter_lines():
+                yield json.loads(line)
+        finally:
+            await response.aclose()
+
+    async def events(self, path: str, last: tuple[str, ...] = LAST) -> AsyncIterator[StreamEvent]:
+        """Events up to one of `last`; reconnects if the connection ends earlier."""
+        stream = EventStream(path, last)
         while not stream.has_ended:
             request = self.build(stream.request())
             request.extensions["timeout"] = httpx.Timeout(None, connect=10).as_dict()
@@ -378,6 +391,18 @@ class AsyncShutterfleet:
         query = {"from": since, "to": until, "key_id": key_id, "operation": operation, "per_page": per_page}
         return self._transport.pages("/account/activity", **query)
 
+    def export_activity(
+        self,
+        *,
+        since: str,
+        until: str | None = None,
+        key_id: str | None = None,
+        operation: str | None = None,
+    ) -> AsyncIterator[ActivityEntry]:
+        """What the requests of the account have done since a date or time (ISO 8601), newest first, in one response."""
+        query = {"from": since, "to": until, "key_id": key_id, "operation": operation}
+        return self._transport.lines("/account/activity/export", **query)
+
     def events(self, id: str) -> AsyncIterator[StreamEvent]:
         """Events of a capture up to `result` or `deleted`."""
         return self._transport.events(at("screenshots", id, "events"))
@@ -385,6 +410,10 @@ class AsyncShutterfleet:
     def batch_events(self, id: str) -> AsyncIterator[StreamEvent]:
         """Events of a batch up to `result` or `deleted`."""
         return self._transport.events(at("screenshots", "batch", id, "events"))
+
+    def account_events(self) -> AsyncIterator[StreamEvent]:
+        """Events of all captures of the account, without an end; it reconnects, and each connection begins with `ready`."""
+        return self._transport.events("/events", ())
 
     def deliveries(self, id: str, *, per_page: int | None = None) -> AsyncIterator[Delivery]:
         """Deliveries of a capture, to webhooks and to its `webhook_url`, newest first."""

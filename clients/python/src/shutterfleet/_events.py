@@ -12,7 +12,8 @@ from ._models import StreamEvent
 RECONNECT_SECONDS = 2
 SILENT_MAX = 5
 """Consecutive connections without an event after which the stream fails."""
-_LAST = ("result", "deleted")
+LAST = ("result", "deleted")
+"""Events that end the stream of a capture or batch."""
 
 
 @dataclass
@@ -20,6 +21,7 @@ class EventStream:
     """Parses the lines of a stream over its connections."""
 
     path: str
+    last: tuple[str, ...] = LAST
     has_ended: bool = False
     silent: int = 0
     _last_id: str | None = None
@@ -43,7 +45,7 @@ class EventStream:
             return
         self.silent = 0
         self._last_id = fields.get("id", self._last_id)
-        self.has_ended = fields["event"] in _LAST
+        self.has_ended = fields["event"] in self.last
         yield StreamEvent(fields["event"], json.loads(fields["data"]))
 
     def check(self) -> None:

@@ -27,8 +27,11 @@ class ImageDescription:
 
 @dataclass(frozen=True)
 class StreamEvent:
-    """An event of a capture or batch. Later versions of the service may add events."""
+    """An event of a capture, batch or account. Later versions of the service may add events."""
 
     event: str
-    """`status`, `started`, `screenshot` (of a batch), `result`, `deleted` or `unauthorized`."""
+    """
+    `status`, `started`, `screenshot` (of a batch), `result`, `deleted` or `unauthorized`;
+    of an account `ready`, `accepted`, `started`, `ended`, `changed`, `deleted` or `unauthorized`.
+    """
     data: Any

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
-import type { CapturePage } from '#console/api/records.ts'
+import { useLatestCaptures } from '#console/api/latest-captures.ts'
 import { useMayChange } from '#console/api/session.tsx'
 import { Field } from '#console/components/field.tsx'
 import { Page, Section } from '#console/components/page.tsx'
@@ -63,7 +62,7 @@ const BatchTable = ({ batches }: { batches: readonly ListedBatch[] }) => (
 /** Starts batches, and leads to those that the latest captures belong to. */
 export const Batches = () => {
   const mayChange = useMayChange()
-  const query = useQuery<CapturePage>({ queryKey: ['/v1/screenshots?per_page=100'] })
+  const { query } = useLatestCaptures()
   const [isCreating, setIsCreating] = useState(false)
   return (
     <Page

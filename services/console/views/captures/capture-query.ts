@@ -1,3 +1,5 @@
+import type { Screenshot } from '#client/responses.js'
+
 /** Filters of the list of captures; `''` is no filter. */
 export type Filters = { readonly status: string; readonly from: string; readonly to: string }
 
@@ -12,12 +14,26 @@ const midnight = (day: string, days: number): Date => {
   return new Date(year, month - 1, date + days)
 }
 
+const lastMoment = (day: string) => new Date(midnight(day, 1).getTime() - 1)
+
+/** Whether a capture is in the list with these filters. */
+export const isIncluded = (
+  { status, created_at }: Pick<Screenshot, 'status' | 'created_at'>,
+  filters: Filters,
+): boolean => {
+  const created = new Date(created_at)
+  const isInTime =
+    (filters.from === '' || created >= midnight(filters.from, 0)) &&
+    (filters.to === '' || created <= lastMoment(filters.to))
+  return isInTime && (filters.status === '' || filters.status === status)
+}
+
 /** Path of a page of captures that match; the days begin and end in the viewer's zone. */
 export const capturesPath = ({ status, from, to }: Filters, cursor?: string): string => {
   const query = new URLSearchParams({ per_page: String(perPage) })
   if (status !== '') query.set('status', status)
   if (from !== '') query.set('from', midnight(from, 0).toISOString())
-  if (to !== '') query.set('to', new Date(midnight(to, 1).getTime() - 1).toISOString())
+  if (to !== '') query.set('to', lastMoment(to).toISOString())
   if (cursor !== undefined) query.set('cursor', cursor)
   return `/v1/screenshots?${query}`
 }

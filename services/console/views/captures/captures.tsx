@@ -1,10 +1,9 @@
-import type { Screenshot } from '#client/responses.js'
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import { useEvents } from '#console/api/events.ts'
-import { type CapturePage, isOpen } from '#console/api/records.ts'
+import { useAccountEvents } from '#console/api/account-events.ts'
+import { withCapture, withoutCapture } from '#console/api/patch-captures.ts'
+import type { CapturePage } from '#console/api/records.ts'
 import { sendRequest } from '#console/api/request.ts'
-import { useAttended } from '#console/api/use-attended.ts'
 import { CaptureTable } from '#console/components/capture-table.tsx'
 import { Field } from '#console/components/field.tsx'
 import { LoadMore } from '#console/components/load-more.tsx'
@@ -12,34 +11,25 @@ import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
 import { SelectionBar } from './selection-bar.tsx'
-import { capturesPath, type Filters, isFiltered, noFilters } from './capture-query.ts'
-
-const listedEveryMs = 10_000
-/** Browsers open six connections to a host at most. */
-const followed = 2
+import { capturesPath, type Filters, isFiltered, isIncluded, noFilters } from './capture-query.ts'
 
 type Pages = InfiniteData<CapturePage, string | undefined>
 
-/** Subscribes to the end of a capture, and shows it in the list. */
-const Follow = ({ id, queryKey }: { id: string; queryKey: readonly unknown[] }) => {
+/** Shows changes in the list as they happen. Returns the interval at which it is to be read without a stream. */
+const useLiveList = (queryKey: readonly [string, Filters]): number | false => {
   const client = useQueryClient()
-  const replace = (record: Screenshot) =>
-    client.setQueryData<Pages>(
-      queryKey,
-      (pages) =>
-        pages && {
-          ...pages,
-          pages: pages.pages.map((page) => ({
-            ...page,
-            data: page.data.map((each) => (each.id === record.id ? record : each)),
-          })),
-        },
-    )
-  useEvents(`/v1/screenshots/${id}/events`, {
-    result: (content) => replace(content as Screenshot),
-    deleted: () => void client.invalidateQueries({ queryKey }),
+  const [path, filters] = queryKey
+  const patch = (change: (pages: Pages['pages']) => readonly CapturePage[]) =>
+    client.setQueryData<Pages>(queryKey, (old) => old && { ...old, pages: [...change(old.pages)] })
+  return useAccountEvents([path], {
+    changed: (record, refresh) =>
+      patch((pages) => {
+        const changed = withCapture(pages, record, isIncluded(record, filters))
+        if (!changed) refresh()
+        return changed ?? pages
+      }),
+    deleted: (id) => patch((pages) => withoutCapture(pages, id)),
   })
-  return null
 }
 
 const FilterRow = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => (
@@ -89,17 +79,17 @@ const Empty = ({ filters }: { filters: Filters }) =>
 
 /** The captures of the account, newest first. */
 export const Captures = () => {
-  const isAttended = useAttended()
   const [filters, setFilters] = useState(noFilters)
   const [selected, setSelected] = useState<readonly string[]>([])
-  const queryKey = ['/v1/screenshots', filters]
+  const queryKey = ['/v1/screenshots', filters] as const
+  const pollMs = useLiveList(queryKey)
   const query = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) => sendRequest<CapturePage>(capturesPath(filters, pageParam), { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
     // Further pages are loaded once; loading all of them again would cost as many requests.
-    refetchInterval: ({ state }) => (isAttended && state.data?.pages.length === 1 ? listedEveryMs : false),
+    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? pollMs : false),
   })
   const filter = (changed: Filters) => {
     setFilters(changed)
@@ -114,22 +104,18 @@ export const Captures = () => {
           const captures = pages.flatMap(({ data }) => data)
           const { total = 0, total_estimated: isEstimated = false } = pages[0]?.meta ?? {}
           if (captures.length === 0) return <Empty filters={filters} />
+          // Others may have been deleted meanwhile.
+          const ids = selected.filter((id) => captures.some((capture) => capture.id === id))
           return (
             <>
-              {selected.length > 0 ? (
-                <SelectionBar ids={selected} onChange={setSelected} />
+              {ids.length > 0 ? (
+                <SelectionBar ids={ids} onChange={setSelected} />
               ) : (
                 <p class="muted" role="status">
                   {texts.captures.total(total, isEstimated)}
                 </p>
               )}
-              {captures
-                .filter(isOpen)
-                .slice(0, followed)
-                .map(({ id }) => (
-                  <Follow key={id} id={id} queryKey={queryKey} />
-                ))}
-              <CaptureTable captures={captures} selection={{ ids: selected, onChange: setSelected }} />
+              <CaptureTable captures={captures} selection={{ ids, onChange: setSelected }} />
               <LoadMore query={query} />
             </>
           )

@@ -1,8 +1,8 @@
 import type { Usage } from '#client/responses.js'
 import { useQuery } from '@tanstack/preact-query'
 import { Link } from 'wouter-preact'
+import { useLatestCaptures } from '#console/api/latest-captures.ts'
 import type { CapturePage } from '#console/api/records.ts'
-import { useAttended } from '#console/api/use-attended.ts'
 import { CaptureTable } from '#console/components/capture-table.tsx'
 import { Figures } from '#console/components/figures.tsx'
 import { Page, Section } from '#console/components/page.tsx'
@@ -14,7 +14,6 @@ import { type Summary, summarize } from './summary.ts'
 import { usagePath } from './usage-bars.ts'
 import { UsageDays } from './usage-chart.tsx'
 
-const listedEveryMs = 10_000
 const recent = 8
 const failuresShown = 5
 
@@ -104,9 +103,8 @@ const Latest = ({ page: { data } }: { page: CapturePage }) => {
 
 /** Usage against the quota, in this month and by day, how the latest captures went, and what failed. */
 export const Overview = () => {
-  const refetchInterval = useAttended() && listedEveryMs
-  const usage = useQuery<{ data: Usage }>({ queryKey: [usagePath(Date.now())], refetchInterval })
-  const latest = useQuery<CapturePage>({ queryKey: ['/v1/screenshots?per_page=100'], refetchInterval })
+  const { query: latest, pollMs } = useLatestCaptures()
+  const usage = useQuery<{ data: Usage }>({ queryKey: [usagePath(Date.now())], refetchInterval: pollMs })
   return (
     <Page title={texts.pages.overview}>
       <Loaded query={usage}>

@@ -13,6 +13,8 @@ import { texts } from '#console/text/texts.ts'
 
 type ActivityPage = { readonly data: readonly ActivityEntry[]; readonly meta: { readonly next_cursor: string | null } }
 
+const exportedDays = 90
+
 /** Operations that a person looks for: those that change something. */
 const operations = [
   'create',
@@ -88,6 +90,12 @@ const Table = ({ entries }: { entries: readonly ActivityEntry[] }) => {
   )
 }
 
+/** Path of a file with the activity of the last days; what is older is removed. */
+const exportPath = (operation: string) => {
+  const from = new Date(Date.now() - exportedDays * 86_400_000).toISOString()
+  return `/v1/account/activity/export?${new URLSearchParams({ from, ...(operation !== '' && { operation }) })}`
+}
+
 /** What the requests of the account did, newest first. */
 export const Activity = () => {
   const [operation, setOperation] = useState('')
@@ -98,7 +106,14 @@ export const Activity = () => {
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
   })
   return (
-    <Page title={texts.pages.activity}>
+    <Page
+      title={texts.pages.activity}
+      actions={
+        <a class="button" href={exportPath(operation)} download="activity.ndjson">
+          {texts.activity.export}
+        </a>
+      }
+    >
       <div class="filters">
         <Field label={texts.activity.operation}>
           {(ids) => (

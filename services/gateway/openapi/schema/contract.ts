@@ -88,6 +88,18 @@ export const jsonAnswer = <Body>(
   component: body,
 })
 
+/** A response of JSON lines to an authenticated caller. Its example is one line. */
+export const linesAnswer = (description: string, entry: Schema): AnswerDoc<Readable> => ({
+  description: `${description} Each line is a JSON object, as in the list.`,
+  headers: [...limitHeaders, 'Cache-Control', 'Content-Disposition'],
+  content: {
+    'application/x-ndjson': {
+      schema: typed({ type: 'string' }),
+      example: `${JSON.stringify(exampleOf(entry))}\n`,
+    },
+  },
+})
+
 /** The last event of a stream whose capture or batch was deleted. */
 const deletedEvent = object({ id: id('Id of the deleted screenshot or batch.', exampleIds.screenshot) })
 
@@ -223,6 +235,11 @@ export const streamContract = (events: Fields, example: string, lastEventIdDescr
     200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example),
     204: emptyAnswer('The client has already received the last event and should stop reconnecting.'),
   },
+})
+
+/** Responses of an operation that returns server-sent events without a last one: its stream goes on after `deleted`. */
+export const openStreamContract = (events: Fields, example: string) => ({
+  answers: { 200: streamAnswer({ ...events, deleted: deletedEvent, unauthorized: unauthorizedEvent }, example) },
 })
 
 /** Converts the schema of a query to OpenAPI parameters. */

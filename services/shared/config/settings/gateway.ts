@@ -113,6 +113,11 @@ export const gatewaySettings = {
     min: 1,
     max: 86_400,
   }),
+  activityLogsUrl: address('ACTIVITY_LOGS_URL', {
+    help: 'URL of an OTLP receiver of logs, such as http://collector:4318/v1/logs, to which activity is sent too (protobuf over HTTP; headers in OTEL_EXPORTER_OTLP_LOGS_HEADERS); empty: it is only stored',
+    schemes: ['http', 'https'],
+    fallback: '',
+  }),
   objectsHost: text('GATEWAY_OBJECTS_HOST', {
     help: 'address on which workers put images with the files driver',
     fallback: '127.0.0.1',

@@ -16,6 +16,7 @@ const world = (over: Partial<CaptureManyDeps> = {}) => {
     capture: async () => ({ record, image }),
     store: async ({ line }) => `${line}.png`,
     progressed: (progress) => void shown.push(progress),
+    ended: () => {},
     stop: new AbortController().signal,
     ...over,
   }

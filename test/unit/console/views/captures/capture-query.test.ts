@@ -1,5 +1,5 @@
 import t from 'tap'
-import { capturesPath, isFiltered, noFilters } from '#console/views/captures/capture-query.ts'
+import { capturesPath, isFiltered, isIncluded, noFilters } from '#console/views/captures/capture-query.ts'
 
 const queryOf = (path: string) => Object.fromEntries(new URL(path, 'http://localhost').searchParams)
 
@@ -19,4 +19,13 @@ t.test('capture list: a further page keeps the filters', async (t) => {
   const filters = { ...noFilters, status: 'failed' }
   t.same(queryOf(capturesPath(filters, 'next')), { per_page: '25', status: 'failed', cursor: 'next' })
   t.ok(isFiltered(filters))
+})
+
+t.test('capture query: a capture is included as the list includes it', async (t) => {
+  const capture = { status: 'failed', created_at: new Date(2026, 10, 26, 12).toISOString() } as const
+  const included = (filters: object) => isIncluded(capture, { ...noFilters, ...filters })
+  t.ok(included({}) && included({ status: 'failed' }) && included({ from: '2026-11-26', to: '2026-11-26' }))
+  t.notOk(included({ status: 'pending' }))
+  t.notOk(included({ from: '2026-11-27' }))
+  t.notOk(included({ to: '2026-11-25' }))
 })
