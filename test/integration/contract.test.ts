@@ -154,6 +154,11 @@ t.test('contract: successful responses and failed captures match the document', 
   const sent = (await (await expect(200, 'GET', `/screenshots/${id}/deliveries`)).json()) as { data: Data['data'][] }
   await expect(202, 'POST', `/screenshots/${id}/deliveries/${sent.data[0]?.id}/redeliver`)
   await expect(204, 'DELETE', `/webhooks/${hook}`)
+  const uploads = '/upload-destinations'
+  const destination = await readId(await expect(200, 'POST', uploads, bodies['upload_destination_create']))
+  await expect(202, 'POST', `${uploads}/${destination}/test`)
+  await expect(200, 'GET', uploads)
+  await expect(204, 'DELETE', `${uploads}/${destination}`)
   await expect(204, 'DELETE', `/screenshots/${id}`)
   await eventually(() => gateway.seenPairs.has('delete 204'))
   for (const pair of gateway.seenPairs) covered.add(pair)
