@@ -1,4 +1,4 @@
-import { defaultKeyTemplate, renderCaptureKey, renderKey } from '#shared/capture/upload-key.ts'
+import { defaultKeyTemplate, renderCaptureKey, renderKey } from '#shared/capture/parameters/upload-key.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import type { TakenDelivery } from './db/take-deliveries.ts'
 

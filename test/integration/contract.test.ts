@@ -81,6 +81,14 @@ const changeMembers = async (t: Test, gateway: RunningGateway) => {
   }
 }
 
+const useDestinations = async (expect: Expect) => {
+  const uploads = '/upload-destinations'
+  const destination = await readId(await expect(200, 'POST', uploads, bodies['upload_destination_create']))
+  await expect(202, 'POST', `${uploads}/${destination}/test`)
+  await expect(200, 'GET', uploads)
+  await expect(204, 'DELETE', `${uploads}/${destination}`)
+}
+
 const viewLinks = async (expect: Expect) => {
   const keyId = await readId(await expect(200, 'POST', '/keys', { name: 'Links' }))
   await expect(200, 'POST', `/keys/${keyId}/link-secret`)
@@ -140,8 +148,7 @@ t.test('contract: successful responses and failed captures match the document', 
   await expect(204, 'GET', `/screenshots/batch/${batch}/events`, undefined, { 'last-event-id': 'result' })
   await expect(200, 'GET', `/screenshots/batch/${batch}`)
 
-  await readAccount(expect)
-  await viewLinks(expect)
+  for (const use of [readAccount, viewLinks, useDestinations]) await use(expect)
   await changeMembers(t, gateway)
   for (const path of ['/openapi.json', '/docs']) {
     const tag = (await expect(200, 'GET', path)).headers.get('etag') ?? ''

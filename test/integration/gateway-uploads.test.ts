@@ -27,7 +27,10 @@ const newCaller = async (plan = 'unlimited') => {
     const { status, headers } = response
     return { status, headers, body: JSON.parse(text === '' ? '{}' : text) as Body }
   }
-  const listed = async () => (await call('GET', '/upload-destinations')).body.data as unknown as Fields[]
+  const listed = async () => {
+    const { data }: { data: unknown } = (await call('GET', '/upload-destinations')).body
+    return data as readonly Fields[]
+  }
   return { accountId, call, listed }
 }
 

@@ -6,7 +6,7 @@ import {
   withDefaults,
 } from '#shared/capture/options.ts'
 import { pageSideRange, pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
-import { keyTemplateProblem } from '#shared/capture/upload-key.ts'
+import { keyTemplateProblem } from '#shared/capture/parameters/upload-key.ts'
 import { checkActions } from './check-actions.ts'
 import type { Report } from '#shared/capture/validation-errors.ts'
 

@@ -53,10 +53,10 @@ type FoundUpload = {
 }
 
 const uploadColumn = `case when options ->> 'upload_to' is not null then (
-    select json_build_object('state', d.state, 'bucket', d.subject ->> 'bucket', 'prefix', d.subject ->> 'prefix',
-                             'attempts', d.attempts, 'httpStatus', a.status, 'error', a.error)
-      from webhook_delivery d left join webhook_attempt a on a.delivery_id = d.id and a.number = d.attempts
-     where d.capture_id = capture.id and d.upload_destination_id is not null limit 1) end as upload`
+    select json_build_object('state', u.state, 'bucket', u.subject ->> 'bucket', 'prefix', u.subject ->> 'prefix',
+                             'attempts', u.attempts, 'httpStatus', a.status, 'error', a.error)
+      from webhook_delivery u left join webhook_attempt a on a.delivery_id = u.id and a.number = u.attempts
+     where u.capture_id = capture.id and u.upload_destination_id is not null limit 1) end as upload`
 
 /** Selects a `FoundCapture` from the table `capture`. Each column has the same form in JSON: lists come as JSON. */
 export const captureColumns = `id, account_id as "accountId", status, url, options, cached, batch_id as "batchId", iso_time(created_at) as "createdAt",

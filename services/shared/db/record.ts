@@ -1,7 +1,7 @@
 import { echoCompleted } from '#shared/capture/echo-options.ts'
 import { type CapturedFile, isRendition, kindOfFile } from '#shared/capture/files.ts'
 import { ignoredOptions } from '#shared/capture/ignored-options.ts'
-import { renderCaptureKey } from '#shared/capture/upload-key.ts'
+import { renderCaptureKey } from '#shared/capture/parameters/upload-key.ts'
 import { maskUrl } from '#shared/capture/mask-url.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { FoundCapture } from './find-capture.ts'

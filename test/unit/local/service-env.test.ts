@@ -144,7 +144,7 @@ t.test(
 )
 
 t.test(
-  'service env: webhooks gets the database, its own egress and its opening key, and no queue or object store',
+  'service env: webhooks gets the database, the object store, its own egress and its opening key, and no queue',
   (t) => {
     const env = serviceEnv(facts, 'webhooks')
     t.match(env, {
@@ -152,9 +152,10 @@ t.test(
       SHUTTERFLEET_WEBHOOK_EGRESS: '127.0.0.1:6',
       SHUTTERFLEET_EGRESS_TOKEN: 'token of webhooks',
       SHUTTERFLEET_WEBHOOK_OPENING_KEYS: 'private of webhooks',
+      SHUTTERFLEET_STORAGE_DRIVER: 'files',
       SHUTTERFLEET_PUBLIC_URL: 'http://127.0.0.1:1',
     })
-    const others = /NATS|PEPPER|SIGNING|S3_|STORAGE|SEALING/
+    const others = /NATS|PEPPER|LINK_SIGNING|SEALING/
     t.strictSame(
       variableNames(env).filter((name) => others.test(name)),
       [],

@@ -30,10 +30,6 @@ export const CaptureFacts = ({ capture }: { capture: Screenshot }) => {
         [texts.record.cached, cached === true ? texts.common.yes : undefined],
         [texts.record.expires, expires_at && <Time at={expires_at} />],
         [texts.uploads.upload, upload && <UploadState {...upload} />],
-        [
-          texts.uploads.fields.bucket.label,
-          upload?.bucket && upload.key ? code(texts.uploads.uploadedTo(upload.bucket, upload.key)) : undefined,
-        ],
         [texts.record.batch, batch_id && <Link href={`/batches/${batch_id}`}>{batch_id}</Link>],
       ]}
     />

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { keyTemplateMax, keyTemplateProblem } from '#shared/capture/upload-key.ts'
+import { keyTemplateMax, keyTemplateProblem } from '#shared/capture/parameters/upload-key.ts'
 import { flag, line, object, typed } from '#shared/schema/fields.ts'
 import { checkTarget } from '#shared/policy/target.ts'
 import type { CheckInput } from '#gateway/http/input.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { byDefault, enumSchema, flag, integer, line } from '#shared/schema/fields.ts'
-import { defaultKeyTemplate, keyPlaceholders, keyTemplateMax } from '#shared/capture/upload-key.ts'
+import { defaultKeyTemplate, keyPlaceholders, keyTemplateMax } from './upload-key.ts'
 import { outputNames, withDoc } from './kinds.ts'
 
 /** Record, cache, webhook, upload and response. */

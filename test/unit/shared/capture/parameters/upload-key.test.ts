@@ -1,5 +1,10 @@
 import t from 'tap'
-import { defaultKeyTemplate, keyTemplateMax, keyTemplateProblem, renderCaptureKey } from '#shared/capture/upload-key.ts'
+import {
+  defaultKeyTemplate,
+  keyTemplateMax,
+  keyTemplateProblem,
+  renderCaptureKey,
+} from '#shared/capture/parameters/upload-key.ts'
 
 const capture = {
   id: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
