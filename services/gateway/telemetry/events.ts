@@ -91,12 +91,35 @@ const describeCause = (cause: unknown): string => {
   return messages.join(': ')
 }
 
+type Counters = Pick<
+  ReturnType<typeof declare>,
+  'activity_recorded_total' | 'activity_lost_total' | 'activity_exported_total' | 'activity_export_lost_total'
+>
+
+const declare = (metrics: Metrics) => metrics.declare(metricTable)
+
+const activityEvents = (log: Logger, metric: Counters) => ({
+  activityRecorded: (rows: number) => metric.activity_recorded_total.inc(rows),
+  /** A write of activities failed; it is repeated. */
+  activityDelayed: (cause: unknown) => log.warn({ reason: String(cause) }, 'activities could not be stored'),
+  activityLost: (rows: number) => {
+    metric.activity_lost_total.inc(rows)
+    log.error({ rows }, 'activities were lost')
+  },
+  activityExported: (records: number) => metric.activity_exported_total.inc(records),
+  /** `cause`: why the receiver did not take them; undefined if too many waited. */
+  activityNotExported: (records: number, cause: Error | undefined) => {
+    metric.activity_export_lost_total.inc(records)
+    log.warn({ records, reason: cause?.message ?? 'too many waited' }, 'activities could not be exported')
+  },
+})
+
 /** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
 
 /** Declares the metrics and returns the event functions. */
 export const createEvents = (log: Logger, metrics: Metrics) => {
-  const metric = metrics.declare(metricTable)
+  const metric = declare(metrics)
   return {
     ...createStoreEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
@@ -137,19 +160,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     /** A worker's request for a new address got no response; it is repeated. */
     notSigned: (id: string, cause: unknown) =>
       log.warn({ capture: id, reason: String(cause) }, 'the address of an image could not be signed'),
-    activityRecorded: (rows: number) => metric.activity_recorded_total.inc(rows),
-    /** A write of activities failed; it is repeated. */
-    activityDelayed: (cause: unknown) => log.warn({ reason: String(cause) }, 'activities could not be stored'),
-    activityLost: (rows: number) => {
-      metric.activity_lost_total.inc(rows)
-      log.error({ rows }, 'activities were lost')
-    },
-    activityExported: (records: number) => metric.activity_exported_total.inc(records),
-    /** `cause`: why the receiver did not take them; undefined if too many waited. */
-    activityNotExported: (records: number, cause: Error | undefined) => {
-      metric.activity_export_lost_total.inc(records)
-      log.warn({ records, reason: cause?.message ?? 'too many waited' }, 'activities could not be exported')
-    },
+    ...activityEvents(log, metric),
     /** `cause`: why the files driver could not store the image. */
     uploaded: (status: number, cause?: Error) => {
       metric.uploads_total.inc({ status: String(status) })
