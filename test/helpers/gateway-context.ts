@@ -253,6 +253,14 @@ const fakeTargets = (): Pick<Context, 'targetLists' | 'accountTargets' | 'target
   targetStore: { read: async () => ({ allow: [], deny: [] }), replace: async (_accountId, texts) => texts },
 })
 
+/** Places for a few waits and streams, which find nothing. */
+const fakeLive = (): Pick<Context, 'waitLimit' | 'streamLimit' | 'loadProgress' | 'accountChanges'> => ({
+  waitLimit: createConcurrencyLimit(fewPlaces),
+  streamLimit: createConcurrencyLimit(fewPlaces),
+  loadProgress: async () => undefined,
+  accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
+})
+
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
@@ -307,10 +315,7 @@ export const createTestContext = (): TestContext => {
       },
     },
     waiters: { begin: () => answers.waiter, watch: () => watcher, isStopping: () => false },
-    waitLimit: createConcurrencyLimit(fewPlaces),
-    streamLimit: createConcurrencyLimit(fewPlaces),
-    loadProgress: async () => undefined,
-    accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
+    ...fakeLive(),
     events: createEvents(createLogger({ service: 'test', level: 'silent' }), createMetrics('test')),
     ...fakeLinks(),
     reference: createReference(() => openapiDocument(routes, 'https://shots.example')),

@@ -74,13 +74,6 @@ const metricTable = {
   captures_published_total: { counter: 'Captures put into the queue', labels: ['lane'] },
   captures_left_to_relay_total: { counter: 'Captures that could not be put into the queue' },
   images_missing_total: { counter: 'Images that are not in the store as reported' },
-  activity_recorded_total: { counter: 'Activities of authenticated requests that were stored' },
-  activity_lost_total: { counter: 'Activities that could not be stored, because too many waited for PostgreSQL' },
-  activity_exported_total: { counter: 'Activities that the receiver of logs has taken' },
-  activity_export_lost_total: {
-    counter:
-      'Activities that were stored but did not reach the receiver of logs, because it failed or too many waited for it',
-  },
   browser_age_seconds_max: { gauge: 'Age above which browsers are reported as old, as set for the gateway' },
   uploads_total: { counter: 'Images put with the files driver', labels: ['status'] },
 } as const satisfies MetricTable
@@ -111,6 +104,33 @@ const createSignInEvents = (log: Logger, metrics: Metrics) => {
   }
 }
 
+const createActivityEvents = (log: Logger, metrics: Metrics) => {
+  const metric = metrics.declare({
+    activity_recorded_total: { counter: 'Activities of authenticated requests that were stored' },
+    activity_lost_total: { counter: 'Activities that could not be stored, because too many waited for PostgreSQL' },
+    activity_exported_total: { counter: 'Activities that the receiver of logs has taken' },
+    activity_export_lost_total: {
+      counter:
+        'Activities that were stored but did not reach the receiver of logs, because it failed or too many waited for it',
+    },
+  } as const satisfies MetricTable)
+  return {
+    activityRecorded: (rows: number) => metric.activity_recorded_total.inc(rows),
+    /** A write of activities failed; it is repeated. */
+    activityDelayed: (cause: unknown) => log.warn({ reason: String(cause) }, 'activities could not be stored'),
+    activityLost: (rows: number) => {
+      metric.activity_lost_total.inc(rows)
+      log.error({ rows }, 'activities were lost')
+    },
+    activityExported: (records: number) => metric.activity_exported_total.inc(records),
+    /** `cause`: why the receiver did not take them; undefined if too many waited. */
+    activityNotExported: (records: number, cause: Error | undefined) => {
+      metric.activity_export_lost_total.inc(records)
+      log.warn({ records, reason: cause?.message ?? 'too many waited' }, 'activities could not be exported')
+    },
+  }
+}
+
 /** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
 
@@ -120,6 +140,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   return {
     ...createStoreEvents(log, metrics),
     ...createSignInEvents(log, metrics),
+    ...createActivityEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
     answered: ({ fault, ...line }: Answered) => {
@@ -163,19 +184,6 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     /** A worker's request for a new address got no response; it is repeated. */
     notSigned: (id: string, cause: unknown) =>
       log.warn({ capture: id, reason: String(cause) }, 'the address of an image could not be signed'),
-    activityRecorded: (rows: number) => metric.activity_recorded_total.inc(rows),
-    /** A write of activities failed; it is repeated. */
-    activityDelayed: (cause: unknown) => log.warn({ reason: String(cause) }, 'activities could not be stored'),
-    activityLost: (rows: number) => {
-      metric.activity_lost_total.inc(rows)
-      log.error({ rows }, 'activities were lost')
-    },
-    activityExported: (records: number) => metric.activity_exported_total.inc(records),
-    /** `cause`: why the receiver did not take them; undefined if too many waited. */
-    activityNotExported: (records: number, cause: Error | undefined) => {
-      metric.activity_export_lost_total.inc(records)
-      log.warn({ records, reason: cause?.message ?? 'too many waited' }, 'activities could not be exported')
-    },
     /** `cause`: why the files driver could not store the image. */
     uploaded: (status: number, cause?: Error) => {
       metric.uploads_total.inc({ status: String(status) })
