@@ -13,4 +13,6 @@ export type Send = (path: string, options?: SendOptions) => Promise<Response>;
  * or throws `ShutterfleetError`. 429 and 503 are retried after `Retry-After`, at most `retries` times, unless `Retry-After` is
  * longer than `retryWaitSeconds`; broken connections of idempotent requests after a second.
  */
-export declare const createSender: (options: Required<ClientOptions>) => Send;
+export declare const createSender: (options: Required<ClientOptions> & {
+    apiKey: string;
+}) => Send;

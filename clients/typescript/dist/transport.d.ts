@@ -5,7 +5,9 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 export declare const queryOf: (values: Query) => string;
 /** Sends requests and reads the `data` of responses; the caller names its type, as docs/openapi.json describes it. */
 export type Transport = ReturnType<typeof createTransport>;
-export declare const createTransport: (options: Required<ClientOptions>) => {
+export declare const createTransport: (options: Required<ClientOptions> & {
+    apiKey: string;
+}) => {
     send: Send;
     data<Data>(path: string, options?: import("./send-request.ts").SendOptions | undefined): Promise<Data>;
     /** The JSON of each line of a response, as it arrives. */

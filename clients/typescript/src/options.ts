@@ -53,7 +53,8 @@ export type AccountEvent =
 export interface ClientOptions {
   /** Such as `https://shots.example.com`, without `/v1`. */
   baseUrl: string
-  apiKey: string
+  /** May be an environment variable: the client refuses `undefined` when it is created. */
+  apiKey: string | undefined
   fetch?: typeof globalThis.fetch
   /** Retries after 429 and 503. Default: 2. */
   retries?: number

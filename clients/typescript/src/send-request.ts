@@ -48,7 +48,7 @@ const timeLimited = (signal: AbortSignal | undefined, timeoutMs: number) => {
  * or throws `ShutterfleetError`. 429 and 503 are retried after `Retry-After`, at most `retries` times, unless `Retry-After` is
  * longer than `retryWaitSeconds`; broken connections of idempotent requests after a second.
  */
-export const createSender = (options: Required<ClientOptions>): Send => {
+export const createSender = (options: Required<ClientOptions> & { apiKey: string }): Send => {
   const { baseUrl, apiKey, fetch, retries, retryWaitSeconds, timeoutMs } = options
   const root = `${baseUrl.replace(/\/+$/, '')}/v1`
   const attempt = (path: string, { method = 'GET', headers, body, signal, limitMs = timeoutMs }: SendOptions) =>

@@ -14,7 +14,7 @@ export const queryOf = (values: Query): string => {
 /** Sends requests and reads the `data` of responses; the caller names its type, as docs/openapi.json describes it. */
 export type Transport = ReturnType<typeof createTransport>
 
-export const createTransport = (options: Required<ClientOptions>) => {
+export const createTransport = (options: Required<ClientOptions> & { apiKey: string }) => {
   const send = createSender(options)
   return {
     send,
