@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { Shutterfleet } from '#client/shutterfleet.js'
+import { type CompletedScreenshot, type FailedScreenshot, Shutterfleet } from '#client/shutterfleet.js'
 
 // Compares the client's methods with the OpenAPI document, from which its types are generated.
 
 type Document = {
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly required: readonly string[] }>> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
 }
 
@@ -88,4 +89,22 @@ t.test('typescript client openapi: every operation has a method, which sends exa
     await t.rejects(Promise.resolve(calls[operationId]?.(shots)), /request recorded/)
     t.strictSame(requests, [request.replace('{id}', '1').replace('{delivery_id}', '2').replace('{file}', 'html')])
   }
+})
+
+/** The fields that a record always has. */
+type Always<T> = { [K in keyof T]-?: {} extends Pick<T, K> ? never : K }[keyof T]
+
+const every = { id: true, url: true, options: true, created_at: true, status: true } as const
+// The compiler compares these with the types.
+const completed: Record<Always<CompletedScreenshot>, true> = {
+  ...every,
+  ...{ completed_at: true, file_size: true, mime_type: true, width: true, height: true, processing_time_ms: true },
+  ...{ image_url: true, cached: true, warnings: true },
+}
+const failed: Record<Always<FailedScreenshot>, true> = { ...every, error: true }
+
+t.test('typescript client openapi: the status of a record tells which fields it has', async (t) => {
+  const { CompletedScreenshot: ofCompleted, FailedScreenshot: ofFailed } = document.components.schemas
+  t.strictSame(Object.keys(completed).toSorted(), ofCompleted?.required.toSorted())
+  t.strictSame(Object.keys(failed).toSorted(), ofFailed?.required.toSorted())
 })

@@ -56,7 +56,9 @@ const splitTypes = (kind: keyof typeof firstOfAccount, types: readonly ClientTyp
 export const clientTypes = (
   openapi: string,
 ): Record<'requests' | 'accountRequests' | 'options' | 'responses' | 'accountResponses', string> => {
-  const { requests, options, responses } = clientSchemas(openapi)
+  const { requests, options, responses: all } = clientSchemas(openapi)
+  // A union that `options.ts` has.
+  const responses = all.filter(({ name }) => name !== 'EndedScreenshot')
   const renderText = (types: readonly ClientType[]) => types.map(renderInterface).join('')
   const [captureRequests, accountRequests] = splitTypes('requests', requests)
   const [captureResponses, accountResponses] = splitTypes('responses', responses)

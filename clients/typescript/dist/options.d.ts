@@ -1,5 +1,5 @@
 import type { CaptureParameters } from './requests.ts';
-import type { Batch, Screenshot } from './responses.ts';
+import type { Batch, CaptureError, Screenshot } from './responses.ts';
 /** Parameters of a synchronous capture. The client sets `response_type`; `webhook_url` would make it asynchronous. */
 export type WaitedParameters = Omit<CaptureParameters, 'response_type' | 'webhook_url'>;
 /** Parameters of an asynchronous capture. */
@@ -18,6 +18,18 @@ export interface Image {
     /** Whether the image was served from an earlier capture. */
     cached: boolean;
 }
+type OfImage = 'completed_at' | 'file_size' | 'mime_type' | 'width' | 'height' | 'processing_time_ms' | 'image_url';
+/** A completed screenshot, which has an image. */
+export type CompletedScreenshot = Screenshot & {
+    status: 'completed';
+} & Required<Pick<Screenshot, OfImage | 'cached' | 'warnings'>>;
+/** A screenshot whose capture failed. */
+export type FailedScreenshot = Screenshot & {
+    status: 'failed';
+    error: CaptureError;
+};
+/** A screenshot that has ended; its `status` tells which fields it has. */
+export type EndedScreenshot = CompletedScreenshot | FailedScreenshot;
 /** An event of a capture. Later versions may add events. */
 export type CaptureEvent = {
     event: 'status';
@@ -32,7 +44,7 @@ export type CaptureEvent = {
     };
 } | {
     event: 'result';
-    data: Screenshot;
+    data: EndedScreenshot;
 } | {
     event: 'deleted';
     data: {
@@ -77,8 +89,11 @@ export type AccountEvent = {
     event: 'ready';
     data: Record<string, never>;
 } | {
-    event: 'accepted' | 'started' | 'ended';
+    event: 'accepted' | 'started';
     data: Screenshot;
+} | {
+    event: 'ended';
+    data: EndedScreenshot;
 } | {
     event: 'deleted';
     data: {
@@ -146,3 +161,4 @@ export interface ListFilter extends PageOptions {
     /** Latest date or time of creation, ISO 8601. */
     to?: string;
 }
+export {};

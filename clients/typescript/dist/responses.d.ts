@@ -127,67 +127,6 @@ export interface CaptureError {
     /** Human-readable message. */
     message: string;
 }
-/** A completed or failed screenshot. */
-export interface EndedScreenshot {
-    /** Id of the screenshot. */
-    id: string;
-    /** URL of the source, with its password masked; null if the source is HTML or Markdown. */
-    url: string | null;
-    options: CompletedScreenshotOptions | ScreenshotOptions;
-    /** Time of acceptance. */
-    created_at: string;
-    status: 'completed' | 'failed';
-    /** End time of the capture. */
-    completed_at?: string;
-    /** Size of the image in bytes. */
-    file_size?: number;
-    /** Media type of the image. */
-    mime_type?: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/avif' | 'image/tiff' | 'application/pdf';
-    /** Width of the image in pixels. */
-    width?: number;
-    /** Height of the image in pixels; a full-page capture may be higher than the viewport. */
-    height?: number;
-    /** Duration of the capture in milliseconds. */
-    processing_time_ms?: number;
-    /** URL of the image. It requires the API key; a signed URL does not. */
-    image_url?: string;
-    /** Whether the result was reused from an earlier capture, at no charge. */
-    cached?: boolean;
-    /** Ways in which the result differs from the request. More codes may be added. */
-    warnings?: Warning[];
-    /** Id of the batch, if the screenshot belongs to one. */
-    batch_id?: string;
-    /** Start time of the latest attempt. */
-    started_at?: string;
-    /** Duration of each stage of the attempt, in milliseconds. `queue` is the wait between the request and the worker, `commit` the time between the result and the record; `total` is the time in the worker, from `open` to `store`. */
-    timings?: {
-        queue?: number;
-        claim?: number;
-        open?: number;
-        navigate?: number;
-        prepare?: number;
-        settle?: number;
-        shoot?: number;
-        encode?: number;
-        inspect?: number;
-        store?: number;
-        total?: number;
-        commit?: number;
-    };
-    /** Content of the page that was requested with `outputs`, and could be read. */
-    outputs?: StoredOutput[];
-    /** Images that were requested with `renditions`, in the same order. */
-    renditions?: StoredRendition[];
-    metadata?: PageMetadata;
-    /** End of the retention of the image. Afterwards the image returns 410; the record remains. */
-    expires_at?: string;
-    /** HTTP status of the page. A page that returns 404 is captured like any other. */
-    target_status?: number;
-    /** URL of the page after all redirects, with its password masked. */
-    final_url?: string;
-    upload?: ScreenshotUpload;
-    error?: CaptureError;
-}
 export interface AcceptedScreenshot {
     /** Id of the screenshot. */
     id: string;

@@ -1,4 +1,4 @@
-import type { AccountEvent, ActivityExport, ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
+import type { AccountEvent, ActivityExport, ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, EndedScreenshot, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
 import { Keys } from './keys.ts';
 import { Members } from './members.ts';
 import { UploadDestinations } from './upload-destinations.ts';
@@ -25,7 +25,7 @@ export declare class Shutterfleet {
     /** Captures and returns the image. Throws with the capture's error code if it fails. */
     capture(parameters: WaitedParameters, options?: KeyedOptions & WaitOptions): Promise<Image>;
     /** Captures and returns the record of the ended capture, also of a failed one. */
-    captureRecord(parameters: WaitedParameters, options?: KeyedOptions & WaitOptions): Promise<Screenshot>;
+    captureRecord(parameters: WaitedParameters, options?: KeyedOptions & WaitOptions): Promise<EndedScreenshot>;
     /** Creates a capture without waiting for it. */
     create(parameters: CreateParameters, options?: KeyedOptions): Promise<Screenshot>;
     /** The current record. `wait`: seconds to wait for the capture to end, at most 60. */
@@ -33,7 +33,7 @@ export declare class Shutterfleet {
         wait?: number;
     }): Promise<Screenshot>;
     /** The record once the capture has completed or failed. Throws `NOT_READY` after `waitMs`. */
-    waitFor(id: string, { waitMs, signal }?: WaitOptions): Promise<Screenshot>;
+    waitFor(id: string, { waitMs, signal }?: WaitOptions): Promise<EndedScreenshot>;
     image(id: string, { signal }?: CallOptions): Promise<Image>;
     /** An output or a rendition, by its name: `html`, `rendition-1`. */
     file(id: string, name: string, { signal }?: CallOptions): Promise<Image>;

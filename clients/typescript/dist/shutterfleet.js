@@ -10,7 +10,7 @@ export { renderLink } from './render-link.js';
 export { verifyWebhook } from './verify-webhook.js';
 /** Longest `wait` of one status request, in seconds. */
 const waitSecondsMax = 60;
-const hasEnded = ({ status }) => status === 'completed' || status === 'failed';
+const hasEnded = (record) => record.status === 'completed' || record.status === 'failed';
 const at = (id, rest = '') => `/screenshots/${encodeURIComponent(id)}${rest}`;
 const batchAt = (id, rest = '') => `/screenshots/batch/${encodeURIComponent(id)}${rest}`;
 /** The error of a capture that failed, or that has not ended in time. */

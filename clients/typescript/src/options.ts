@@ -1,5 +1,5 @@
 import type { CaptureParameters } from './requests.ts'
-import type { Batch, Screenshot } from './responses.ts'
+import type { Batch, CaptureError, Screenshot } from './responses.ts'
 
 /** Parameters of a synchronous capture. The client sets `response_type`; `webhook_url` would make it asynchronous. */
 export type WaitedParameters = Omit<CaptureParameters, 'response_type' | 'webhook_url'>
@@ -23,11 +23,24 @@ export interface Image {
   cached: boolean
 }
 
+type OfImage = 'completed_at' | 'file_size' | 'mime_type' | 'width' | 'height' | 'processing_time_ms' | 'image_url'
+
+/** A completed screenshot, which has an image. */
+export type CompletedScreenshot = Screenshot & { status: 'completed' } & Required<
+    Pick<Screenshot, OfImage | 'cached' | 'warnings'>
+  >
+
+/** A screenshot whose capture failed. */
+export type FailedScreenshot = Screenshot & { status: 'failed'; error: CaptureError }
+
+/** A screenshot that has ended; its `status` tells which fields it has. */
+export type EndedScreenshot = CompletedScreenshot | FailedScreenshot
+
 /** An event of a capture. Later versions may add events. */
 export type CaptureEvent =
   | { event: 'status'; data: { status: Screenshot['status']; position?: number } }
   | { event: 'started'; data: { started_at: string } }
-  | { event: 'result'; data: Screenshot }
+  | { event: 'result'; data: EndedScreenshot }
   | { event: 'deleted'; data: { id: string } }
   | { event: 'unauthorized'; data: { code: string; message: string } }
 
@@ -45,7 +58,8 @@ export type BatchEvent =
  */
 export type AccountEvent =
   | { event: 'ready'; data: Record<string, never> }
-  | { event: 'accepted' | 'started' | 'ended'; data: Screenshot }
+  | { event: 'accepted' | 'started'; data: Screenshot }
+  | { event: 'ended'; data: EndedScreenshot }
   | { event: 'deleted'; data: { id: string } }
   | { event: 'changed'; data: { ids: string[]; more: boolean } }
   | { event: 'unauthorized'; data: { code: string; message: string } }

@@ -10,6 +10,7 @@ import type {
   CaptureEvent,
   ClientOptions,
   CreateParameters,
+  EndedScreenshot,
   Image,
   KeyedOptions,
   ListFilter,
@@ -46,7 +47,8 @@ export type * from './responses.ts'
 /** Longest `wait` of one status request, in seconds. */
 const waitSecondsMax = 60
 
-const hasEnded = ({ status }: Screenshot) => status === 'completed' || status === 'failed'
+const hasEnded = (record: Screenshot): record is EndedScreenshot =>
+  record.status === 'completed' || record.status === 'failed'
 
 const at = (id: string, rest = '') => `/screenshots/${encodeURIComponent(id)}${rest}`
 
@@ -101,8 +103,8 @@ export class Shutterfleet {
   }
 
   /** The record of a capture that has ended. If the response is a 202, waits for its capture. */
-  async #end(response: Response, options?: WaitOptions): Promise<Screenshot> {
-    if (response.status !== 202) return ((await response.json()) as { data: Screenshot }).data
+  async #end(response: Response, options?: WaitOptions): Promise<EndedScreenshot> {
+    if (response.status !== 202) return ((await response.json()) as { data: EndedScreenshot }).data
     const { id } = (await response.json()) as { id: string }
     return this.waitFor(id, options)
   }
@@ -117,7 +119,7 @@ export class Shutterfleet {
   }
 
   /** Captures and returns the record of the ended capture, also of a failed one. */
-  async captureRecord(parameters: WaitedParameters, options?: KeyedOptions & WaitOptions): Promise<Screenshot> {
+  async captureRecord(parameters: WaitedParameters, options?: KeyedOptions & WaitOptions): Promise<EndedScreenshot> {
     const response = await this.#post('/screenshots/capture', { ...parameters, response_type: 'json' }, options)
     return this.#end(response, options)
   }
@@ -134,7 +136,7 @@ export class Shutterfleet {
   }
 
   /** The record once the capture has completed or failed. Throws `NOT_READY` after `waitMs`. */
-  async waitFor(id: string, { waitMs = 180_000, signal }: WaitOptions = {}): Promise<Screenshot> {
+  async waitFor(id: string, { waitMs = 180_000, signal }: WaitOptions = {}): Promise<EndedScreenshot> {
     const end = performance.now() + waitMs
     for (;;) {
       const leftSeconds = Math.ceil((end - performance.now()) / 1000)
