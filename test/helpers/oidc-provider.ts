@@ -25,6 +25,8 @@ export type OidcLies = {
   idToken?: (claims: Claims) => Claims
   /** Signs ID tokens with a key that the provider does not publish. */
   isForged?: boolean
+  /** Fails to answer for user info. */
+  hasNoUserInfo?: boolean
 }
 
 /** A real OpenID Connect provider on 127.0.0.1, whose people are known by what they enter as their login. Stops with the test. */
@@ -53,6 +55,7 @@ export const startOidcProvider = async (
   provider.use(async (ctx, next) => {
     await next()
     const body = ctx.body as { id_token?: string } | undefined
+    if (ctx.path === '/me' && lies.hasNoUserInfo === true) ctx.throw(503)
     if (ctx.path !== '/token' || body?.id_token === undefined) return
     const [header, claims] = body.id_token.split('.').map((part, index) => (index < 2 ? decode(part) : {}))
     const told = lies.idToken?.(claims ?? {}) ?? claims ?? {}

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { Shutterfleet } from '#client/shutterfleet.js'
 import { createAccount } from '#shared/db/accounts.ts'
-import { createKey } from '#shared/db/keys.ts'
+import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { recordActivities } from '#gateway/db/activity.ts'
 import type { ActivityEntry } from '#gateway/records/activity.ts'
@@ -19,11 +19,11 @@ await replacePlans(database, defaultPlans)
 const count = 1203
 const from = new Date(Date.now() - 3_600_000).toISOString()
 
-/** An account with `count` activities of the last quarter of an hour. */
-const newAccount = async () => {
+/** An account with activities of the last quarter of an hour. */
+const newAccount = async (length = count) => {
   const { id } = await createAccount(database, { name: 'Acme', email: 'a@example.com', plan: 'unlimited' })
-  const { key } = await createKey(database, { accountId: id, name: '', domains: [], pepper: testPepper })
-  const activities = Array.from({ length: count }, (_, index) => ({
+  const { key, id: keyId } = await createKey(database, { accountId: id, name: '', domains: [], pepper: testPepper })
+  const activities = Array.from({ length }, (_, index) => ({
     ...{ at: new Date(Date.now() - 900_000 + Math.floor(index / 10)), id: randomUUID(), accountId: id },
     ...{ keyHash: null, sessionId: randomUUID(), client: '127.0.0.1', objectId: null, status: 200, code: null },
     operation: index % 3 === 0 ? 'create' : 'list',
@@ -31,7 +31,7 @@ const newAccount = async () => {
   await recordActivities(database, activities)
   const get = (query: string, signal: AbortSignal | null = null) =>
     fetch(`${baseUrl}/v1/account/activity/export?${query}`, { headers: { authorization: `Bearer ${key}` }, signal })
-  return { id, key, get, ids: activities.map((each) => each.id) }
+  return { id, key, keyId, get, ids: activities.map((each) => each.id) }
 }
 
 t.test('activity export: has every entry of the range once, newest first, as JSON lines', async (t) => {
@@ -75,6 +75,14 @@ t.test('activity export: one whose client disconnects frees its place', async (t
     await answer.text()
     return answer.status === 200
   })
+})
+
+t.test('activity export: breaks off once its key is revoked', async (t) => {
+  const { get, keyId } = await newAccount(30_000)
+  const answer = await get(`from=${from}`)
+  t.equal(answer.status, 200)
+  await revokeKey(database, keyId)
+  await t.rejects(answer.text(), 'more than buffers hold was left to read')
 })
 
 t.test('activity export: the client and the command line read it line by line', async (t) => {

@@ -31,8 +31,8 @@ const newAccount = async () => {
       body: body ? JSON.stringify(body) : null,
       signal,
     })
-  const create = async (page: string) => {
-    const answer = await call('POST', '/screenshots', { url: `https://example.com/${page}` })
+  const create = async (page: string, more: object = {}) => {
+    const answer = await call('POST', '/screenshots', { url: `https://example.com/${page}`, ...more })
     return ((await answer.json()) as { data: { id: string } }).data.id
   }
   /** Opens a stream and waits until it is ready. */
@@ -81,6 +81,16 @@ t.test('account events: acceptance, start, end and deletion of captures, with th
   }
   t.same(namesOf(events, id), ['accepted', 'started', 'deleted'])
   t.same(namesOf(events, earlier), [], 'what has not changed since the stream began is not reported')
+  leave()
+})
+
+t.test('account events: a capture that follows an identical one is reported too', async (t) => {
+  const { create, follow } = await newAccount()
+  await create('never', { cache_ttl: 60 })
+  const { events, leave } = await follow()
+  const follower = await create('never', { cache_ttl: 60 })
+  await eventually(() => namesOf(events, follower).includes('accepted'))
+  t.same(namesOf(events, follower), ['accepted'])
   leave()
 })
 

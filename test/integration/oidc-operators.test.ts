@@ -114,3 +114,15 @@ t.test('operators by a claim: a claim of the ID token counts before that of the 
   provider.lies.idToken = (claims) => ({ ...claims, groups: [] })
   t.ok(isRefused((await signInAs('olga')).answer))
 })
+
+// Contract: Operators
+t.test('operators by a claim: members without it sign in while the provider has no user info', async (t) => {
+  t.teardown(() => {
+    delete provider.lies.idToken
+    delete provider.lies.hasNoUserInfo
+  })
+  provider.lies.hasNoUserInfo = true
+  t.match((await signInAs('none')).answer.headers.get('location'), /error=/, 'the address is needed')
+  provider.lies.idToken = (claims) => ({ ...claims, email: 'none@example.com', email_verified: true })
+  t.match(await sessionOf((await signInAs('none')).answer), { account: { id: acme }, role: 'member' })
+})

@@ -115,7 +115,7 @@ export const serviceRoutes: readonly AdminRoute[] = [
     path: '/audit',
     tag,
     summary: 'List the audit log',
-    description: 'Lists every change, the latest first, with the given actor, action and target.',
+    description: 'Lists every change, the latest first, by actor, action and target if these are named.',
     query: pageQuery({
       actor: storedLine(1, 200, 'Who made the change.', 'admin:alice'),
       action: storedLine(1, 200, 'What was done.', 'account.set_plan'),

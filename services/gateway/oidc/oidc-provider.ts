@@ -139,11 +139,14 @@ export class OidcProvider {
     if (!idToken) throw new SignInError('failed', 'the OpenID Connect provider sent no ID token')
     const { iss: issuer, sub: subject } = idToken
     const { operators } = this.#settings
-    const needed = ['email', ...(operators.claim === '' ? [] : [operators.claim])]
-    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
-    const isIncomplete = needed.some((name) => idToken[name] === undefined)
-    const userInfo =
-      isIncomplete && hasUserInfo ? await fetchUserInfo(configuration, tokens.access_token, subject) : undefined
+    const lacks = (claim: string) => claim !== '' && idToken[claim] === undefined
+    const readUserInfo = async () =>
+      configuration.serverMetadata().userinfo_endpoint === undefined
+        ? undefined
+        : await fetchUserInfo(configuration, tokens.access_token, subject)
+    // Members without the operators' claim sign in without what only that would need.
+    const readClaim = () => (lacks(operators.claim) ? readUserInfo().catch(() => undefined) : undefined)
+    const userInfo = await (lacks('email') ? readUserInfo() : readClaim())
     // An address and whether it is verified are of the same source.
     const { email, email_verified: isVerified } = idToken['email'] === undefined && userInfo ? userInfo : idToken
     return {

@@ -1,7 +1,9 @@
 -- A mark of each of the accounts $1 that differs whenever a capture was accepted, began, ended or was deleted in between: each of
--- these updates a meter or a count in its own transaction, whose number the row shows. Reads a few rows of small tables.
+-- these updates a meter or a count in its own transaction, whose number the row shows. Followers update none before they end, so
+-- that the newest capture is part of the mark. Reads a few rows of small tables, and one of an index.
 select a.id,
        concat_ws(' ',
+         (select c.id from capture c where c.account_id = a.id order by c.created_at desc, c.id desc limit 1),
          (select m.xmin::text from account_meter m where m.account_id = a.id),
          (select sum(l.xmin::text::bigint) from lane_meter l where l.account_id = a.id),
          (select sum(c.xmin::text::bigint) from capture_count c where c.account_id = a.id)) as mark

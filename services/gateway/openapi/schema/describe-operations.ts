@@ -5,8 +5,7 @@ import { documented, nestedSchema, schemaRef } from './document-schema.ts'
 import { errorDescription, errorExample, errorSchema, type ErrorSet, errorSetsOf, type ErrorWords } from './errors.ts'
 
 /** An operation as documents describe it, whoever may request it. */
-export type DescribedOperation = Omit<Contract, 'method' | 'tag' | 'access' | 'scopes'> & {
-  readonly method: Contract['method'] | 'PUT'
+export type DescribedOperation = Omit<Contract, 'tag' | 'access' | 'scopes'> & {
   readonly tag: string
 }
 

@@ -1,10 +1,12 @@
 import type { Static } from 'typebox'
 import type { ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { isId } from '#shared/db/is-id.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import { line, object, optional, text } from '#shared/schema/fields.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { type ActivityFilter, listActivities } from '#gateway/db/activity.ts'
 import { checkNextCursor, cursorPage, positionAfter } from '#gateway/http/cursor-page.ts'
+import { identify } from '#gateway/http/identification/identify.ts'
 import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
 import { checkRange, momentsOf } from '#gateway/http/time-range.ts'
 import { takeStream } from '#gateway/live/answer-stream.ts'
@@ -70,10 +72,11 @@ export const listActivity = forCaller({
 const exportedAtOnce = 500
 
 /** Lines of all entries, a page at a time, each read once the client has taken the one before. */
-const exportLines = (database: Sql, filter: ActivityFilter): EventTexts =>
+const exportLines = (database: Sql, filter: ActivityFilter, isAuthorized: () => Promise<boolean>): EventTexts =>
   async function* exportTexts(gone) {
     let before: ReturnType<typeof positionOf> | undefined
     while (!gone.aborted) {
+      if (before && !(await isAuthorized())) throw new AppError('INVALID_API_KEY')
       const found: readonly ActivityEntry[] = await listActivities(database, filter, { limit: exportedAtOnce, before })
       if (found.length > 0) yield found.map((entry) => `${JSON.stringify(entry)}\n`).join('')
       const last = found.at(-1)
@@ -95,12 +98,19 @@ export const exportActivity = forCaller({
   query: exportParameters,
   checkQuery: checkFilters,
   answers: { 200: linesAnswer('The activities.', activityEntry) },
-  run: async (context, { caller: { accountId }, query }) => {
+  run: async (context, request) => {
+    const { query } = request
+    const { accountId } = request.caller
     const { database, streamMs, now } = context
+    const { keyHash } = identify(request, context.hashKey)
     const { from, to = now().toISOString(), key_id: keyId, operation } = query
     const filter = { accountId, ...momentsOf({ from, to }), keyId, operation }
     const stream = takeStream(context, accountId)
-    const body = eventStream(exportLines(database, filter), streamMs, () => stream[Symbol.dispose]())
+    const body = eventStream(
+      exportLines(database, filter, () => context.isValidKey(keyHash)),
+      streamMs,
+      () => stream[Symbol.dispose](),
+    )
     const headers = {
       'content-type': 'application/x-ndjson; charset=utf-8',
       'content-disposition': 'attachment; filename="activity.ndjson"',
