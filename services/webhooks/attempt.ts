@@ -122,18 +122,20 @@ const exchange = async (request: ClientRequest, body: string | Readable, answerM
 }
 
 /**
- * Sends a request over the agent's connections; times out `answerMs` after it has one. Follows no redirects. Throws only if
- * `open` of the body does.
+ * Sends a request over the agent's connections; times out `answerMs` after it has one. Follows no redirects. `not_tried` if
+ * `open` of the body throws; throws if the request is not valid.
  */
 export const attempt = async (
   { agent, answerMs }: { readonly agent: Agent; readonly answerMs: number },
   post: Post,
 ): Promise<Outcome> => {
+  const options = toRequest(post, agent)
   // A receiver may close a kept connection just when it is reused; a retry on another one is part of the same attempt.
   for (;;) {
-    const body = typeof post.body === 'string' ? post.body : await post.body.open()
+    const body = typeof post.body === 'string' ? post.body : await post.body.open().catch(() => null)
+    if (body === null) return 'not_tried'
     if (body === undefined) return { status: null, failure: 'image_missing' }
-    const request = openRequest(toRequest(post, agent))
+    const request = openRequest(options)
     const outcome = await exchange(request, body, answerMs)
     const wasStale = outcome !== 'not_tried' && outcome.status === null && outcome.failure === 'connection_failed'
     if (!(wasStale && request.reusedSocket)) return outcome

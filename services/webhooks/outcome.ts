@@ -1,6 +1,6 @@
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
-/** The outcome of an attempt; `not_tried` if egress was unreachable, through no fault of the receiver. */
+/** The outcome of an attempt; `not_tried` if egress or the object store was unreachable, through no fault of the receiver. */
 export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'
 
 /** Thrown if no connection to a receiver can be opened, with the reason. */

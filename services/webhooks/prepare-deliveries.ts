@@ -1,5 +1,5 @@
 import type { Database } from '#shared/db/connection.ts'
-import { findCaptures } from '#shared/db/find-capture.ts'
+import { findCaptures, type FoundCapture } from '#shared/db/find-capture.ts'
 import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { handBackDeliveries } from './db/record-attempts.ts'
 import { dropDeliveries, storeBodies, type TakenDelivery } from './db/take-deliveries.ts'
@@ -7,6 +7,7 @@ import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import type { Events } from './telemetry/events.ts'
 import { renderBody } from './render-body.ts'
 import { renderUploadKey } from './render-upload-key.ts'
+import type { StoredImage } from './upload.ts'
 
 /** Dependencies of `prepareDeliveries`. */
 export type PrepareDeps = {
@@ -22,6 +23,8 @@ export type Prepared = {
   readonly delivery: TakenDelivery
   readonly body: string
   readonly secrets: readonly string[]
+  /** Of the capture of an upload, if it has one. */
+  readonly image: StoredImage | undefined
 }
 
 /** Wait after something could not be decrypted: the operator has to correct the keys. */
@@ -41,19 +44,33 @@ const decrypted = <T>({ events }: PrepareDeps, what: string, read: () => T): T |
 const storedBody = ({ records }: PrepareDeps, id: string, stored: string) =>
   stored.startsWith('{') ? stored : records.openText(id, stored)
 
-/** The bodies by delivery, built and stored if they are sent for the first time: null if there is nothing to send any more, undefined if unreadable. */
-const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) => {
-  const fresh = taken.filter(({ body }) => body === null)
-  const ids = fresh.flatMap(({ captureId, eventData, destinationId }) =>
-    captureId !== null && (eventData === null || destinationId !== null) ? [captureId] : [],
+type Captures = ReadonlyMap<string | null, FoundCapture>
+
+/** The captures that bodies are built from, and those whose images are uploaded, by id. */
+const findNeeded = async ({ database }: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Captures> => {
+  const ids = taken.flatMap(({ captureId, eventData, destinationId, body }) =>
+    captureId !== null && (destinationId !== null || (body === null && eventData === null)) ? [captureId] : [],
   )
-  const captures = ids.length === 0 ? [] : await findCaptures(deps.database, [...new Set(ids)])
-  const byId = new Map(captures.map((capture) => [capture.id, capture]))
+  const captures = ids.length === 0 ? [] : await findCaptures(database, [...new Set(ids)])
+  return new Map(captures.map((capture) => [capture.id, capture]))
+}
+
+const imageOf = (capture: FoundCapture | undefined): StoredImage | undefined => {
+  if (!capture) return undefined
+  const { objectKey, fileSize: bytes, sha256, mimeType: mediaType, files } = capture
+  if (objectKey === null || bytes === null || sha256 === null || mediaType === null) return undefined
+  return { objectKey, bytes, sha256, mediaType, alone: files === null }
+}
+
+/** The bodies by delivery, built and stored if they are sent for the first time: null if there is nothing to send any more, undefined if unreadable. */
+const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[], captures: Captures) => {
+  const fresh = taken.filter(({ body }) => body === null)
   const bodyOf = (delivery: TakenDelivery) => {
     const { id, body } = delivery
     const what = `delivery ${id}`
+    const stored = captures.get(delivery.captureId)
+    if (delivery.destinationId !== null && delivery.captureId !== null && !stored) return null
     if (body !== null) return decrypted(deps, what, () => storedBody(deps, id, body))
-    const stored = byId.get(delivery.captureId ?? '')
     const capture = stored && decrypted(deps, what, () => deps.records.open(stored))
     if (stored && !capture) return undefined
     if (delivery.destinationId !== null) return renderUploadKey(delivery, capture) ?? null
@@ -70,15 +87,18 @@ const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[]) 
 }
 
 /** The webhook or destination whose secret signs a delivery. */
-const secretOwner = ({ webhookId, destinationId }: TakenDelivery) => webhookId ?? destinationId
+const secretOwner = ({ webhookId, destinationId }: TakenDelivery) => {
+  if (webhookId !== null) return { id: webhookId, kind: 'webhook' }
+  return destinationId === null ? null : { id: destinationId, kind: 'upload destination' }
+}
 
 const openSecrets = (deps: PrepareDeps, delivery: TakenDelivery): readonly string[] | undefined => {
   const { sealedSecret, sealedPreviousSecret } = delivery
   const owner = secretOwner(delivery)
   if (owner === null) return []
-  return decrypted(deps, `secret of ${owner}`, () =>
+  return decrypted(deps, `secret of ${owner.kind} ${owner.id}`, () =>
     [sealedSecret, sealedPreviousSecret].flatMap((sealed) =>
-      sealed === null ? [] : [open(deps.openingKeys, owner, sealed).toString()],
+      sealed === null ? [] : [open(deps.openingKeys, owner.id, sealed).toString()],
     ),
   )
 }
@@ -89,7 +109,8 @@ const openSecrets = (deps: PrepareDeps, delivery: TakenDelivery): readonly strin
  */
 export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
   const owned = taken.filter((delivery) => secretOwner(delivery) === null || delivery.sealedSecret !== null)
-  const bodies = await renderBodies(deps, owned)
+  const captures = await findNeeded(deps, owned)
+  const bodies = await renderBodies(deps, owned, captures)
   const bodyOf = ({ id }: TakenDelivery) => (bodies.has(id) ? bodies.get(id) : null)
   const deleted = await dropDeliveries(
     deps.database,
@@ -97,10 +118,11 @@ export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly Taken
   )
   if (deleted > 0) deps.events.dropped(deleted)
   const withBody = owned.filter((delivery) => bodyOf(delivery) !== null)
-  const read = withBody.map((delivery) => ({ delivery, body: bodyOf(delivery), secrets: openSecrets(deps, delivery) }))
-  const prepared = read.flatMap(({ delivery, body, secrets }) =>
-    typeof body === 'string' && secrets !== undefined ? [{ delivery, body, secrets }] : [],
-  )
+  const prepared = withBody.flatMap((delivery) => {
+    const [body, secrets] = [bodyOf(delivery), openSecrets(deps, delivery)]
+    const image = imageOf(captures.get(delivery.captureId))
+    return typeof body === 'string' && secrets !== undefined ? [{ delivery, body, secrets, image }] : []
+  })
   const ready = new Set(prepared.map(({ delivery }) => delivery.id))
   await handBackDeliveries(
     deps.database,

@@ -58,14 +58,15 @@ const batchWindowMs = 5
 const egressRetryMs = 2000
 
 /** Runs an attempt of a webhook, or of an upload, which sends no trace context to the bucket. */
-const attemptDelivery = (
+const attemptDelivery = async (
   sender: Sender,
-  { delivery, body, secrets }: Prepared,
+  { delivery, body, secrets, image: stored }: Prepared,
   { at, traceparent }: { readonly at: Date; readonly traceparent: string | undefined },
 ): Promise<Outcome> => {
-  const { id, accountId, url, destination, image } = delivery
+  const { id, accountId, captureId, url, destination } = delivery
   const [secret] = secrets
   if (destination !== null && secret !== undefined) {
+    const image = captureId === null ? 'test' : stored
     return sender.upload({ accountId, bucketUrl: url, key: body, credentials: { ...destination, secret }, image, at })
   }
   const headers = {
@@ -87,7 +88,12 @@ const send = async (sender: Sender, prepared: Prepared): Promise<AttemptRecord |
     attributes,
   })
   const began = performance.now()
-  const outcome = await attemptDelivery(sender, prepared, { at, traceparent: span.traceparent })
+  const outcome = await attemptDelivery(sender, prepared, { at, traceparent: span.traceparent }).catch(
+    (error: unknown): Outcome => {
+      sender.events.attemptThrew(id, error)
+      return { status: null, failure: 'connection_failed' }
+    },
+  )
   if (outcome === 'not_tried') {
     span.end({ error: outcome })
     return undefined

@@ -2,8 +2,16 @@ import { createHash } from 'node:crypto'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { objectUrl, type S3Credentials, signRequest } from '#shared/storage/sign-request.ts'
 import { attempt } from './attempt.ts'
-import type { StoredImage } from './db/take-deliveries.ts'
 import type { Outcome } from './outcome.ts'
+
+/** The image of a capture in the object store: the first `bytes` bytes of its object, all of it if `alone`. */
+export type StoredImage = {
+  readonly objectKey: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly mediaType: string
+  readonly alone: boolean
+}
 
 /** An object to write to the bucket of an account. */
 export type Upload = {
@@ -11,8 +19,8 @@ export type Upload = {
   readonly bucketUrl: string
   readonly key: string
   readonly credentials: S3Credentials
-  /** Null for a test, which writes a text and deletes it. */
-  readonly image: StoredImage | null
+  /** `test` writes a text and deletes it; undefined if the capture has no image. */
+  readonly image: StoredImage | 'test' | undefined
   readonly at: Date
 }
 
@@ -31,7 +39,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /**
  * Writes an image to its key, replacing an object of that key, so that a repetition changes nothing. The signature contains
- * the recorded digest, so that a store rejects other bytes. Never throws; `not_tried` if the object store fails.
+ * the recorded digest, so that a store rejects other bytes. `not_tried` if the object store fails; throws if the URL is not valid.
  */
 export const upload = async (
   deps: Deps,
@@ -49,9 +57,10 @@ export const upload = async (
       ...signed,
       ...signRequest(credentials, { method, url, headers: signed, sha256: digest, at }),
     }
-    return explain(await attempt(deps, { accountId, method, url, headers, body }).catch(() => 'not_tried' as const))
+    return explain(await attempt(deps, { accountId, method, url, headers, body }))
   }
-  if (image === null) {
+  if (image === undefined) return { status: null, failure: 'image_missing' }
+  if (image === 'test') {
     const mediaType = 'text/plain'
     const written = await send('PUT', testText, { sha256: sha256(testText), mediaType })
     // Best effort: credentials that may only write are enough for uploads.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { Ledger } from '#ledger/context.ts'
+import { expireObjects } from '#ledger/db/object-removals.ts'
 import { removeObjects } from '#ledger/remove-objects.ts'
 import { removeEnded, removeOldRows } from '#ledger/remove-old-rows.ts'
 import { sweepOrphans } from '#ledger/sweep-orphans.ts'
@@ -198,6 +199,25 @@ t.test('retention: deletions that the store rejected are retried later, complete
   await database.query(`update object_removal set not_before = not_before - interval '5 minutes'`)
   await removeObjects(ledger)
   t.same(await removals(database), [])
+})
+
+t.test('retention: an image is kept until its pending upload has ended, and delays no other', async (t) => {
+  const environment = await start()
+  const { database } = environment
+  const [uploading, other] = [await ended(environment, 91), await ended(environment, 90)]
+  await database.query(
+    `insert into webhook_delivery (id, account_id, capture_id, upload_destination_id, url, host, event, next_attempt_at, created_at)
+     select gen_random_uuid(), account_id, id, gen_random_uuid(), 'https://s3.example/a', 's3.example', 'screenshot.upload', now(), now()
+       from capture where id = $1`,
+    [uploading.id],
+  )
+  for (let batch = 0; batch < 2; batch += 1) t.equal(await expireObjects(database, 1), 1)
+  t.equal(await expireObjects(database, 1), 0, 'is not looked at with every batch')
+  t.same(await removals(database), [other.objectKey])
+  await database.query(`update webhook_delivery set state = 'failed'`)
+  await database.query(`update stored_object set expires_at = expires_at - interval '10 minutes'`)
+  t.equal(await expireObjects(database, 1), 1)
+  t.same((await removals(database)).toSorted(), [uploading.objectKey, other.objectKey].toSorted())
 })
 
 t.test('retention: concurrent ledgers delete each object once', async (t) => {

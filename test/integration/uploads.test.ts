@@ -1,4 +1,5 @@
 import t from 'tap'
+import { queueUploadTest } from '#gateway/db/upload-destinations.ts'
 import { announceDeliveries } from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { onMinio } from '#test/helpers/s3.ts'
@@ -87,6 +88,63 @@ t.test('uploads: an object store that is unreachable counts no attempt', async (
   await startSender(t, s.on, { objects: { get } })
   t.match(await s.ended(id), { status: 'succeeded', attempts: 1 })
   t.equal(reads, 2)
+})
+
+t.test('uploads: a bucket URL that is not valid fails after its attempts', async (t) => {
+  await using s = await setUp()
+  await s.addDestination({ endpoint: 'https://8.8.8.8', path_style: false })
+  const id = await s.accept()
+  await s.complete(id)
+  await startSender(t, s.on, { objects: s.objects, retryDelaysMs: [20] })
+  t.match(await s.ended(id), { status: 'failed', attempts: 2, http_status: null, error: 'connection_failed' })
+})
+
+t.test('uploads: an image arrives whose capture ended while a sender waited to take deliveries', async (t) => {
+  await using s = await setUp()
+  const { database } = s
+  const lock = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const other = database.transaction(async (sql) => {
+    await sql.query(`select pg_advisory_xact_lock(hashtext('shutterfleet take deliveries'))`)
+    locked.resolve()
+    await lock.promise
+  })
+  await locked.promise
+  await startSender(t, s.on, { objects: s.objects })
+  const waits = `select from pg_locks where locktype = 'advisory' and not granted
+                    and database = (select oid from pg_database where datname = current_database())`
+  await eventually(async () => (await database.query(waits)).length > 0, { what: 'the sender waits' })
+  await s.addDestination({ prefix: 'race/' })
+  const id = await s.accept()
+  await s.complete(id)
+  lock.resolve()
+  await other
+  t.match(await s.ended(id), { status: 'succeeded', attempts: 1 })
+  t.strictSame(await s.read(`race/${id}.png`), { type: 'image/png', body: uploadedImage })
+})
+
+t.test('uploads: a test writes an object and deletes it', async (t) => {
+  await using s = await setUp()
+  const { id } = await s.addDestination({ prefix: 'test/' })
+  await queueUploadTest(s.database, { accountId: s.accountId, id })
+  await startSender(t, s.on, { objects: s.objects })
+  const attempts = () => s.database.query('select status, error from webhook_attempt')
+  await eventually(async () => (await attempts()).length > 0, { what: 'an attempt has ended' })
+  t.strictSame(await attempts(), [{ status: 200, error: null }])
+  t.strictSame(
+    (await s.keys()).filter((key) => key.startsWith('test/')),
+    [],
+  )
+})
+
+t.test('uploads: a capture whose row names no image is not taken for a test', async (t) => {
+  await using s = await setUp()
+  await s.addDestination()
+  const id = await s.accept()
+  await s.complete(id)
+  await s.database.query('update capture set object_key = null where id = $1', [id])
+  await startSender(t, s.on, { objects: s.objects, retryDelaysMs: [] })
+  t.match(await s.ended(id), { status: 'failed', attempts: 1, http_status: null, error: 'image_missing' })
 })
 
 t.test('uploads: an image that is gone fails the upload with that reason', async (t) => {

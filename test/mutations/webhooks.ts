@@ -95,7 +95,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Signature',
-    at: 'services/webhooks/db/sql/take-due.sql',
+    at: 'services/webhooks/db/sql/find-signers.sql',
     replaceText: 'case when s.previous_until > now() then s.previous_sealed end',
     by: 's.previous_sealed',
   },

@@ -3,9 +3,15 @@ import { readStatement } from '#shared/db/read-statement.ts'
 
 const expire = readStatement(import.meta.dirname, 'sql/expire-objects.sql')
 
-/** Marks for removal up to `limit` objects whose retention has ended; their records stay. Resolves to the number. */
+/** Wait before an object that a pending upload reads is looked at again. */
+const neededSeconds = 600
+
+/**
+ * Marks for removal those of up to `limit` objects whose retention has ended that no pending upload reads; their records stay.
+ * Resolves to the number of objects that it looked at.
+ */
 export const expireObjects = async (database: Sql, limit: number): Promise<number> => {
-  const rows = await database.query(expire, [limit])
+  const rows = await database.query(expire, [limit, neededSeconds])
   return rows.length
 }
 

@@ -16,8 +16,9 @@ export type TakeBounds = {
 /** A delivery, and the number of the take by which a sender holds it. Nothing changes once it has been taken again. */
 export type Held = { readonly id: string; readonly take: number }
 
-/** A delivery to try now. */
-export type TakenDelivery = Held & {
+const ids = (held: readonly Held[]) => held.map(({ id }) => id)
+
+type Taken = Held & {
   readonly accountId: string
   readonly captureId: string | null
   readonly webhookId: string | null
@@ -33,36 +34,45 @@ export type TakenDelivery = Held & {
   readonly takenAt: string
   /** Failed attempts since it was queued or its redelivery was requested. */
   readonly failures: number
+  /** Set if it is an upload instead of a request to a webhook. */
+  readonly destinationId: string | null
+}
+
+type Signer = {
+  readonly id: string
   /** The secret that signs it; null for a URL that a request named, and if the webhook or the destination was deleted. */
   readonly sealedSecret: Buffer | null
   /** The secret before a rotation, while it is still in use. */
   readonly sealedPreviousSecret: Buffer | null
   /** W3C trace context of the capture's request. */
   readonly traceparent: string | null
-  /** Set if it is an upload instead of a request to a webhook. */
-  readonly destinationId: string | null
   /** Null if it was deleted. */
   readonly destination: { readonly accessKeyId: string; readonly region: string } | null
-  /** What to upload; null for a test. */
-  readonly image: StoredImage | null
 }
 
-/** The image of a capture in the object store: the first `bytes` bytes of its object, all of it if `alone`. */
-export type StoredImage = {
-  readonly objectKey: string
-  readonly bytes: number
-  readonly sha256: string
-  readonly mediaType: string
-  readonly alone: boolean
-}
+/** A delivery to try now. */
+export type TakenDelivery = Taken & Signer
 
 const take = readStatement(import.meta.dirname, 'sql/take-due.sql')
+const findSigners = readStatement(import.meta.dirname, 'sql/find-signers.sql')
 
-/** Takes deliveries that are due, so that no other sender tries them while the lease lasts; see the SQL function `take_deliveries`. */
-export const takeDeliveries = (
+/**
+ * Takes deliveries that are due, so that no other sender tries them while the lease lasts; see the SQL function `take_deliveries`.
+ * Leaves out those that were deleted meanwhile.
+ */
+export const takeDeliveries = async (
   database: Sql,
   { limit, perAccount, brokenAfter, leaseMs }: TakeBounds,
-): Promise<TakenDelivery[]> => database.query<TakenDelivery>(take, [limit, perAccount, brokenAfter, leaseMs])
+): Promise<TakenDelivery[]> => {
+  const taken = await database.query<Taken>(take, [limit, perAccount, brokenAfter, leaseMs])
+  if (taken.length === 0) return []
+  const signers = await database.query<Signer>(findSigners, [ids(taken)])
+  const byId = new Map(signers.map((signer) => [signer.id, signer]))
+  return taken.flatMap((delivery) => {
+    const signer = byId.get(delivery.id)
+    return signer === undefined ? [] : [{ ...delivery, ...signer }]
+  })
+}
 
 /** PostgreSQL channel for notifications that deliveries may be due. */
 export const deliveriesChannel = 'shutterfleet_deliveries'
@@ -86,7 +96,6 @@ export const announceDeliveries = async (database: Sql): Promise<void> => {
   )
 }
 
-const ids = (held: readonly Held[]) => held.map(({ id }) => id)
 const takes = (held: readonly Held[]) => held.map(({ take: number }) => number)
 
 /**

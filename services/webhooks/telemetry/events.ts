@@ -48,6 +48,9 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.webhook_not_tried_total.inc(deliveries)
       log.warn({ deliveries }, 'egress or object store unreachable, deliveries wait')
     },
+    /** An attempt could not be made through a fault of ours or of its URL, and counts as failed: a repetition would not end. */
+    attemptThrew: (delivery: string, cause: unknown) =>
+      log.error({ delivery, reason: String(cause) }, 'attempt could not be made'),
     /** PostgreSQL rejected the result of one attempt, which is retried in every round. */
     unrecordable: (error: AppError) => log.error({ err: error }, 'result of a delivery cannot be stored, retrying'),
     /** Something cannot be decrypted with the configured keys: a webhook's secret, a record or a body. */

@@ -1,8 +1,10 @@
 import type { Static } from 'typebox'
 import { keyTemplateMax, keyTemplateProblem } from '#shared/capture/parameters/upload-key.ts'
 import { flag, line, object, typed } from '#shared/schema/fields.ts'
+import { isAddress, normalHost } from '#shared/policy/host.ts'
 import { checkTarget } from '#shared/policy/target.ts'
-import type { CheckInput } from '#gateway/http/input.ts'
+import type { ErrorCollector } from '#shared/capture/validation-errors.ts'
+import type { CheckInput, InputRules } from '#gateway/http/input.ts'
 
 const form = (pattern: string, expected: string, description: string, more: { default?: string } = {}) =>
   typed<string>({ type: 'string', pattern, expected, description, ...more })
@@ -54,15 +56,30 @@ const endpointProblem = (endpoint: string, allow: Parameters<typeof checkTarget>
   return href === `${origin}/` ? undefined : 'must have no path, query or credentials'
 }
 
-/** Reports an endpoint that is not a public https URL, and a template that is not valid. */
-export const checkDestination: CheckInput<NewDestination> = (
-  { endpoint, prefix, ...others },
-  errors,
-  { allowTargets },
-) => {
+/** Checks the URL that requests are sent to: with the bucket in its host, a valid endpoint alone says little. */
+const checkBucketUrl = (destination: NewDestination, errors: ErrorCollector, rules: InputRules): void => {
+  const { endpoint, path_style: isPathStyle } = destination
+  if (!isPathStyle && isAddress(normalHost(new URL(endpoint).hostname) ?? '')) {
+    errors.report('path_style', 'must be true for an endpoint that is an IP address')
+    return
+  }
+  const url = bucketUrl(destination)
+  const { allowTargets: allow, targetLists: lists } = rules
+  const target = checkTarget(url, { schemes: ['https:'], allow, lists })
+  if (target.ok) return
+  if (isPathStyle) errors.report('endpoint', target.problem)
+  else errors.report('bucket', `with path_style false its URL is ${url}, which ${target.problem}`)
+}
+
+/** Reports an endpoint or bucket whose URL is not a public https URL, and a template that is not valid. */
+export const checkDestination: CheckInput<NewDestination> = (destination, errors, rules) => {
+  const { endpoint, prefix, ...others } = destination
   if (!errors.hasErrorWithin('endpoint')) {
-    const problem = endpointProblem(endpoint, allowTargets)
+    const problem = endpointProblem(endpoint, rules.allowTargets)
     if (problem !== undefined) errors.report('endpoint', problem)
+  }
+  if (!['endpoint', 'bucket', 'path_style'].some((name) => errors.hasErrorWithin(name))) {
+    checkBucketUrl(destination, errors, rules)
   }
   const problem = errors.hasErrorWithin('prefix') ? undefined : keyTemplateProblem(prefix ?? '')
   if (problem !== undefined) errors.report('prefix', problem)

@@ -40,7 +40,7 @@ const targetForms = 'hosts, *. and a host for all names below it, IP addresses a
 export const targetListSettings = {
   onlyTargets: targets(
     'ONLY_TARGETS',
-    `the only targets that are reached, by pages, callers' proxies and webhooks alike, whatever their accounts allow; empty: all that are not refused otherwise; ${targetForms}`,
+    `the only targets that are reached, by pages, callers' proxies, webhooks and uploads alike, whatever their accounts allow; empty: all that are not refused otherwise; ${targetForms}`,
   ),
   denyTargets: targets(
     'DENY_TARGETS',

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
+import { readTargetLists, type TargetTexts } from '#shared/policy/target-lists.ts'
 import { bucketUrl, checkDestination } from '#gateway/operations/uploads/destination-fields.ts'
 
 const valid = {
@@ -13,9 +14,9 @@ const valid = {
   secret_access_key: 'se/cr+et=',
 }
 
-const errorsOf = (more: Partial<typeof valid>) => {
+const errorsOf = (more: Partial<typeof valid>, lists: TargetTexts = { allow: [], deny: [] }) => {
   const errors = collectErrors({})
-  checkDestination({ ...valid, ...more }, errors, { allowTargets: [] })
+  checkDestination({ ...valid, ...more }, errors, { allowTargets: [], targetLists: readTargetLists(lists) })
   return errors.all()
 }
 
@@ -42,6 +43,25 @@ t.test(
     t.match(errorsOf({ endpoint: 'https://u:p@s3.example.com' }), { endpoint: [/no path, query or credentials/] })
   },
 )
+
+t.test('upload destination: rejects a bucket that makes no valid host with the endpoint', async (t) => {
+  for (const endpoint of ['https://8.8.8.8', 'https://[2606:4700::1111]:9000']) {
+    t.match(errorsOf({ endpoint, path_style: false }), { path_style: [/must be true .* IP address/] }, endpoint)
+    t.equal(errorsOf({ endpoint }), undefined, endpoint)
+  }
+  const bucket = 'a..b'
+  t.match(errorsOf({ bucket, path_style: false }), { bucket: [/path_style false .*a\.\.b.* https address/] })
+  t.equal(errorsOf({ bucket }), undefined)
+})
+
+t.test('upload destination: rejects a bucket whose URL the lists of the installation refuse', async (t) => {
+  const deny = { allow: [], deny: ['*.example.com'] }
+  t.match(errorsOf({}, deny), { endpoint: [/is denied by the entry \*\.example\.com .* this installation/] })
+  t.match(errorsOf({ path_style: false }, deny), { bucket: [/shots\.s3\.example\.com, which is denied/] })
+  const only = { allow: ['shots.s3.example.com'], deny: [] }
+  t.equal(errorsOf({ path_style: false }, only), undefined)
+  t.match(errorsOf({}, only), { endpoint: [/is not among the allowed targets/] })
+})
 
 t.test('upload destination: rejects a prefix that is no template, and keys that no header can carry', async (t) => {
   t.match(errorsOf({ prefix: '../' }), { prefix: [/must not contain/] })
