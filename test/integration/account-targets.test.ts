@@ -22,10 +22,10 @@ type Answer = { data: TargetTexts; error: { code: string; message: string; detai
 
 const sender =
   (key: string, base = baseUrl) =>
-  async (method: string, path: string, body?: unknown) => {
+  async (method: string, path: string, body?: unknown, more: Record<string, string> = {}) => {
     const answer = await fetch(base + path, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return { status: answer.status, ...((await answer.json()) as Answer) }
@@ -138,6 +138,27 @@ t.test(
   },
 )
 
+// Contract: Idempotency
+t.test('account targets: a repeated request replays its capture, although the lists now refuse its page', async (t) => {
+  const { send } = await newAccount()
+  const url = 'https://www.ads.example/'
+  const post = (path: string, body: object) => send('POST', path, body, { 'idempotency-key': path })
+  const one = () => post('/v1/screenshots', { url })
+  const batch = () => post('/v1/screenshots/batch', { urls: ['https://a.example/', url] })
+  const first = [await one(), await batch()]
+  await send('PUT', '/v1/account/targets', lists)
+  for (const again of [
+    [await one(), await batch()],
+    [await one(), await batch()],
+  ])
+    t.match(again, first)
+  t.match(await post('/v1/screenshots', { url, width: 800 }), {
+    status: 422,
+    error: { code: 'IDEMPOTENCY_MISMATCH' },
+  })
+  t.match(await send('POST', '/v1/screenshots', { url }), { status: 422, error: { code: 'VALIDATION_ERROR' } })
+})
+
 // Contract: Targets of an account
 t.test('account targets: a capture is sealed with the lists of its account', async (t) => {
   const [one, two] = [await newAccount(), await newAccount()]
@@ -217,4 +238,7 @@ t.test('account targets: a failed capture whose page is refused since is not req
   const admin = sender(adminToken, gateway.adminUrl)
   const requeued = await admin('POST', `/admin/v1/accounts/${id}/queue/requeue`, {})
   t.match(requeued.data, { requeued: 1, left_out: { not_valid: 1 } })
+  await send('PUT', '/v1/account/targets', { allow: [], deny: [] })
+  const now = await admin('POST', `/admin/v1/accounts/${id}/queue/requeue`, {})
+  t.same(now.data, { requeued: 1, left_out: {} }, 'at once when the owner removes the entry')
 })
