@@ -3,9 +3,11 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import type { TargetTexts } from '#shared/policy/target-lists.ts'
+import { signRenderLink } from '#gateway/links/render-link.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { open } from '#shared/queue/seal.ts'
 import { defaultPlans } from '#local/default-plans.ts'
+import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
 import { signIn } from '#test/helpers/console-client.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
@@ -242,3 +244,42 @@ t.test('account targets: a failed capture whose page is refused since is not req
   const now = await admin('POST', `/admin/v1/accounts/${id}/queue/requeue`, {})
   t.same(now.data, { requeued: 1, left_out: {} }, 'at once when the owner removes the entry')
 })
+
+// Contract: Targets of the installation
+t.test(
+  "account targets: viewers of a link do not learn the installation's entry, and see its last image",
+  async (t) => {
+    const image = Buffer.from('the bytes of an image')
+    await using _fleet = startStandInFleet(gateway, () => ({ image }))
+    const { id, key, send } = await newAccount()
+    const made = await send('GET', '/v1/keys')
+    const [{ id: keyId }] = made.data as unknown as [{ id: string }]
+    const rotated = await send('POST', `/v1/keys/${keyId}/link-secret`)
+    const { secret } = rotated.data as unknown as { secret: string }
+    const query = signRenderLink(secret, { key_id: keyId, url: 'https://a.forbidden.example/', cache_ttl: '60' })
+    const allowing = await gateway.startReplica(0, { DENY_TARGETS: 'other.example' })
+    t.equal((await fetch(`${allowing.baseUrl}/v1/render?${query}`)).status, 200)
+
+    const view = await fetch(`${baseUrl}/v1/render?${query}`)
+    t.same(Buffer.from(await view.arrayBuffer()), image)
+    const age = `update capture set created_at = created_at - interval '61 s', completed_at = completed_at - interval '61 s'`
+    await database.query(`${age} where account_id = $1`, [id])
+    const stale = await fetch(`${baseUrl}/v1/render?${query}`)
+    t.same([stale.status, stale.headers.get('x-link-state')], [200, 'stale'])
+    t.same(Buffer.from(await stale.arrayBuffer()), image)
+
+    const other = signRenderLink(secret, { key_id: keyId, url: 'https://b.forbidden.example/' })
+    const refusedView = await fetch(`${baseUrl}/v1/render?${other}`)
+    const text = await refusedView.text()
+    t.match(
+      [refusedView.status, JSON.parse(text)],
+      [422, { error: { code: 'BLOCKED', message: 'This installation does not allow captures of this page.' } }],
+    )
+    t.notMatch(text, /\*\./)
+    t.equal((await database.query('select from capture where account_id = $1', [id])).length, 1)
+    const signed = await sender(key)('POST', `/v1/keys/${keyId}/links`, {
+      parameters: { url: 'https://b.forbidden.example/' },
+    })
+    t.match(signed, refused({ url: [/\*\.forbidden\.example/] }), 'who signs a link is told')
+  },
+)

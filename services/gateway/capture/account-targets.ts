@@ -46,7 +46,7 @@ export const withAccountTargets = async <Accepted>(
  * are refused when they are connected to. `field`: the name under which the request has the page.
  */
 export const targetErrors = (
-  { lists }: AccountTargets,
+  { lists }: Pick<AccountTargets, 'lists'>,
   { url, proxy }: Pick<CaptureOptions, 'url' | 'proxy'>,
   field = 'url',
 ): FieldErrors | undefined => {
