@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createAccount } from '#shared/db/accounts.ts'
+import { targetStoreIn } from '#shared/db/account-targets.ts'
+import { createAccount, findAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import type { TargetTexts } from '#shared/policy/target-lists.ts'
@@ -52,12 +53,55 @@ t.test('account targets: are empty, replaced as a whole, returned in normal form
     await database.query('select actor, action, detail from audit_entry where target = $1 order by at desc limit 1', [
       id,
     ]),
-    [{ actor: /^key:/, action: 'account.set_targets', detail: normal }],
+    [{ actor: /^key:/, action: 'account.set_targets', detail: { deny: { entries: 3, added: 3, removed: 0 } } }],
   )
   t.match(await send('PUT', '/v1/account/targets', { allow: [], deny: [] }), { status: 200, data: { deny: [] } })
   t.same(await database.query('select targets, targets_sha256 from account where id = $1', [id]), [
     { targets: null, targets_sha256: null },
   ])
+})
+
+// Contract: Targets of an account
+t.test('account targets: a change is recorded by its first entries, and one that changes nothing is not', async (t) => {
+  const { id, send } = await newAccount()
+  const many = Array.from({ length: 100 }, (_, index) => `a${100 + index}.${'a'.repeat(60)}.${'b'.repeat(60)}.example`)
+  const both = { allow: [...many], deny: [...many] }
+  const same = { allow: many.map((name) => name.toUpperCase()), deny: many.toReversed() }
+  for (const body of [both, same, both]) t.match(await send('PUT', '/v1/account/targets', body), { status: 200 })
+  const recorded = () =>
+    database.query<{ detail: object }>('select detail from audit_entry where target = $1 and action = $2 order by at', [
+      id,
+      'account.set_targets',
+    ])
+  const first = await recorded()
+  t.equal(first.length, 1)
+  const list = { entries: 100, added: 100, removed: 0, first_added: many.slice(0, 3), first_removed: [] }
+  t.same(first[0]?.detail, { allow: list, deny: list })
+  await send('PUT', '/v1/account/targets', { allow: [], deny: many.slice(1) })
+  const none = { added: 0, first_added: [] }
+  t.same((await recorded())[1]?.detail, {
+    allow: { ...none, entries: 0, removed: 100, first_removed: many.slice(0, 3) },
+    deny: { ...none, entries: 99, removed: 1, first_removed: many.slice(0, 1) },
+  })
+})
+
+t.test('account targets: changes of one list at once keep the other, whatever their order', async (t) => {
+  const { id } = await newAccount()
+  const store = targetStoreIn(database)
+  const names = Array.from({ length: 5 }, (_, index) => [`a${index}.example`])
+  await Promise.all([
+    ...names.map((allow) => store.replace(id, { allow }, 'command line')),
+    ...names.map((deny) => store.replace(id, { deny }, 'command line')),
+  ])
+  t.match(await store.read(id), { allow: [/^a\d\.example$/], deny: [/^a\d\.example$/] })
+})
+
+t.test('account targets: the lists are not read with an account', async (t) => {
+  const { id, send } = await newAccount()
+  await send('PUT', '/v1/account/targets', lists)
+  const account = await database.entities((entities) => findAccount(entities, id))
+  t.equal(account.targets, undefined)
+  t.same(await targetStoreIn(database).read(id), normal)
 })
 
 // Contract: Targets of an account
@@ -73,7 +117,7 @@ t.test('account targets: each wrong entry is named, and nothing changes', async 
   const long = Array.from({ length: 200 }, (_, index) => `${'a'.repeat(50)}.${'b'.repeat(50)}.a${index}.example`)
   t.match(await send('PUT', '/v1/account/targets', { allow: long, deny: long }), {
     status: 422,
-    error: { details: { deny: [/at most 32768 characters together/] } },
+    error: { details: { deny: [/^must have at most 32768 characters together with allow, not \d+$/] } },
   })
   t.match(await send('PUT', '/v1/account/targets', { allow: [], deny: [...long, 'a.example'] }), { status: 422 })
   t.match(await send('PUT', '/v1/account/targets', { deny: [] }), { status: 422 }, 'both lists are required')
