@@ -8,8 +8,8 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
-import { readTargets, setTargets } from '#shared/db/account-targets.ts'
-import { entryForms } from '#shared/policy/target-lists.ts'
+import { targetStoreIn } from '#shared/db/account-targets.ts'
+import { entryForms, type TargetTexts } from '#shared/policy/target-lists.ts'
 import { type Command, dataFlag, flagTexts, type ParsedArgs, requiredText, yesFlag } from './command/command.ts'
 import { confirm } from './command/confirm.ts'
 import { table } from './command/table.ts'
@@ -115,10 +115,10 @@ export const accountDisable = switchCommand('disable', 'makes the keys of an acc
 /** `account enable`: undoes `account disable`. */
 export const accountEnable = switchCommand('enable', 'makes the keys of a disabled account valid again')
 
-const entriesOf = (args: ParsedArgs, name: 'allow' | 'deny', current: readonly string[]): readonly string[] => {
+const listOf = (args: ParsedArgs, name: 'allow' | 'deny'): Partial<TargetTexts> => {
   const given = flagTexts(args, name)
-  if (given.length === 0) return current
-  return given.flatMap((text) => text.split(/[\s,]+/)).filter((entry) => entry !== '')
+  if (given.length === 0) return {}
+  return { [name]: given.flatMap((text) => text.split(/[\s,]+/)).filter((entry) => entry !== '') }
 }
 
 /** `account targets`: shows which targets the captures of an account may reach, or replaces one or both lists. */
@@ -137,12 +137,10 @@ export const accountTargets: Command = {
   },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
-    const isChange = flagTexts(args, 'allow').length + flagTexts(args, 'deny').length > 0
-    const targets = await withDatabase(env, args, async (database) => {
-      const current = await readTargets(database, id)
-      if (!isChange) return current
-      const lists = { allow: entriesOf(args, 'allow', current.allow), deny: entriesOf(args, 'deny', current.deny) }
-      return setTargets(database, id, lists, 'command line')
+    const lists = { ...listOf(args, 'allow'), ...listOf(args, 'deny') }
+    const targets = await withDatabase(env, args, (database) => {
+      const store = targetStoreIn(database)
+      return Object.keys(lists).length === 0 ? store.read(id) : store.replace(id, lists, 'command line')
     })
     print({
       json: { id, ...targets },

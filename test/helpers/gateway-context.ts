@@ -250,7 +250,10 @@ const fakeLinks = (): Pick<Context, 'links' | 'linkVerifier' | 'linkAttempts' | 
 const fakeTargets = (): Pick<Context, 'targetLists' | 'accountTargets' | 'targetStore'> => ({
   targetLists: noLists,
   accountTargets: new TargetsCache(),
-  targetStore: { read: async () => ({ allow: [], deny: [] }), replace: async (_accountId, texts) => texts },
+  targetStore: {
+    read: async () => ({ allow: [], deny: [] }),
+    replace: async (_accountId, texts) => ({ allow: [], deny: [], ...texts }),
+  },
 })
 
 /** Places for a few waits and streams, which find nothing. */

@@ -40,8 +40,8 @@ export type GatewayProcess = {
 
 /** A gateway process with PostgreSQL, NATS and a folder of images. */
 export type RunningGateway = GatewayProcess & {
-  /** Starts another gateway on the same services, with a wall clock `skewMs` ahead; stopped at the test's end. */
-  readonly startReplica: (skewMs?: number) => Promise<GatewayProcess>
+  /** Starts another gateway on the same services, with a wall clock `skewMs` ahead and other settings; stopped at the test's end. */
+  readonly startReplica: (skewMs?: number, changed?: Readonly<Record<string, string>>) => Promise<GatewayProcess>
   readonly database: Database & { readonly url: string }
   readonly postgres: TestPostgres
   readonly nats: TestNats
@@ -128,7 +128,8 @@ export const startGateway = async (
   const first = await spawnGateway(t, env, { log })
   return {
     ...first,
-    startReplica: (skewMs = 0) => spawnGateway(t, { ...env, GATEWAY_PORT: '0', GATEWAY_OBJECTS_PORT: '0' }, { skewMs }),
+    startReplica: (skewMs = 0, changed = {}) =>
+      spawnGateway(t, { ...env, GATEWAY_PORT: '0', GATEWAY_OBJECTS_PORT: '0', ...changed }, { skewMs }),
     database,
     postgres,
     nats,

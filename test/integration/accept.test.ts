@@ -247,13 +247,31 @@ t.test('accept: the period is the calendar month in UTC, whatever the time zone 
   }
 })
 
-t.test('accept: a check-only request stops after the features and stores only the minute count', async (t) => {
-  const tenant = await createTenant(database, { rate_limit_per_minute: 100, screenshots_per_month: 0 })
-  const check = (features: readonly string[]) =>
-    acceptCapture(database, tenant.capture({ features }), { windowSize, checkOnly: true })
-  t.match(await check(['pdf']), { ok: true, admitted: false })
-  t.match(await check(['stealth']), { ok: false, code: 'FEATURE_NOT_AVAILABLE', grounds: ['stealth'] })
-  t.match(await stored(database, tenant), { captures: 0, outbox: 0, requests: 2, pending: 0 })
+t.test(
+  'accept: a check-only request stops after the features and the idempotency key, and stores only the minute count',
+  async (t) => {
+    const tenant = await createTenant(database, { rate_limit_per_minute: 100, screenshots_per_month: 0 })
+    const check = (features: readonly string[]) =>
+      acceptCapture(database, tenant.capture({ features }), { windowSize, checkOnly: true })
+    t.match(await check(['pdf']), { ok: true, admitted: false })
+    t.match(await check(['stealth']), { ok: false, code: 'FEATURE_NOT_AVAILABLE', grounds: ['stealth'] })
+    t.match(await stored(database, tenant), { captures: 0, outbox: 0, requests: 2, pending: 0 })
+  },
+)
+
+t.test('accept: a check-only request finds what an identical request was accepted as', async (t) => {
+  const tenant = await createTenant(database, { rate_limit_per_minute: 100 })
+  const idempotency = (content: number) => ({ key: 'k', requestSha256: Buffer.alloc(32, content) })
+  const first = tenant.capture({ idempotency: idempotency(1) })
+  const check = (content: number) =>
+    acceptCapture(database, tenant.capture({ idempotency: idempotency(content) }), { windowSize, checkOnly: true })
+  const free = await check(1)
+  t.match(free, { ok: true, admitted: false })
+  t.notOk('replayOf' in free)
+  t.match(await acceptCapture(database, first, { windowSize }), { ok: true })
+  t.match(await check(1), { ok: true, admitted: false, replayOf: first.id })
+  t.match(await check(2), { ok: false, code: 'IDEMPOTENCY_MISMATCH' })
+  t.match(await stored(database, tenant), { captures: 1, requests: 4 })
 })
 
 // Contract: Domain-restricted keys

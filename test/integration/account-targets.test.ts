@@ -1,11 +1,15 @@
 import t from 'tap'
-import { createAccount } from '#shared/db/accounts.ts'
+import { targetStoreIn } from '#shared/db/account-targets.ts'
+import { createAccount, findAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import type { TargetTexts } from '#shared/policy/target-lists.ts'
+import { signRenderLink } from '#gateway/links/render-link.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
 import { open } from '#shared/queue/seal.ts'
 import { defaultPlans } from '#local/default-plans.ts'
+import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { signIn } from '#test/helpers/console-client.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
@@ -22,10 +26,10 @@ type Answer = { data: TargetTexts; error: { code: string; message: string; detai
 
 const sender =
   (key: string, base = baseUrl) =>
-  async (method: string, path: string, body?: unknown) => {
+  async (method: string, path: string, body?: unknown, more: Record<string, string> = {}) => {
     const answer = await fetch(base + path, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return { status: answer.status, ...((await answer.json()) as Answer) }
@@ -50,12 +54,60 @@ t.test('account targets: are empty, replaced as a whole, returned in normal form
     await database.query('select actor, action, detail from audit_entry where target = $1 order by at desc limit 1', [
       id,
     ]),
-    [{ actor: /^key:/, action: 'account.set_targets', detail: normal }],
+    [{ actor: /^key:/, action: 'account.set_targets', detail: { deny: { entries: 3, added: 3, removed: 0 } } }],
   )
   t.match(await send('PUT', '/v1/account/targets', { allow: [], deny: [] }), { status: 200, data: { deny: [] } })
   t.same(await database.query('select targets, targets_sha256 from account where id = $1', [id]), [
     { targets: null, targets_sha256: null },
   ])
+})
+
+// Contract: Targets of an account
+t.test('account targets: a change is recorded by its first entries, and one that changes nothing is not', async (t) => {
+  const { id, send } = await newAccount()
+  const many = Array.from({ length: 100 }, (_, index) => `a${100 + index}.${'a'.repeat(60)}.${'b'.repeat(60)}.example`)
+  const both = { allow: [...many], deny: [...many] }
+  const same = { allow: many.map((name) => name.toUpperCase()), deny: many.toReversed() }
+  for (const body of [both, same, both]) t.match(await send('PUT', '/v1/account/targets', body), { status: 200 })
+  const recorded = () =>
+    database.query<{ detail: object }>('select detail from audit_entry where target = $1 and action = $2 order by at', [
+      id,
+      'account.set_targets',
+    ])
+  const first = await recorded()
+  t.equal(first.length, 1)
+  const list = { entries: 100, added: 100, removed: 0, first_added: many.slice(0, 3), first_removed: [] }
+  t.same(first[0]?.detail, { allow: list, deny: list })
+  await send('PUT', '/v1/account/targets', { allow: [], deny: many.slice(1) })
+  const none = { added: 0, first_added: [] }
+  t.same((await recorded())[1]?.detail, {
+    allow: { ...none, entries: 0, removed: 100, first_removed: many.slice(0, 3) },
+    deny: { ...none, entries: 99, removed: 1, first_removed: many.slice(0, 1) },
+  })
+})
+
+t.test('account targets: a change of one list keeps a change of the other that is made at once', async (t) => {
+  const { id } = await newAccount()
+  const store = targetStoreIn(database)
+  const changes = await database.transaction(async ({ query }) => {
+    await query('select from account where id = $1 for update', [id])
+    const both = [{ allow: ['a.example'] }, { deny: ['b.example'] }].map((list) =>
+      store.replace(id, list, 'command line'),
+    )
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(async () => (await database.query(waiting)).length === 2)
+    return both
+  })
+  await Promise.all(changes)
+  t.same(await store.read(id), { allow: ['a.example'], deny: ['b.example'] })
+})
+
+t.test('account targets: the lists are not read with an account', async (t) => {
+  const { id, send } = await newAccount()
+  await send('PUT', '/v1/account/targets', lists)
+  const account = await database.entities((entities) => findAccount(entities, id))
+  t.equal(account.targets, undefined)
+  t.same(await targetStoreIn(database).read(id), normal)
 })
 
 // Contract: Targets of an account
@@ -71,7 +123,7 @@ t.test('account targets: each wrong entry is named, and nothing changes', async 
   const long = Array.from({ length: 200 }, (_, index) => `${'a'.repeat(50)}.${'b'.repeat(50)}.a${index}.example`)
   t.match(await send('PUT', '/v1/account/targets', { allow: long, deny: long }), {
     status: 422,
-    error: { details: { deny: [/at most 32768 characters together/] } },
+    error: { details: { deny: [/^must have at most 32768 characters together with allow, not \d+$/] } },
   })
   t.match(await send('PUT', '/v1/account/targets', { allow: [], deny: [...long, 'a.example'] }), { status: 422 })
   t.match(await send('PUT', '/v1/account/targets', { deny: [] }), { status: 422 }, 'both lists are required')
@@ -137,6 +189,27 @@ t.test(
     t.match(await send('POST', '/v1/screenshots', ads), { status: 202 }, 'at once, after another gateway changed them')
   },
 )
+
+// Contract: Idempotency
+t.test('account targets: a repeated request replays its capture, although the lists now refuse its page', async (t) => {
+  const { send } = await newAccount()
+  const url = 'https://www.ads.example/'
+  const post = (path: string, body: object) => send('POST', path, body, { 'idempotency-key': path })
+  const one = () => post('/v1/screenshots', { url })
+  const batch = () => post('/v1/screenshots/batch', { urls: ['https://a.example/', url] })
+  const first = [await one(), await batch()]
+  await send('PUT', '/v1/account/targets', lists)
+  for (const again of [
+    [await one(), await batch()],
+    [await one(), await batch()],
+  ])
+    t.match(again, first)
+  t.match(await post('/v1/screenshots', { url, width: 800 }), {
+    status: 422,
+    error: { code: 'IDEMPOTENCY_MISMATCH' },
+  })
+  t.match(await send('POST', '/v1/screenshots', { url }), { status: 422, error: { code: 'VALIDATION_ERROR' } })
+})
 
 // Contract: Targets of an account
 t.test('account targets: a capture is sealed with the lists of its account', async (t) => {
@@ -217,4 +290,46 @@ t.test('account targets: a failed capture whose page is refused since is not req
   const admin = sender(adminToken, gateway.adminUrl)
   const requeued = await admin('POST', `/admin/v1/accounts/${id}/queue/requeue`, {})
   t.match(requeued.data, { requeued: 1, left_out: { not_valid: 1 } })
+  await send('PUT', '/v1/account/targets', { allow: [], deny: [] })
+  const now = await admin('POST', `/admin/v1/accounts/${id}/queue/requeue`, {})
+  t.same(now.data, { requeued: 1, left_out: {} }, 'at once when the owner removes the entry')
 })
+
+// Contract: Targets of the installation
+t.test(
+  "account targets: viewers of a link do not learn the installation's entry, and see its last image",
+  async (t) => {
+    const image = Buffer.from('the bytes of an image')
+    await using _fleet = startStandInFleet(gateway, () => ({ image }))
+    const { id, key, send } = await newAccount()
+    const made = await send('GET', '/v1/keys')
+    const [{ id: keyId }] = made.data as unknown as [{ id: string }]
+    const rotated = await send('POST', `/v1/keys/${keyId}/link-secret`)
+    const { secret } = rotated.data as unknown as { secret: string }
+    const query = signRenderLink(secret, { key_id: keyId, url: 'https://a.forbidden.example/', cache_ttl: '60' })
+    const allowing = await gateway.startReplica(0, { DENY_TARGETS: 'other.example' })
+    t.equal((await fetch(`${allowing.baseUrl}/v1/render?${query}`)).status, 200)
+
+    const view = await fetch(`${baseUrl}/v1/render?${query}`)
+    t.same(Buffer.from(await view.arrayBuffer()), image)
+    const age = `update capture set created_at = created_at - interval '61 s', completed_at = completed_at - interval '61 s'`
+    await database.query(`${age} where account_id = $1`, [id])
+    const stale = await fetch(`${baseUrl}/v1/render?${query}`)
+    t.same([stale.status, stale.headers.get('x-link-state')], [200, 'stale'])
+    t.same(Buffer.from(await stale.arrayBuffer()), image)
+
+    const other = signRenderLink(secret, { key_id: keyId, url: 'https://b.forbidden.example/' })
+    const refusedView = await fetch(`${baseUrl}/v1/render?${other}`)
+    const text = await refusedView.text()
+    t.match(
+      [refusedView.status, JSON.parse(text)],
+      [422, { error: { code: 'BLOCKED', message: 'This installation does not allow captures of this page.' } }],
+    )
+    t.notMatch(text, /\*\./)
+    t.equal((await database.query('select from capture where account_id = $1', [id])).length, 1)
+    const signed = await sender(key)('POST', `/v1/keys/${keyId}/links`, {
+      parameters: { url: 'https://b.forbidden.example/' },
+    })
+    t.match(signed, refused({ url: [/\*\.forbidden\.example/] }), 'who signs a link is told')
+  },
+)

@@ -17,10 +17,10 @@ type Body = { data: Fields; error: { code: string; details: Record<string, strin
 const newCaller = async (plan = 'unlimited') => {
   const { id: accountId } = await createAccount(database, { name: 'A', email: 'a@example.com', plan })
   const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
-  const call = async (method: string, path: string, body?: object) => {
+  const call = async (method: string, path: string, body?: object, sent: Record<string, string> = {}) => {
     const response = await fetch(`${baseUrl}/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }), ...sent },
       ...(body && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -120,6 +120,22 @@ t.test('gateway uploads: fields that are not valid are named', async (t) => {
     status: 422,
     body: { error: { details: { secret_access_key: [/required/] } } },
   })
+})
+
+// Contract: Idempotency
+t.test('gateway uploads: a repeated request replays its capture after its destination was deleted', async (t) => {
+  const { call } = await newCaller()
+  const { id } = (await call('POST', '/upload-destinations', destination)).body.data
+  const post = (path: string, body: object) =>
+    call('POST', path, { ...body, upload_to: 'archive' }, { 'idempotency-key': path })
+  const sendBoth = async () => [await post('/screenshots', { url }), await post('/screenshots/batch', { urls: [url] })]
+  const first = await sendBoth()
+  t.equal((await call('DELETE', `/upload-destinations/${String(id)}`)).status, 204)
+  for (const [index, { status, headers, body }] of (await sendBoth()).entries()) {
+    t.same([status, body.data?.['id']], [202, first[index]?.body.data['id']])
+    t.equal(headers.get('idempotent-replayed'), 'true')
+  }
+  t.equal((await call('POST', '/screenshots', { url, upload_to: 'archive' })).status, 422, 'a new request is refused')
 })
 
 // Contract: Upload of images

@@ -7,7 +7,7 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
-import { readTargets, setTargets } from '#shared/db/account-targets.ts'
+import { targetStoreIn } from '#shared/db/account-targets.ts'
 import { onlyRow } from '#shared/db/connection.ts'
 import { component, count, flag, list, object, optional, orNull } from '#shared/schema/fields.ts'
 import { withUsage } from '#gateway/db/describe-usage.ts'
@@ -120,7 +120,7 @@ export const accountRoutes: readonly AdminRoute[] = [
     summary: "Get an account's lists of targets",
     description: 'Returns which targets captures of the account may and may not reach.',
     answer: targetsAnswer,
-    run: async ({ database }, { id }) => readTargets(database, id),
+    run: async ({ database }, { id }) => targetStoreIn(database).read(id),
   }),
   adminRoute({
     name: 'replace_targets',
@@ -135,7 +135,7 @@ export const accountRoutes: readonly AdminRoute[] = [
       example: { allow: [], deny: ['*.ads.example'] },
     },
     answer: targetsAnswer,
-    run: async ({ database }, { actor, id, body }) => setTargets(database, id, body, actor),
+    run: async ({ database }, { actor, id, body }) => targetStoreIn(database).replace(id, body, actor),
   }),
   adminRoute({
     name: 'erase_account',

@@ -62,17 +62,20 @@ const acceptAgain = async (
   accountId: string,
   { failed, parsed, targets }: { failed: FailedCapture; parsed: ParsedCapture; targets: AccountTargets },
 ): Promise<Reason | undefined> => {
-  if (targetErrors(targets, parsed.options)) return 'not_valid'
+  // Even a refused capture is checked in the database: the lists may be stale, or an earlier call may have requeued it.
+  const checkOnly = targetErrors(targets, parsed.options) !== undefined
   const id = randomUUIDv7()
   const member = await prepareCapture(deps, { id, parsed, targets })
   const key = requeueKeyOf(failed.id)
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   const capture = { ...member, lane, idempotency } as const
   const acting = { ...deps.records.seal(capture), keyHash: null, originHost: null, accountId }
-  const outcome = await acceptCapture(deps.database, acting, { windowSize: deps.windowCaptures, counted: true })
+  const how = { windowSize: deps.windowCaptures, counted: true, checkOnly }
+  const outcome = await acceptCapture(deps.database, acting, how)
   if (!outcome.ok && outcome.code === 'SERVICE_UNAVAILABLE') throw new StaleTargets(outcome)
   if (!outcome.ok) return reasonOf(outcome)
   if (outcome.replayOf !== undefined) return 'requeued_before'
+  if (checkOnly) return 'not_valid'
   if (outcome.admitted) deps.publisher.publish({ ...capture, accountId, attempts: 0 })
   else if (!outcome.shared) deps.publisher.wakeRelay()
   return undefined

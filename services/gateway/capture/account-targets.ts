@@ -1,4 +1,5 @@
 import type { CaptureOptions } from '#shared/capture/options.ts'
+import { collectErrors } from '#shared/capture/validation-errors.ts'
 import type { Refusal, StoredTargets } from '#shared/db/check-request.ts'
 import { AppError, type FieldErrors } from '#shared/errors/app-error.ts'
 import { normalHost } from '#shared/policy/host.ts'
@@ -45,7 +46,7 @@ export const withAccountTargets = async <Accepted>(
  * are refused when they are connected to. `field`: the name under which the request has the page.
  */
 export const targetErrors = (
-  { lists }: AccountTargets,
+  { lists }: Pick<AccountTargets, 'lists'>,
   { url, proxy }: Pick<CaptureOptions, 'url' | 'proxy'>,
   field = 'url',
 ): FieldErrors | undefined => {
@@ -56,6 +57,5 @@ export const targetErrors = (
     const violation = checkName(lists, { host, port: portOf(parsed) }, { isResolvedLater })
     return violation ? { [name]: [describeViolation(violation, 'the account')] } : {}
   }
-  const errors = { ...check(field, url, proxy === undefined), ...check('proxy', proxy, true) }
-  return Object.keys(errors).length === 0 ? undefined : errors
+  return collectErrors({ ...check(field, url, proxy === undefined), ...check('proxy', proxy, true) }).all()
 }

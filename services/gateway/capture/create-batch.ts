@@ -8,6 +8,7 @@ import type { Context } from '#gateway/context/context.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
+import { collectErrors } from '#shared/capture/validation-errors.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import type { AccountTargets } from '#gateway/db/targets-cache.ts'
 import { targetErrors, withAccountTargets } from './account-targets.ts'
@@ -83,8 +84,7 @@ const newBatch = (id: string, createdAt: string, members: Members): Batch => ({
 /** The errors of the URLs, and of the proxy, that the lists of targets of the account refuse. */
 const batchErrors = (targets: AccountTargets, { captures }: ParsedBatch): FieldErrors | undefined => {
   const all = captures.map(({ options }, index) => targetErrors(targets, options, `urls.${index}`))
-  const errors = Object.assign({}, ...all) as FieldErrors
-  return Object.keys(errors).length === 0 ? undefined : errors
+  return collectErrors(Object.assign({}, ...all) as FieldErrors).all()
 }
 
 /** Prepares and accepts a batch with the lists of targets of its account. */
@@ -99,8 +99,9 @@ const acceptPrepared = async (
   const members = await prepareAll(context, parsed, targets)
   const common = commonOf(members, request)
   const capture = { ...members[0], ...common }
-  const counted = await refuseUnavailable(context, capture, { ...first, unavailable }, isCounted)
+  const { counted, replay } = await refuseUnavailable(context, capture, { ...first, unavailable }, isCounted)
   const id = randomUUIDv7()
+  if (replay) return { id, members, ...replay }
   const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
   const batch = { id, ...common, traceparent, members: sealedMembers }
   const outcome = await acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })

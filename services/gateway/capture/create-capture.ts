@@ -2,7 +2,8 @@ import type { Status } from '#shared/capture/status.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import type { Caller, Shared } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { AppError, type FieldErrors } from '#shared/errors/app-error.ts'
+import { collectErrors } from '#shared/capture/validation-errors.ts'
+import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { acceptCapture, type Accepted, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
 import { findRecord } from '#gateway/db/captures.ts'
@@ -52,23 +53,29 @@ export const acceptedOutcome = <Outcome extends AcceptOutcome>(
   return outcome as Extract<Outcome, { ok: true }>
 }
 
+/** The result of `refuseUnavailable`: whether the request is counted now, and what an earlier identical request created. */
+type Checked = { readonly counted: boolean; readonly replay?: Accepted | undefined }
+
 /**
  * Throws `VALIDATION_ERROR` if options are unavailable in this installation or for the account, or the account has no such upload
- * destination, unless the plan's features or an earlier check refuse them. Returns whether the request is counted now.
+ * destination, unless the plan's features or an earlier check refuse them, or an identical request was accepted before: its
+ * capture runs and is charged, whatever has changed since.
  */
 export const refuseUnavailable = async (
   { database, records, windowCaptures: windowSize }: Accepting,
   capture: NewCapture,
   { unavailable, options: { upload_to: destination } }: Pick<ParsedCapture, 'unavailable' | 'options'>,
   counted: boolean,
-): Promise<boolean> => {
-  if (!unavailable && destination === undefined) return counted
+): Promise<Checked> => {
+  if (!unavailable && destination === undefined) return { counted }
   const outcome = await acceptCapture(database, records.seal(capture), { windowSize, counted, checkOnly: true })
-  const { caller } = acceptedOutcome(outcome, capture)
+  const accepted = acceptedOutcome(outcome, capture)
+  if (accepted.replayOf !== undefined) return { counted: true, replay: accepted }
+  const { caller } = accepted
   const isKnown = destination === undefined || (await hasDestination(database, caller.accountId, destination))
-  const errors: FieldErrors = { ...unavailable, ...(!isKnown && { upload_to: [noDestination] }) }
-  if (Object.keys(errors).length > 0) throw new RequestError(validationError(errors), { caller })
-  return true
+  const errors = collectErrors({ ...unavailable, ...(!isKnown && { upload_to: [noDestination] }) }).all()
+  if (errors) throw new RequestError(validationError(errors), { caller })
+  return { counted: true }
 }
 
 /** If the database is unavailable, the error contains the capture's id, because it may have been accepted. */
@@ -89,8 +96,8 @@ const accept = async (
 /**
  * Creates a capture from a valid request, for every operation that accepts one. Options that this installation cannot serve
  * are rejected after the plan's features. Costs one round trip to the database, two for a replay, or if the account's lists of
- * targets have changed; a rejected request only
- * increments its minute count. The capture is published without delaying the response.
+ * targets have changed; a rejected request only increments its minute count. The capture is published without delaying the
+ * response.
  */
 export const createCapture = (
   deps: CreateDependencies,
@@ -102,8 +109,8 @@ export const createCapture = (
     const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {
       const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
       const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)
-      const counted = await refuseUnavailable(deps, prepared, { ...parsed, unavailable }, isCounted)
-      return { capture: prepared, ...(await accept(deps, prepared, counted)) }
+      const { counted, replay } = await refuseUnavailable(deps, prepared, { ...parsed, unavailable }, isCounted)
+      return { capture: prepared, ...(replay ?? (await accept(deps, prepared, counted))) }
     })
     const { caller, createdAt, admitted, shared, replayOf } = accepted
     deps.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })

@@ -1,4 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
+import { noLists } from '#shared/policy/target-lists.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { featureMessage } from '#gateway/db/feature-error.ts'
 import { findRendering, type Rendering } from '#gateway/db/render-links.ts'
@@ -47,7 +48,8 @@ export const openView = async (
     throw new AppError('SIGNATURE_EXPIRED')
   }
   takeView(context, client)
-  const parsed = readLinkCapture(link.captureQuery, captureRules(context))
+  // The installation's lists of targets refuse new captures only: a view is neither told their entries nor kept from the last image.
+  const parsed = readLinkCapture(link.captureQuery, captureRules({ ...context, targetLists: noLists }))
   const cacheKey = cacheKeyOf(parsed.options)
   const originHost = originHostOf(exchange.headers)
   const { cache_ttl: ttlSeconds } = parsed.options

@@ -9,6 +9,7 @@ import type { Answer } from '#gateway/http/answer.ts'
 import { toRequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { waitForEnd } from '#gateway/queue/waiters.ts'
+import { targetErrors } from './account-targets.ts'
 import { type CaptureToCreate, createCapture } from './create-capture.ts'
 import {
   answerImage,
@@ -41,6 +42,9 @@ const acceptNext = async (
 ): Promise<string> => {
   const { keyHash, attemptKey: key } = rendering
   const { parsed, originHost, traceparent } = capture
+  if (targetErrors({ lists: context.targetLists }, parsed.options)) {
+    throw new AppError('BLOCKED', { publicMessage: 'This installation does not allow captures of this page.' })
+  }
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   await releaseFailed(context.database, rendering)
   const request = { keyHash, originHost, parsed, idempotency, caller: undefined }

@@ -97,7 +97,7 @@ export const acceptParameters = (
 
 /**
  * Accepts a capture or returns the refusal, in one round trip; `sql/accept-capture.sql` documents the order of the checks.
- * `checkOnly`: stops after the features and stores only the minute count. `windowSize` bounds how many captures of one
+ * `checkOnly`: stops after the features and the idempotency key, and stores only the minute count. `windowSize` bounds how many captures of one
  * account, pool and lane are admitted and have not begun, on a plan of weight 1. `counted`: the minute count is not incremented,
  * because `checkRequest` has already counted this request, or an operator made it.
  */

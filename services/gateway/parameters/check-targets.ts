@@ -39,8 +39,7 @@ const pages = { schemes: ['http:', 'https:'] } as const
 
 /**
  * Checks every URL of a request without resolving hosts: schemes, ports, hosts that are not public, or that the installation's
- * lists refuse.
- * Returns the host of `url` in lower case if `url` is valid.
+ * lists refuse. Returns the host of `url` in lower case if `url` is valid.
  */
 export const checkTargets = (
   options: Pick<CaptureParameters, 'url' | 'webhook_url' | 'proxy'>,

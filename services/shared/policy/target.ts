@@ -28,8 +28,8 @@ const isAllowedHost = (host: string, port: number, allow: readonly AllowTarget[]
 
 /**
  * Checks the text of a target without DNS: an absolute URL with one of the schemes, a port that browsers fetch from,
- * and a host that is not visibly private, and that the lists do not refuse by name. A name that passes may still resolve to a private address: the egress
- * filter checks that at each connection.
+ * and a host that is not visibly private, and that the lists do not refuse by name. A name that passes may still resolve to a
+ * private address: the egress filter checks that at each connection.
  */
 export const checkTarget = (
   text: string,

@@ -63,8 +63,8 @@ const serve = async (client: Socket, upstream: EgressEndpoint, traffic: CaptureT
 
 /**
  * Serves `server` as the SOCKS5 proxy of a browser; the socket listens in the browser's namespace. Each connection is joined
- * to a tunnel through egress. The capture, the lists of its
- * account and the token are added to the request here, out of reach of the browser host.
+ * to a tunnel through egress. The capture, the lists of its account and the token are added to the request here, out of reach of
+ * the browser host.
  */
 export const createRelay = (server: Server, upstream: EgressEndpoint & TrafficBounds, owner: TrafficOwner) => {
   let active: CaptureTraffic | undefined

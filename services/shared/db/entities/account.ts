@@ -22,8 +22,8 @@ export const Account = defineEntity({
     disabledAt: p.datetime().columnType('timestamptz').nullable(),
     /** When its erasure was ordered, which the ledger carries out. */
     erasingAt: p.datetime().columnType('timestamptz').nullable(),
-    /** Which targets its captures may reach; null if both lists are empty. */
-    targets: p.json<TargetTexts>().columnType('json').nullable(),
+    /** Which targets its captures may reach, up to 34 KB, so read only where it is populated; null if both lists are empty. */
+    targets: p.json<TargetTexts>().columnType('json').nullable().lazy(),
     /** Of `targets` as text; null with it. */
     targetsSha256: p.type(Buffer).columnType('bytea').fieldName('targets_sha256').nullable(),
   },

@@ -30,13 +30,7 @@ begin
   if not p_features <@ c.features then
     return refuse_features(c, p_features);
   end if;
-  if p_check_only then
-    c.created_at := clock_timestamp();
-    c.admitted := false;
-    return c;
-  end if;
-
-  if p_idempotency_key is not null or p_cache_key is not null then
+  if p_idempotency_key is not null or (p_cache_key is not null and not p_check_only) then
     perform from account_meter m where m.account_id = c.account_id for update;
   end if;
   if p_idempotency_key is not null then
@@ -44,6 +38,11 @@ begin
     if c.refusal is not null or c.replay_of is not null then
       return c;
     end if;
+  end if;
+  if p_check_only then
+    c.created_at := clock_timestamp();
+    c.admitted := false;
+    return c;
   end if;
   if p_cache_key is not null then
     v_source := find_shareable(c.account_id, p_cache_key, p_cache_seconds, c.max_pending);
