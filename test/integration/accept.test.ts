@@ -49,7 +49,7 @@ const awayFromMinuteEnd = async () => {
 t.test('accept: an accepted capture is a record, a reservation and an outbox row', async (t) => {
   const tenant = await createTenant(database)
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  const capture = tenant.capture({ features: ['pdf'], options: { z: 1, a: 'NUL \u0000 and \ud800' }, traceparent })
+  const capture = tenant.capture({ features: ['pdf'], options: { z: 1, a: 'tab \t and \u{1f600}' }, traceparent })
   const outcome = await acceptCapture(database, capture, { windowSize })
   t.match(outcome, { ok: true, admitted: true, createdAt: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/ })
   t.match(outcome.caller, {

@@ -43,9 +43,9 @@ const here = (text: string) =>
 
 type Made = { readonly id?: string; readonly data?: { readonly id: string } }
 
-// Its store is not reachable: uploads do not change what a capture returns.
+// No store answers there: uploads do not change what a capture returns.
 await system.post('/v1/upload-destinations', {
-  ...{ name: 'archive', endpoint: `https://127.0.0.1:${receiver.port}`, bucket: 'shots' },
+  ...{ name: 'archive', endpoint: `https://127.0.0.1:${proxy.port}`, bucket: 'shots' },
   ...{ access_key_id: 'id', secret_access_key: 'secret' },
 })
 

@@ -36,7 +36,10 @@ export const readInstalledBrowsers = async (
   const installed = await Promise.all(
     Object.entries(binaries).map(async ([kind, binary]) => {
       const browser = kind as BrowserKind
-      return await readBrowser(browser, binary, nowMs).catch((cause: unknown) => failed(browser, cause))
+      return await readBrowser(browser, binary, nowMs).catch((cause: unknown) => {
+        failed(browser, cause)
+        return undefined
+      })
     }),
   )
   return installed.flatMap((each) => each ?? [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
@@ -373,7 +373,7 @@ class AsyncShutterfleet:
         targets: TargetLists = await self._transport.data("GET", "/account/targets")
         return targets
 
-    async def replace_targets(self, *, allow: list[str], deny: list[str]) -> TargetLists:
+    async def replace_targets(self, *, allow: Sequence[str], deny: Sequence[str]) -> TargetLists:
         """Replaces both lists of targets, for captures that are accepted from then on. Returns their normal form."""
         targets: TargetLists = await self._transport.data("PUT", "/account/targets", {"allow": allow, "deny": deny})
         return targets

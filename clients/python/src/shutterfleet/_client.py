@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
@@ -373,7 +373,7 @@ class Shutterfleet:
         targets: TargetLists = self._transport.data("GET", "/account/targets")
         return targets
 
-    def replace_targets(self, *, allow: list[str], deny: list[str]) -> TargetLists:
+    def replace_targets(self, *, allow: Sequence[str], deny: Sequence[str]) -> TargetLists:
         """Replaces both lists of targets, for captures that are accepted from then on. Returns their normal form."""
         targets: TargetLists = self._transport.data("PUT", "/account/targets", {"allow": allow, "deny": deny})
         return targets

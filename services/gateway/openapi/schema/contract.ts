@@ -4,6 +4,7 @@ import { mediaTypes } from '#shared/capture/options.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import {
+  keywordsOf,
   constant,
   exampleOf,
   type Fields,
@@ -218,7 +219,7 @@ const streamAnswer = (events: Fields, example: string): AnswerDoc<Readable> => (
           data: {
             type: 'string',
             contentMediaType: 'application/json',
-            contentSchema: documented({ anyOf: Object.values(events) }),
+            contentSchema: documented({ anyOf: [...new Set(Object.values(events))] }),
           },
         },
         additionalProperties: false,
@@ -243,8 +244,10 @@ export const openStreamContract = (events: Fields, example: string) => ({
 })
 
 /** Converts the schema of a query to OpenAPI parameters. */
-export const queryParameters = ({ properties }: ObjectSchema): Parameter[] =>
+export const queryParameters = ({ properties, required = [] }: ObjectSchema): Parameter[] =>
   Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = documented(property)
-    return queryParameter(name, String(description), schema)
+    const isRequired = required.includes(name) && schema['default'] === undefined
+    const parameter = queryParameter(name, String(description), schema)
+    return isRequired ? { ...parameter, required: true, example: keywordsOf(property)['example'] } : parameter
   })

@@ -31,7 +31,7 @@ const parameters = object({
 type Parameters = Static<typeof parameters>
 
 const exportParameters = object({
-  from: text('Only activities on or after this date or date-time.'),
+  from: text('Only activities on or after this date or date-time.', { example: '2026-03-01' }),
   ...optional(filters),
 })
 
