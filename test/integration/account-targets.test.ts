@@ -37,8 +37,9 @@ const sender =
 
 const newAccount = async (more: { scopes?: readonly ('capture' | 'read' | 'manage')[]; expiresAt?: Date } = {}) => {
   const { id } = await createAccount(database, { name: 'Acme', email: 'a@example.com', plan: 'unlimited' })
-  const { key } = await createKey(database, { accountId: id, name: 'k', domains: [], pepper: testPepper, ...more })
-  return { id, key, send: sender(key) }
+  const newKey = { accountId: id, name: 'k', domains: [], pepper: testPepper, ...more }
+  const { id: keyId, key } = await createKey(database, newKey)
+  return { id, keyId, key, send: sender(key) }
 }
 
 const lists = { allow: [], deny: ['*.ADS.example.', 'bücher.example', '198.51.100.7/24'] }
@@ -301,11 +302,10 @@ t.test(
   async (t) => {
     const image = Buffer.from('the bytes of an image')
     await using _fleet = startStandInFleet(gateway, () => ({ image }))
-    const { id, key, send } = await newAccount()
-    const made = await send('GET', '/v1/keys')
-    const [{ id: keyId }] = made.data as unknown as [{ id: string }]
-    const rotated = await send('POST', `/v1/keys/${keyId}/link-secret`)
-    const { secret } = rotated.data as unknown as { secret: string }
+    const { id, keyId, key, send } = await newAccount()
+    const headers = { authorization: `Bearer ${key}` }
+    const rotated = await fetch(`${baseUrl}/v1/keys/${keyId}/link-secret`, { method: 'POST', headers })
+    const { secret } = ((await rotated.json()) as { data: { secret: string } }).data
     const query = signRenderLink(secret, { key_id: keyId, url: 'https://a.forbidden.example/', cache_ttl: '60' })
     const allowing = await gateway.startReplica(0, { DENY_TARGETS: 'other.example' })
     t.equal((await fetch(`${allowing.baseUrl}/v1/render?${query}`)).status, 200)
@@ -327,7 +327,7 @@ t.test(
     )
     t.notMatch(text, /\*\./)
     t.equal((await database.query('select from capture where account_id = $1', [id])).length, 1)
-    const signed = await sender(key)('POST', `/v1/keys/${keyId}/links`, {
+    const signed = await send('POST', `/v1/keys/${keyId}/links`, {
       parameters: { url: 'https://b.forbidden.example/' },
     })
     t.match(signed, refused({ url: [/\*\.forbidden\.example/] }), 'who signs a link is told')
