@@ -5,6 +5,7 @@ import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import type { Operation } from '#gateway/operations/operation.ts'
 import { prefixes, routes } from '#gateway/routes.ts'
+import { bodyOf } from '#test/helpers/body-of.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createRawClient, rawHead } from '#test/helpers/raw-client.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
@@ -61,14 +62,6 @@ const askFor = ({ call }: Pick<Account, 'call'>, { name, method, path }: Operati
     headers: { 'x-request-id': 'same' },
   })
 
-/** The body of a response; that of events does not end. */
-const bodyOf = async (answer: Response | undefined): Promise<string | undefined> => {
-  const isEvents = answer?.ok === true && answer.headers.get('content-type')?.startsWith('text/event-stream') === true
-  if (!isEvents) return await answer?.text()
-  await answer.body?.cancel()
-  return 'events'
-}
-
 const open = ['openapi', 'docs']
 /** A link that captures is not identified by a key: its viewers learn no limits of the account. */
 const signed = ['render', 'render_head']
@@ -84,7 +77,7 @@ t.test('answer headers: every operation responds alike under both prefixes, and 
   for (const route of routes) {
     const [one, other] = await Promise.all(prefixes.map((prefix) => askFor(account, route, unknown, prefix)))
     t.equal(other?.status, one?.status, route.name)
-    t.equal(await bodyOf(other), await bodyOf(one), route.name)
+    t.equal(await bodyOf(other!), await bodyOf(one!), route.name)
     for (const prefix of ['', '/api', '/v2', '/api/v2', '/V1']) {
       t.equal((await askFor(account, route, unknown, prefix)).status, 404, prefix + route.path)
     }
