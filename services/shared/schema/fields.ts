@@ -13,7 +13,10 @@ export type Schema<T = unknown> = TUnsafe<T>
 export type Fields = Readonly<Record<string, Schema>>
 
 /** A schema of an object, whose fields can be read one by one. */
-export type ObjectSchema<T = unknown> = Schema<T> & { readonly properties: Fields; readonly required?: readonly string[] }
+export type ObjectSchema<T = unknown> = Schema<T> & {
+  readonly properties: Fields
+  readonly required?: readonly string[]
+}
 
 /**
  * Keywords of this project, which validate nothing. `expected`: what is valid, for error messages; by default it follows from the
