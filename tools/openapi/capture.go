@@ -27,7 +27,7 @@ func main() {
 	if err != nil || picture.StatusCode() != http.StatusOK {
 		log.Fatalf("no picture: %v %s", err, picture.Body)
 	}
-	used, err := client.UsageWithResponse(ctx)
+	used, err := client.UsageWithResponse(ctx, nil)
 	if err != nil || used.JSON200 == nil || used.JSON200.Data.ScreenshotsUsed < 1 {
 		log.Fatalf("no usage: %v %s", err, used.Body)
 	}
