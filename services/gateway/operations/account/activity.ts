@@ -70,6 +70,8 @@ export const listActivity = forCaller({
 
 /** Entries of one read of an export. */
 const exportedAtOnce = 500
+/** Longest time of an export. */
+const exportMs = 900_000
 
 /** Lines of all entries, a page at a time, each read once the client has taken the one before. */
 const exportLines = (database: Sql, filter: ActivityFilter, isAuthorized: () => Promise<boolean>): EventTexts =>
@@ -94,21 +96,21 @@ export const exportActivity = forCaller({
   tag: 'Account',
   summary: 'Export activity',
   description:
-    'Returns what the requests of the account did since `from` as JSON lines, an entry in each, newest first. The response is streamed; one that breaks off is incomplete and its connection ends with an error. It counts as an event stream of the account, and lasts at most as long as one.',
+    'Returns what the requests of the account did since `from` as JSON lines, an entry in each, newest first. The response is streamed; one that breaks off is incomplete and its connection ends with an error. It counts as an event stream of the account, and lasts at most 15 minutes.',
   query: exportParameters,
   checkQuery: checkFilters,
   answers: { 200: linesAnswer('The activities.', activityEntry) },
   run: async (context, request) => {
     const { query } = request
     const { accountId } = request.caller
-    const { database, streamMs, now } = context
+    const { database, now } = context
     const { keyHash } = identify(request, context.hashKey)
     const { from, to = now().toISOString(), key_id: keyId, operation } = query
     const filter = { accountId, ...momentsOf({ from, to }), keyId, operation }
     const stream = takeStream(context, accountId)
     const body = eventStream(
       exportLines(database, filter, () => context.isValidKey(keyHash)),
-      streamMs,
+      exportMs,
       () => stream[Symbol.dispose](),
     )
     const headers = {
