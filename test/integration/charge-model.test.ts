@@ -1,13 +1,13 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import t from 'tap'
 import { acceptBatch } from '#gateway/db/accept-batch.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { admitWaiting } from '#ledger/relay.ts'
-import { changeCaptures, type CaptureEnd, type JudgedCapture } from '#shared/db/change-captures.ts'
+import { changeCaptures, type CaptureEnd } from '#shared/db/change-captures.ts'
 import { deleteCapture } from '#gateway/db/captures.ts'
-import { newObjectKey } from '#shared/storage/objects.ts'
 import { type ChargeModel, createChargeModel } from '#test/helpers/charge-model.ts'
+import { completedEnd } from '#test/helpers/completed-end.ts'
 import {
   chargeDifferences,
   dayDifferences,
@@ -51,24 +51,13 @@ const acceptSome = (tenant: Tenant, captures: readonly { id: string; key: number
   return acceptBatch(database, { ...common, id: randomUUID(), members, cacheSeconds: 3600 }, { windowSize })
 }
 
-const completed = ({ id }: JudgedCapture): CaptureEnd => ({
-  status: 'completed',
-  objectKey: newObjectKey(id, new Date()),
-  fileSize: 1,
-  sha256: randomBytes(32).toString('hex'),
-  mimeType: 'image/png',
-  width: 1,
-  height: 1,
-  warnings: [],
-  timings: {},
-})
 const failed: CaptureEnd = { status: 'failed', code: 'TIMEOUT', message: 'slow' }
 
 const change = (id: string, how: string) =>
   changeCaptures(database, [id], (capture) => {
     const { status, attempts, unendedStarts } = capture
     if (status === 'completed' || status === 'failed' || (how === 'begin' && status === 'processing')) return {}
-    const end = { begin: undefined, complete: completed(capture), fail: failed }[how]
+    const end = { begin: undefined, complete: completedEnd(capture), fail: failed }[how]
     return { change: { attempts: attempts + 1, unendedStarts, begins: how === 'begin', end } }
   })
 

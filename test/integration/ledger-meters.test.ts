@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { acceptBatch } from '#gateway/db/accept-batch.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
@@ -8,7 +7,7 @@ import { deleteCapture } from '#gateway/db/captures.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { requeueOverdue } from '#ledger/db/requeue-captures.ts'
-import { newObjectKey } from '#shared/storage/objects.ts'
+import { completedEnd } from '#test/helpers/completed-end.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import {
   chargeDifferences,
@@ -25,20 +24,8 @@ const runMs = 2500
 const windowSize = 4
 const lanes = ['interactive', 'normal', 'bulk'] as const
 
-const end = ({ id }: JudgedCapture, turn: number): CaptureChange['end'] =>
-  turn % 3 === 0
-    ? { status: 'failed', code: 'TIMEOUT', message: 'slow' }
-    : {
-        status: 'completed',
-        objectKey: newObjectKey(id, new Date()),
-        fileSize: 1,
-        sha256: randomBytes(32).toString('hex'),
-        mimeType: 'image/png',
-        width: 1,
-        height: 1,
-        warnings: [],
-        timings: {},
-      }
+const end = (capture: JudgedCapture, turn: number): CaptureChange['end'] =>
+  turn % 3 === 0 ? { status: 'failed', code: 'TIMEOUT', message: 'slow' } : completedEnd(capture)
 
 /** Seven keys, so that captures keep leading, following and hitting; results expire after one second. */
 const shared = (turn: number) => ({ sharing: { key: Buffer.alloc(32, turn % 7), seconds: 1 } })

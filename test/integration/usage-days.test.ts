@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { deleteCapture } from '#gateway/db/captures.ts'
@@ -6,7 +6,7 @@ import type { UsageDay } from '#gateway/records/account.ts'
 import { removeExpiredRows } from '#ledger/remove-expired-rows.ts'
 import { type CaptureEnd, changeCaptures } from '#shared/db/change-captures.ts'
 import { createKey } from '#shared/db/keys.ts'
-import { newObjectKey } from '#shared/storage/objects.ts'
+import { completedEnd } from '#test/helpers/completed-end.ts'
 import { chargeDifferences } from '#test/helpers/meter-differences.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { storeCaptures } from '#test/helpers/stored-captures.ts'
@@ -32,20 +32,9 @@ const newAccount = async () => {
 }
 
 const sharing = (text: string) => ({ sharing: { key: createHash('sha256').update(text).digest(), seconds: 600 } })
-const completed = (id: string): CaptureEnd => ({
-  status: 'completed',
-  objectKey: newObjectKey(id, new Date()),
-  fileSize: 1,
-  sha256: randomBytes(32).toString('hex'),
-  mimeType: 'image/png',
-  width: 1,
-  height: 1,
-  warnings: [],
-  timings: {},
-})
 const begin = (id: string) =>
   changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 1, begins: true } }))
-const end = (id: string, how: CaptureEnd = completed(id)) =>
+const end = (id: string, how: CaptureEnd = completedEnd({ id })) =>
   changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: false, end: how } }))
 
 // Contract: Usage by day
