@@ -12,6 +12,8 @@ import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { chooseDirectUrl, readLocalSettings } from '#local/local-settings.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
+import { databasePasswordSettings, queueIdentitySettings, s3KeySettings } from '#shared/config/settings/outside.ts'
+import { passwordSource } from '#shared/db/password.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import {
@@ -42,6 +44,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
   const { blockLists } = workerSettings
   const { browserAgeDaysMax } = gatewaySettings
   const config = readEnv({ blockLists, browserAgeDaysMax }, env)
+  const password = passwordSource(readEnv(databasePasswordSettings, env))
   return [
     ...machineChecks({
       chromium,
@@ -56,10 +59,15 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
       postgresBin,
       natsServer,
       databaseUrl: local?.database_url ?? chooseDirectUrl(settings),
+      password,
+      queueIdentity: readEnv(queueIdentitySettings, env),
+      storeKeys: readEnv(s3KeySettings, env),
       natsUrl: local?.nats_url ?? settings.externalNatsUrl,
       objectStore: local?.object_store ?? settings.s3Url,
     }),
-    ...(local ? [metersCheck({ databaseUrl: local.database_url, recount: args.flags['recount'] === true })] : []),
+    ...(local
+      ? [metersCheck({ databaseUrl: local.database_url, password, recount: args.flags['recount'] === true })]
+      : []),
     egressCheck(env['PATH'] ?? ''),
     ...runningChecks(local),
   ]

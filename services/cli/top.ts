@@ -1,4 +1,7 @@
+import { readEnv } from '#shared/config/read-env.ts'
+import { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { openDatabase } from '#shared/db/connection.ts'
+import { passwordSource } from '#shared/db/password.ts'
 import {
   type Command,
   type CommandContext,
@@ -95,8 +98,9 @@ export const top: Command = {
   run: async (context, args) => {
     readInterval(args)
     const { source, databaseUrl, controllerUrl } = await findAddresses(context, args)
+    const password = passwordSource(readEnv(databasePasswordSettings, context.env))
     await using database =
-      databaseUrl === undefined ? undefined : openDatabase({ url: databaseUrl, poolMax: 4, statementMs })
+      databaseUrl === undefined ? undefined : openDatabase({ url: databaseUrl, password, poolMax: 4, statementMs })
     await show(context, args, { source, database, controllerUrl, stop: context.stop })
   },
 }

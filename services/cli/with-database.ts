@@ -1,5 +1,7 @@
 import { type Database, openDatabase } from '#shared/db/connection.ts'
-import type { Env } from '#shared/config/read-env.ts'
+import { passwordSource } from '#shared/db/password.ts'
+import { type Env, readEnv } from '#shared/config/read-env.ts'
+import { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import type { ParsedArgs } from './command/command.ts'
 import { findDatabaseUrl } from './installation.ts'
 
@@ -10,6 +12,7 @@ export const withDatabase = async <T>(
   work: (database: Database) => Promise<T>,
   bounds: { readonly statementMs?: number } = {},
 ): Promise<T> => {
-  await using database = openDatabase({ url: await findDatabaseUrl(env, args), poolMax: 2, ...bounds })
+  const password = passwordSource(readEnv(databasePasswordSettings, env))
+  await using database = openDatabase({ url: await findDatabaseUrl(env, args), password, poolMax: 2, ...bounds })
   return await work(database)
 }

@@ -46,6 +46,7 @@ export const openContext = async (config: ControllerConfig, entries: Entries) =>
   const queue: Queue = opened.use(
     await connectQueue({
       url: config.natsUrl,
+      identity: config,
       name: 'controller',
       inboxPrefix: userInboxPrefix('controller'),
       notice: events.queue,

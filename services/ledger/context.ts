@@ -63,7 +63,9 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const database = stack.use(by.openConfiguredDatabase(config))
   const inboxPrefix = userInboxPrefix('ledger')
   const notice = events.queueNotice
-  const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'ledger', inboxPrefix, notice }))
+  const queue = stack.use(
+    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'ledger', inboxPrefix, notice }),
+  )
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   const owned = stack.move()
   return {

@@ -1,13 +1,14 @@
 import { readEnv } from '#shared/config/read-env.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
-import { databaseSettings } from '#shared/config/settings/outside.ts'
+import { databasePasswordSettings, databaseSettings } from '#shared/config/settings/outside.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { scopes } from '#shared/policy/scopes.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { createKey, createKeyHash } from '#shared/db/keys.ts'
+import { passwordSource } from '#shared/db/password.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { runMain } from '#shared/process/run-main.ts'
@@ -16,6 +17,7 @@ import type { FirstAccount, PreparedAccount } from './prepare-database.ts'
 import { firstPlan, readPlansFile } from './read-plans-file.ts'
 
 const settings = {
+  ...databasePasswordSettings,
   databaseUrl: databaseSettings.databaseUrl,
   keyPepper: gatewaySettings.keyPepper,
   storedKey: clientSettings.apiKey,
@@ -40,9 +42,10 @@ const findOrCreateAccount = async (database: Database, pepper: string, storedKey
 
 // A separate process, so that the database client's memory is freed before anything else runs.
 await runMain('prepare', async ({ env, announce }) => {
-  const { databaseUrl, keyPepper, storedKey, plansFile } = readEnv(settings, env)
+  const { databaseUrl, keyPepper, storedKey, plansFile, ...identity } = readEnv(settings, env)
+  const password = passwordSource(identity)
   const plans = await readPlansFile(plansFile)
-  await using database = openDatabase({ url: databaseUrl, poolMax: 2, statementMs: migrationStatementMs })
+  await using database = openDatabase({ url: databaseUrl, password, poolMax: 2, statementMs: migrationStatementMs })
   await migrate(database)
   await replacePlans(database, plans)
   const account = await findOrCreateAccount(database, keyPepper, storedKey)

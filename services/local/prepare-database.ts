@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path'
 import { prefix } from '#shared/config/read-env.ts'
+import { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { readPrivate, writePrivate } from './data-folder.ts'
 import { startNodeProcess } from './node-process.ts'
-import { type Facts, machineEnv } from './service-env.ts'
+import { chosenBy, type Facts, machineEnv } from './service-env.ts'
 
 /** The account that `up` creates at the first start, and its API key. */
 export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
@@ -28,6 +29,7 @@ export const prepareDatabase = async (
       logPath: join(folder.logs, 'prepare.log'),
       env: {
         ...machineEnv(facts.operator),
+        ...chosenBy(facts.operator, databasePasswordSettings),
         [`${prefix}DATABASE_URL`]: facts.directUrl,
         [`${prefix}KEY_PEPPER`]: facts.secrets.keyPepper,
         [`${prefix}API_KEY`]: stored?.apiKey ?? '',

@@ -43,7 +43,7 @@ export const machineEnv = (operator: Env): ProcessEnv =>
   defined(Object.fromEntries(machineNames.map((name) => [name, operator[name]])))
 
 /** The operator's values of a group of settings, without the names in `decided`. */
-const chosenBy = (operator: Env, settings: Settings, decided: readonly string[]): ProcessEnv => {
+export const chosenBy = (operator: Env, settings: Settings, decided: readonly string[] = []): ProcessEnv => {
   const names = Object.values(settings).flatMap(({ name }) => (decided.includes(name) ? [] : [name, `${name}_FILE`]))
   return defined(Object.fromEntries(names.map((name) => [prefix + name, operator[prefix + name]])))
 }

@@ -55,7 +55,13 @@ export const createContext = async (
   warnOfUnsafe(config, events)
   const pod = config.pod || `worker-${randomUUID().slice(0, 8)}`
   const inboxPrefix = userInboxPrefix(`worker_${pool}`)
-  const queue = await connectQueue({ url: config.natsUrl, name: pod, inboxPrefix, notice: events.queue })
+  const queue = await connectQueue({
+    url: config.natsUrl,
+    identity: config,
+    name: pod,
+    inboxPrefix,
+    notice: events.queue,
+  })
   const puller = stack.use(new LanePuller(queue, pool))
   // Disposed before the puller, which hands back the deliveries that arrive until the connection is flushed.
   stack.use(queue)

@@ -86,7 +86,8 @@ export const startUploadWorld = async (t: WithTeardown) => {
     await certificate[Symbol.asyncDispose]()
   })
   const objects: ObjectStore = createS3Store(ours.url)
-  const { bucket, ...access } = readS3Url(theirs.url)
+  const { bucket, keys, ...place } = readS3Url(theirs.url)
+  const access = { ...place, ...keys! }
   const transportAgent = new Agent({ ca: await readFile(certificate.certPath) })
   const client = new Client({ ...access, pathStyle: true, transportAgent })
 

@@ -18,7 +18,8 @@ const root = resolve(import.meta.dirname, '../..')
 execFileSync(process.execPath, ['tools/console/build.ts'], { cwd: root })
 const certificate = await makeCertificate(['localhost'])
 const s3 = await startS3(certificate)
-const { bucket, ...access } = readS3Url(s3.url)
+const { bucket, keys, ...place } = readS3Url(s3.url)
+const access = { ...place, ...keys! }
 const address = `127.0.0.1:${access.port}`
 const flags = ['--workers-max', '1', '--allow-target', address, '--extra-ca', certificate.certPath]
 const system = await startSystem(flags)

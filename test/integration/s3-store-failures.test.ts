@@ -20,7 +20,7 @@ const startStore = async (t: Test, answer: (request: IncomingMessage, response: 
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return createS3Store(`http://K:S@127.0.0.1:${port}/images`, bounds)
+  return createS3Store(`http://K:S@127.0.0.1:${port}/images`, undefined, bounds)
 }
 
 t.test('s3 store: every call to a store that never responds times out', async (t) => {

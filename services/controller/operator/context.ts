@@ -18,6 +18,7 @@ export const openContext = async (config: OperatorConfig) => {
   const queue = opened.use(
     await connectQueue({
       url: config.natsUrl,
+      identity: config,
       name: 'controller',
       inboxPrefix: userInboxPrefix('controller'),
       notice: ({ kind, detail }) =>

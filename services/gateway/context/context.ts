@@ -304,7 +304,9 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
   const inboxPrefix = userInboxPrefix('gateway')
   const notice = events.queueNotice
-  const queue = stack.use(await by.connectQueue({ url: config.natsUrl, name: 'gateway', inboxPrefix, notice }))
+  const queue = stack.use(
+    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'gateway', inboxPrefix, notice }),
+  )
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))

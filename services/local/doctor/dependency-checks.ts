@@ -7,12 +7,15 @@ import { fileURLToPath } from 'node:url'
 import { readVersion } from '#local/find-programs.ts'
 import { readGreeting } from '#local/nats.ts'
 import { openDatabase } from '#shared/db/connection.ts'
+import type { PasswordSource } from '#shared/db/password.ts'
+import type { QueueIdentity } from '#shared/queue/identity.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { probeStream } from '#shared/queue/stored.ts'
 import { readStreams } from '#shared/queue/streams.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
+import { type KeySettings, keysOfAddress, openKeys } from '#shared/storage/open-keys.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { createS3Store } from '#shared/storage/s3-store.ts'
 import type { Check } from './check.ts'
@@ -22,11 +25,14 @@ const answerMs = 10_000
 /** External dependencies: addresses if they run, else the programs that `up` would start. */
 export type Dependencies = {
   readonly databaseUrl: string | undefined
+  readonly password?: PasswordSource | undefined
   readonly postgresBin: string | undefined
   readonly natsUrl: string | undefined
+  readonly queueIdentity?: QueueIdentity
   readonly natsServer: string | undefined
   /** A `file:` or S3 URL; undefined before the first start. */
   readonly objectStore: string | undefined
+  readonly storeKeys?: KeySettings
 }
 
 const programVersion = async (program: string | undefined) => {
@@ -34,9 +40,9 @@ const programVersion = async (program: string | undefined) => {
   return `${await readVersion(program)}, not running`
 }
 
-const checkPostgres = async ({ databaseUrl: url, postgresBin }: Dependencies) => {
+const checkPostgres = async ({ databaseUrl: url, password, postgresBin }: Dependencies) => {
   if (url === undefined) return programVersion(postgresBin && join(postgresBin, 'postgres'))
-  await using database = openDatabase({ url, poolMax: 2 })
+  await using database = openDatabase({ url, password, poolMax: 2 })
   const [row] = await database.query<{ version: string }>('select version() as version', [])
   await database.probe()
   return `${row?.version.split(' ').slice(0, 2).join(' ')}, accepts writes`
@@ -44,7 +50,7 @@ const checkPostgres = async ({ databaseUrl: url, postgresBin }: Dependencies) =>
 
 type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }
 
-const checkNats = async ({ natsUrl, natsServer }: Dependencies) => {
+const checkNats = async ({ natsUrl, queueIdentity, natsServer }: Dependencies) => {
   if (natsUrl === undefined) return programVersion(natsServer)
   const { hostname: host, port } = new URL(natsUrl)
   const greeting = await readGreeting({ host, port: Number(port || 4222) }, answerMs)
@@ -55,6 +61,7 @@ const checkNats = async ({ natsUrl, natsServer }: Dependencies) => {
     throw new Error(`its max_payload is ${max_payload}, the largest captures need ${maxMessageBytes}`)
   await using queue = await connectQueue({
     url: natsUrl,
+    identity: queueIdentity,
     name: 'doctor',
     inboxPrefix: '_INBOX_doctor',
     notice: () => {},
@@ -79,14 +86,17 @@ const tryStore = async (store: ObjectStore) => {
   if (left) throw new Error('a deleted object still exists')
 }
 
-const checkStore = async ({ objectStore }: Dependencies) => {
+const openS3 = (url: string, settings = keysOfAddress) =>
+  createS3Store(url, (region, inAddress) => openKeys(settings, region, inAddress))
+
+const checkStore = async ({ objectStore, storeKeys }: Dependencies) => {
   if (objectStore === undefined) {
     const folder = await mkdtemp(join(tmpdir(), 'doctor-'))
     await tryStore(filesIn(folder)).finally(() => rm(folder, { recursive: true, force: true }))
     return 'files: put, get and delete work'
   }
   const isFiles = objectStore.startsWith('file:')
-  await tryStore(isFiles ? filesIn(fileURLToPath(objectStore)) : createS3Store(objectStore))
+  await tryStore(isFiles ? filesIn(fileURLToPath(objectStore)) : openS3(objectStore, storeKeys))
   return `${isFiles ? 'files' : 'S3'}: put, get and delete work`
 }
 
@@ -104,7 +114,8 @@ export const dependencyChecks = (facts: Dependencies): Check[] => [
   },
   {
     name: 'object store',
-    advice: 'check permissions and free space of the folder, or address, key and bucket in SHUTTERFLEET_S3_URL',
+    advice:
+      'check permissions and free space of the folder, or address and bucket in SHUTTERFLEET_S3_URL and keys (docs/identities.md)',
     run: () => checkStore(facts),
   },
 ]

@@ -1,4 +1,5 @@
 import { type Database, openDatabase } from '#shared/db/connection.ts'
+import type { PasswordSource } from '#shared/db/password.ts'
 import { type Drift, findDrift, findOpenAccounts, recountMeters } from '#shared/db/recount-meters.ts'
 import type { Check } from './check.ts'
 
@@ -22,12 +23,18 @@ const findAllDrift = async (database: Database) => {
 const describeDrift = (accountId: string, drift: readonly Drift[]) =>
   `${accountId}: ${drift.map(({ meter, part, counted, actual }) => `${meter} ${part} ${counted} instead of ${actual}`).join(', ')}`
 
+type Options = {
+  readonly databaseUrl: string
+  readonly password?: PasswordSource | undefined
+  readonly recount: boolean
+}
+
 /** Compares meters with the captures in the queue; with `recount` corrects those that differ. */
-export const metersCheck = ({ databaseUrl: url, recount }: { databaseUrl: string; recount: boolean }): Check => ({
+export const metersCheck = ({ databaseUrl: url, password, recount }: Options): Check => ({
   name: 'meters',
   advice: "run 'bin/shutterfleet doctor --recount', or recount single accounts in the administration",
   run: async () => {
-    await using database = openDatabase({ url, poolMax: 2 })
+    await using database = openDatabase({ url, password, poolMax: 2 })
     const { drift, count } = await findAllDrift(database)
     const wrong = Map.groupBy(drift, ({ accountId }) => accountId)
     if (wrong.size === 0) return `the meters of ${count} accounts match their captures in the queue`

@@ -9,6 +9,7 @@ import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprep
 import { entities } from './entities/all.ts'
 import { keepListening, type Listening, type Pool } from './listen.ts'
 import { migrations } from './migrations.ts'
+import { type PasswordSource, passwordSource } from './password.ts'
 
 const defaultStatementMs = 10_000
 const lockMs = 5000
@@ -47,10 +48,12 @@ export type Database = Sql &
 
 /**
  * `poolMax`: most connections, at least two. `statementMs`: time-out of a statement, ten seconds by default.
- * `directUrl`: the server itself, if `url` is a transaction pooler.
+ * `directUrl`: the server itself, if `url` is a transaction pooler. `password` is called for each connection, if the address
+ * contains none.
  */
 type DatabaseOptions = {
   readonly url: string
+  readonly password?: PasswordSource | undefined
   readonly poolMax: number
   readonly statementMs?: number
   readonly directUrl?: string | undefined
@@ -91,6 +94,19 @@ const boundTransaction = (options: DatabaseOptions): string => {
     .join(', ')}`
 }
 
+/** The part of the driver's pool with which it opens connections; the driver itself takes no function beside an address. */
+type ClientsOf = { Client: new (options: object) => { password: unknown } }
+
+const identifyBy = (password: PasswordSource) => (pool: unknown) => {
+  const clients = pool as ClientsOf
+  clients.Client = class extends clients.Client {
+    constructor(options: object) {
+      super(options)
+      this.password = password
+    }
+  }
+}
+
 /** Tables that no entity describes; the comparison of entities and schema skips them. */
 const otherTables = /^(?!(?:public\.)?(?:account|account_meter|api_key|audit_entry|link_secret|maintenance|plan)$)/
 
@@ -118,6 +134,7 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
       query_timeout: bounds.answerMs,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
+      ...(options.password && !new URL(options.url).password && { onPoolCreated: identifyBy(options.password) }),
     },
   })
 }
@@ -255,7 +272,10 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     entities: (work) => track(withRetries(() => runEntities(orm.em.fork(), bound, work))),
     subscribe: (channel, notified) => {
       if (directUrl !== undefined)
-        return (direct ??= openDatabase({ url: directUrl, poolMax: 2 })).subscribe(channel, notified)
+        return (direct ??= openDatabase({ ...options, url: directUrl, directUrl: undefined, poolMax: 2 })).subscribe(
+          channel,
+          notified,
+        )
       const disposed = new AbortController()
       const stop = AbortSignal.any([disposed.signal, closing.signal])
       let isListening = false
@@ -289,7 +309,9 @@ export const openConfiguredDatabase = ({
   databaseUrl: url,
   databaseDirectUrl: directUrl,
   databasePoolMax: poolMax,
-}: SettingValues<typeof databaseSettings>): Database => openDatabase({ url, directUrl, poolMax })
+  ...identity
+}: SettingValues<typeof databaseSettings>): Database =>
+  openDatabase({ url, directUrl, poolMax, password: passwordSource(identity) })
 
 /** The row of a statement that always returns one. Throws `SERVER_ERROR` if there is none. */
 export const onlyRow = <Row>(rows: readonly Row[]): Row => {

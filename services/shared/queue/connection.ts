@@ -3,6 +3,7 @@ import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@
 import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
+import { identifyBy, type QueueIdentity } from './identity.ts'
 
 /** A received message. `reply` is the subject for a response or an acknowledgement. */
 export type Incoming = {
@@ -70,7 +71,9 @@ const watch = async (connection: NatsConnection, notice: (notice: QueueNotice) =
   notice({ kind: 'lost', detail: 'closed' })
 }
 
-const dial = async (options: { url: string; name: string; inboxPrefix: string }): Promise<NatsConnection> => {
+type DialOptions = { url: string; identity?: QueueIdentity | undefined; name: string; inboxPrefix: string }
+
+const dial = async (options: DialOptions): Promise<NatsConnection> => {
   const urls = splitNatsUrl(options.url).map((url) => new URL(url))
   const [{ username, password, protocol } = new URL(options.url)] = urls
   const hosts = urls.map(({ host }) => host)
@@ -88,9 +91,11 @@ const dial = async (options: { url: string; name: string; inboxPrefix: string })
       // Otherwise every request creates two errors in advance, for their stack traces.
       noAsyncTraces: true,
       ...(protocol === 'tls:' && { tls: {} }),
+      ...identifyBy(options.identity),
       ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     })
   } catch (cause) {
+    if (cause instanceof AppError) throw cause
     const message = `NATS at ${hosts.join(', ')}: ${String(cause)}${trustAdvice(cause)}`
     throw new AppError('SERVICE_UNAVAILABLE', { message, cause })
   }
@@ -99,6 +104,7 @@ const dial = async (options: { url: string; name: string; inboxPrefix: string })
 /** Connects to one of the comma-separated servers of `url` within five seconds or throws `SERVICE_UNAVAILABLE`. Each service has its own inbox prefix, so that none reads another's responses. */
 export const connectQueue = async (options: {
   url: string
+  identity?: QueueIdentity | undefined
   name: string
   inboxPrefix: string
   notice: (notice: QueueNotice) => void

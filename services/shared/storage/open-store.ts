@@ -1,6 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { storageSettings } from '#shared/config/settings/outside.ts'
+import { openKeys } from './open-keys.ts'
 import { createFilesStore, type FilesStore } from './files-store.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -17,7 +18,10 @@ export const openStore = async (settings: SettingValues<typeof storageSettings>)
   }
   if (settings.storageDriver === 's3') {
     const { createS3Store } = await import('./s3-store.ts')
-    return { objects: createS3Store(need(settings.s3Url, 'S3_URL')), files: undefined }
+    const objects = createS3Store(need(settings.s3Url, 'S3_URL'), (region, inAddress) =>
+      openKeys(settings, region, inAddress),
+    )
+    return { objects, files: undefined }
   }
   const files = createFilesStore({
     folder: need(settings.storageFolder, 'STORAGE_FOLDER'),

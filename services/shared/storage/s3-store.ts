@@ -6,6 +6,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 import { boundIdle, boundWhole, type Transport } from './bound-transport.ts'
 import type { NotDeleted, ObjectStore } from './object-store.ts'
+import { keysOfAddress, openKeys } from './open-keys.ts'
+import type { KeyRing, S3Keys } from './s3-keys.ts'
 import { createPutSigner } from './sign-put.ts'
 
 const longestSignatureSeconds = 7 * 24 * 3600
@@ -20,7 +22,8 @@ const fail = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}${trustAdvice(cause)}`, cause })
 }
 
-const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes((error as { code?: string }).code ?? '')
+const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
+const isMissing = (error: unknown) => ['NoSuchKey', 'NotFound'].includes(codeOf(error))
 
 /** Retries a call once if the store is too busy, or not ready yet. */
 const retryBusy = <T>(call: () => Promise<T>): Promise<T> =>
@@ -38,11 +41,21 @@ const notDeleted = ({ Key, Code }: DeleteError): NotDeleted => {
   return { key: Key, reason: String(Code) }
 }
 
-/** Parses `https://KEY:SECRET@host:port/bucket?region=…` to the client's options. Throws `CONFIGURATION` if a part is missing. */
+/** Codes of a store that does not accept the keys. Responses to HEAD have no code; their status 403 is `AccessDenied` too. */
+const refusals = new Set([
+  'AccessDenied',
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'InvalidTokenId',
+  'SignatureDoesNotMatch',
+])
+
+/** Parses `https://KEY:SECRET@host:port/bucket?region=…`, of which the keys may be absent. Throws `CONFIGURATION` if another part is. */
 export const readS3Url = (text: string) => {
   const url = new URL(text)
   const bucket = url.pathname.slice(1)
-  if (!url.username || !url.password || !/^[a-z0-9][a-z0-9.-]{2,62}$/.test(bucket)) {
+  if (!url.username !== !url.password || !/^[a-z0-9][a-z0-9.-]{2,62}$/.test(bucket)) {
     throw new AppError('CONFIGURATION', {
       publicMessage: 'SHUTTERFLEET_S3_URL must have the form https://KEY:SECRET@host:port/bucket?region=us-east-1',
     })
@@ -53,50 +66,106 @@ export const readS3Url = (text: string) => {
     endPoint: url.hostname,
     port: Number(url.port || (useSSL ? 443 : 80)),
     useSSL,
-    accessKey: decodeURIComponent(url.username),
-    secretKey: decodeURIComponent(url.password),
+    keys: url.username
+      ? { accessKey: decodeURIComponent(url.username), secretKey: decodeURIComponent(url.password) }
+      : undefined,
     // Always set: without a region the client requests it from the store once per bucket.
     region: url.searchParams.get('region') ?? 'us-east-1',
   }
 }
 
-/** Keeps objects in an S3-compatible store. The bucket must exist. Calls time out after `bounds`. */
-export const createS3Store = (s3Url: string, bounds = { callMs, idleMs }): ObjectStore => {
-  const { bucket, ...where } = readS3Url(s3Url)
+/** Opens the keys of a store in a region; `inAddress` are those in its address. */
+type OpenRing = (region: string, inAddress: S3Keys | undefined) => KeyRing
+
+const keysInAddress: OpenRing = (region, inAddress) => openKeys(keysOfAddress, region, inAddress)
+
+type Place = Omit<ReturnType<typeof readS3Url>, 'keys'>
+type Bounds = { readonly callMs: number; readonly idleMs: number }
+
+/** Clients of the store, and a signer, with certain keys. */
+const clientsWith = (keys: S3Keys, { bucket, ...where }: Place, bounds: Bounds) => {
   const plain = where.useSSL ? https : http
   // The client's own retry prints text among the JSON lines of a log.
-  const options = { ...where, pathStyle: true, retryOptions: { disableRetry: true } }
+  const options = {
+    ...where,
+    ...keys,
+    sessionToken: keys.sessionToken ?? '',
+    pathStyle: true,
+    retryOptions: { disableRetry: true },
+  }
   // Of the overloads of `request` the client calls only this one.
   const clientBy = (transport: Transport) => new Client({ ...options, transport: transport as typeof plain })
-  const client = clientBy(boundWhole(plain, bounds.callMs))
-  const reading = clientBy(boundIdle(plain, bounds.idleMs))
-  const signPut = createPutSigner({ ...where, bucket })
+  return {
+    keys,
+    client: clientBy(boundWhole(plain, bounds.callMs)),
+    reading: clientBy(boundIdle(plain, bounds.idleMs)),
+    signPut: createPutSigner({ ...where, bucket }, keys),
+  }
+}
+
+type Clients = ReturnType<typeof clientsWith>
+
+/** Calls the store with the keys of a ring; once more with others if the store refuses them, and once more if it is busy. */
+const callsWith = (ring: KeyRing, place: Place, bounds: Bounds) => {
+  let latest: Clients | undefined
+  const clients = async () => {
+    const keys = await ring.current()
+    if (latest?.keys !== keys) latest = clientsWith(keys, place, bounds)
+    return latest
+  }
+  const call = async <T>(work: (by: Clients) => Promise<T>): Promise<T> => {
+    const by = await clients()
+    try {
+      return await retryBusy(() => work(by))
+    } catch (error) {
+      if (!refusals.has(codeOf(error))) throw error
+      ring.refused(by.keys)
+      const next = await clients()
+      if (next === by) throw error
+      return await work(next)
+    }
+  }
+  return { clients, call }
+}
+
+/** Keeps objects in an S3-compatible store, with the keys of its address by default. The bucket must exist. Calls time out after `bounds`. */
+export const createS3Store = (
+  s3Url: string,
+  openRing = keysInAddress,
+  bounds: Bounds = { callMs, idleMs },
+): ObjectStore => {
+  const { keys, ...place } = readS3Url(s3Url)
+  const { bucket, region } = place
+  const { clients, call } = callsWith(openRing(region, keys), place, bounds)
   return {
     signPut: async (key, lifetimeSeconds) =>
-      signPut(key, { at: new Date(), lifetimeSeconds: Math.min(lifetimeSeconds, longestSignatureSeconds) }),
+      (await clients()).signPut(key, {
+        at: new Date(),
+        lifetimeSeconds: Math.min(lifetimeSeconds, longestSignatureSeconds),
+      }),
     get: async (key, range) => {
       try {
-        const { size } = await retryBusy(() => reading.statObject(bucket, key))
-        if (!range) return { body: await retryBusy(() => reading.getObject(bucket, key)), bytes: size }
+        const { size } = await call(({ reading }) => reading.statObject(bucket, key))
+        if (!range) return { body: await call(({ reading }) => reading.getObject(bucket, key)), bytes: size }
         if (range.first >= size) return undefined
         const bytes = Math.min(range.last, size - 1) - range.first + 1
-        return { body: await retryBusy(() => reading.getPartialObject(bucket, key, range.first, bytes)), bytes }
+        return { body: await call(({ reading }) => reading.getPartialObject(bucket, key, range.first, bytes)), bytes }
       } catch (error) {
         return isMissing(error) ? undefined : fail(error)
       }
     },
     put: async (key, bytes, mediaType) => {
       const type = { 'Content-Type': mediaType }
-      await retryBusy(() => client.putObject(bucket, key, Buffer.from(bytes), bytes.length, type)).catch(fail)
+      await call(({ client }) => client.putObject(bucket, key, Buffer.from(bytes), bytes.length, type)).catch(fail)
     },
     delete: async (keys) => {
       if (keys.length === 0) return []
-      const errors = await retryBusy(() => client.removeObjects(bucket, [...keys])).catch(fail)
+      const errors = await call(({ client }) => client.removeObjects(bucket, [...keys])).catch(fail)
       return (errors as DeleteError[]).map(notDeleted)
     },
     list: async function* list(prefix, after = '') {
-      const found = client.listObjectsV2(bucket, prefix, true, after)
       try {
+        const found = (await clients()).client.listObjectsV2(bucket, prefix, true, after)
         for await (const item of found) {
           const { name } = item as { name?: string }
           if (name !== undefined) yield name

@@ -1,11 +1,10 @@
+import type { S3Keys } from './s3-keys.ts'
 import { deriveDayKey, signatureScope, signCanonical } from './sign-request.ts'
 
 type PutTarget = {
   readonly endPoint: string
   readonly port: number
   readonly useSSL: boolean
-  readonly accessKey: string
-  readonly secretKey: string
   readonly region: string
   readonly bucket: string
 }
@@ -22,16 +21,17 @@ const onlyNew = 'if-none-match:*'
 
 /**
  * Creates a signer of addresses to which a new object may be PUT with `If-None-Match: *` (AWS Signature Version 4 in the query), bucket in the path.
- * Keys must need no escaping. The client's own signing takes 0.25 ms, and each accepted capture needs three.
+ * Keys of objects must need no escaping. The client's own signing takes 0.25 ms, and each accepted capture needs three.
  */
 export const createPutSigner = (
   target: PutTarget,
+  { accessKey, secretKey, sessionToken }: S3Keys,
 ): ((key: string, period: { readonly at: Date; readonly lifetimeSeconds: number }) => string) => {
-  const { accessKey, region, bucket, useSSL } = target
+  const { region, bucket, useSSL } = target
   const host = hostHeader(target)
   let signer: { day: string; key: Buffer } | undefined
   const dayKey = (day: string) => {
-    if (signer?.day !== day) signer = { day, key: deriveDayKey({ secret: target.secretKey, region }, day) }
+    if (signer?.day !== day) signer = { day, key: deriveDayKey({ secret: secretKey, region }, day) }
     return signer.key
   }
   return (objectKey, { at, lifetimeSeconds }) => {
@@ -42,6 +42,7 @@ export const createPutSigner = (
       `X-Amz-Credential=${encodeURIComponent(`${accessKey}/${scope}`)}`,
       `X-Amz-Date=${time}`,
       `X-Amz-Expires=${lifetimeSeconds}`,
+      ...(sessionToken === undefined ? [] : [`X-Amz-Security-Token=${encodeURIComponent(sessionToken)}`]),
       'X-Amz-SignedHeaders=host%3Bif-none-match',
     ].join('&')
     const request = ['PUT', path, query, `host:${host}`, onlyNew, '', 'host;if-none-match', 'UNSIGNED-PAYLOAD']

@@ -1,0 +1,65 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { passwordSource } from '#shared/db/password.ts'
+
+const none = { databasePasswordFile: '', databasePasswordCommand: [] }
+
+t.test('database password: comes from one source or none', async (t) => {
+  t.equal(passwordSource(none), undefined)
+  t.throws(() => passwordSource({ databasePasswordFile: '/file', databasePasswordCommand: ['program'] }), {
+    code: 'CONFIGURATION',
+    publicMessage: /DATABASE_PASSWORD_FILE and SHUTTERFLEET_DATABASE_PASSWORD_COMMAND are both set/,
+  })
+})
+
+t.test('database password: each connection reads the file', async (t) => {
+  const path = join(t.testdir({ password: 'one\n' }), 'password')
+  const read = passwordSource({ ...none, databasePasswordFile: path })
+  t.equal(await read?.(), 'one')
+  await writeFile(path, 'two')
+  t.equal(await read?.(), 'two')
+  const missing = passwordSource({ ...none, databasePasswordFile: `${path}.missing` })
+  await t.rejects(missing?.(), { code: 'SERVICE_UNAVAILABLE', message: /password\.missing cannot be read/ })
+})
+
+const script = async (folder: string, body: string) => {
+  const path = join(folder, 'print-token')
+  await writeFile(path, `#!/bin/sh\n${body}\n`)
+  await chmod(path, 0o755)
+  return path
+}
+
+t.test(
+  'database password: a command gets its arguments as they are, and runs once a minute and at a time',
+  async (t) => {
+    const folder = t.testdir()
+    const program = await script(folder, `echo run >> ${folder}/runs; echo "token of $1"`)
+    let nowMs = 0
+    const read = passwordSource({ ...none, databasePasswordCommand: [program, '$(id); a b'] }, () => nowMs)
+    t.strictSame(await Promise.all([read?.(), read?.()]), ['token of $(id); a b', 'token of $(id); a b'])
+    nowMs = 59_999
+    await read?.()
+    t.equal(await readFile(join(folder, 'runs'), 'utf8'), 'run\n')
+    nowMs = 60_000
+    await read?.()
+    t.equal(await readFile(join(folder, 'runs'), 'utf8'), 'run\nrun\n')
+  },
+)
+
+t.test(
+  'database password: a command that fails or prints nothing or too much is an error without its output',
+  async (t) => {
+    const folder = t.testdir()
+    for (const [body, fault] of [
+      ['echo secret; echo secret >&2; exit 3', /print-token failed \(3\)$/],
+      ['exit 0', /printed nothing$/],
+      ['head -c 70000 /dev/zero', /failed \(ERR_CHILD_PROCESS_STDIO_MAXBUFFER\)$/],
+    ] as const) {
+      const read = passwordSource({ ...none, databasePasswordCommand: [await script(folder, body)] })
+      await t.rejects(read?.(), { code: 'SERVICE_UNAVAILABLE', message: fault })
+      await script(folder, 'echo token')
+      t.equal(await read?.(), 'token', 'the next connection runs it again')
+    }
+  },
+)
