@@ -8,6 +8,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
 import { keepListening, type Listening, type Pool } from './listen.ts'
+import { identifyBy } from './identify.ts'
 import { migrations } from './migrations.ts'
 import { type PasswordSource, passwordSource } from './password.ts'
 
@@ -94,19 +95,6 @@ const boundTransaction = (options: DatabaseOptions): string => {
     .join(', ')}`
 }
 
-/** The part of the driver's pool with which it opens connections; the driver itself takes no function beside an address. */
-type ClientsOf = { Client: new (options: object) => { password: unknown } }
-
-const identifyBy = (password: PasswordSource) => (pool: unknown) => {
-  const clients = pool as ClientsOf
-  clients.Client = class extends clients.Client {
-    constructor(options: object) {
-      super(options)
-      this.password = password
-    }
-  }
-}
-
 /** Tables that no entity describes; the comparison of entities and schema skips them. */
 const otherTables = /^(?!(?:public\.)?(?:account|account_meter|api_key|audit_entry|link_secret|maintenance|plan)$)/
 
@@ -134,7 +122,7 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
       query_timeout: bounds.answerMs,
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
-      ...(options.password && !new URL(options.url).password && { onPoolCreated: identifyBy(options.password) }),
+      onPoolCreated: identifyBy(new URL(options.url).password === '' ? options.password : undefined),
     },
   })
 }

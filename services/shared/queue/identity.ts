@@ -20,9 +20,9 @@ const refuse = (publicMessage: string): never => {
  * Reads the file for each connection. Throws if it cannot be used at first; later the one before is used instead, because the
  * client would end rather than try again.
  */
-const rereading = (path: string, authenticatorOf: (content: Uint8Array) => Authenticator): Authenticator => {
+const rereading = (path: string, authenticatorOf: (content: string) => Authenticator): Authenticator => {
   const load = () => {
-    const authenticator = authenticatorOf(Buffer.from(readFileSync(path, 'utf8').trim()))
+    const authenticator = authenticatorOf(readFileSync(path, 'utf8').trim())
     authenticator('a nonce')
     return authenticator
   }
@@ -44,21 +44,33 @@ const rereading = (path: string, authenticatorOf: (content: Uint8Array) => Authe
   }
 }
 
+const byNkey = (seed: string) => nkeyAuthenticator(Buffer.from(seed))
+/** The client expects a line break at the end. */
+const byCredentials = (text: string) => credsAuthenticator(Buffer.from(`${text}\n`))
+
 /**
  * The client's options for an identity. Each connection reads the files anew, and a refused one is retried: the file may have
  * changed by then. Throws `CONFIGURATION` if the settings contradict each other, else an error that names the file.
  */
 export const identifyBy = (identity: QueueIdentity | undefined): Partial<ConnectionOptions> => {
   if (identity === undefined) return {}
-  const { natsCredentialsFile, natsNkeyFile, natsCertificateFile: certFile, natsKeyFile: keyFile } = identity
+  const {
+    natsCredentialsFile,
+    natsNkeyFile,
+    natsCertificateFile: certFile,
+    natsKeyFile: keyFile,
+    natsCaFile: caFile,
+  } = identity
   if (natsCredentialsFile !== '' && natsNkeyFile !== '')
     refuse('SHUTTERFLEET_NATS_CREDENTIALS_FILE and SHUTTERFLEET_NATS_NKEY_FILE are both set; set one of them')
   if ((certFile === '') !== (keyFile === ''))
     refuse('SHUTTERFLEET_NATS_CERTIFICATE_FILE and SHUTTERFLEET_NATS_KEY_FILE must be set together')
   return {
-    ...(natsCredentialsFile !== '' && { authenticator: rereading(natsCredentialsFile, credsAuthenticator) }),
-    ...(natsNkeyFile !== '' && { authenticator: rereading(natsNkeyFile, nkeyAuthenticator) }),
-    ...(certFile !== '' && { tls: { certFile, keyFile } }),
+    ...(natsCredentialsFile !== '' && { authenticator: rereading(natsCredentialsFile, byCredentials) }),
+    ...(natsNkeyFile !== '' && { authenticator: rereading(natsNkeyFile, byNkey) }),
+    ...((certFile || caFile) && {
+      tls: { ...(certFile && { certFile, keyFile }), ...(caFile && { caFile }) },
+    }),
     ...([natsCredentialsFile, natsNkeyFile, certFile].some(Boolean) && { ignoreAuthErrorAbort: true }),
   }
 }

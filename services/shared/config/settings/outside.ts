@@ -61,6 +61,10 @@ export const queueIdentitySettings = {
     help: 'file with the private key (PEM) of NATS_CERTIFICATE_FILE',
     fallback: '',
   }),
+  natsCaFile: text('NATS_CA_FILE', {
+    help: 'file with the certificates (PEM) of the authorities of NATS, instead of those that the process trusts; each connection reads it; empty: none',
+    fallback: '',
+  }),
 }
 
 /** The connection to NATS. */
