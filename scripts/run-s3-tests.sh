@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 scripts/build-minio.sh
 if [ $# -eq 0 ]; then
-  for name in s3-store s3-captures back-up private-authority uploads; do set -- "$@" "test/integration/$name.test.ts"; done
+  for name in s3-store s3-identities s3-captures back-up private-authority uploads; do set -- "$@" "test/integration/$name.test.ts"; done
 fi
 export TEST_S3=minio
 exec scripts/run-tests.sh --jobs=1 --timeout=900 "$@"

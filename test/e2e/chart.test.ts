@@ -210,6 +210,8 @@ t.test('chart: services and hooks accept their environment, files and arguments'
     API_KEY: 'sk_live_a',
     OIDC_CLIENT_SECRET: 'a',
     EGRESS_UPSTREAM_PROXY: 'http://a:b@proxy:3128',
+    DATABASE_PASSWORD: 'a',
+    S3_KEYS: '[default]',
   }
   const folder = t.testdir()
   for (const name of names) {
@@ -247,6 +249,21 @@ t.test('chart: services that send traces may reach the receiver, and read its he
     'webhooks',
   ])
 })
+
+t.test(
+  'chart: the token of a role is mounted for its audience where images are read, and identities must be complete',
+  async (t) => {
+    t.match(await refusalOf(['--set=storage.keysFrom=web-identity']), /storage.roleArn is not set/)
+    const both = ['--set=postgresql.passwordKey=a', '--set=postgresql.passwordCommand={b}']
+    t.match(await refusalOf(both), /postgresql.passwordKey and postgresql.passwordCommand are both set/)
+    const pods = podsOf(objectsOf(await renderText(ciPath('identities'))))
+    const withToken = pods.filter(({ spec }) => /"audience":"minio","path":"S3_TOKEN"/.test(JSON.stringify(spec)))
+    const componentOf = ({ metadata }: ChartPod) => metadata.labels['app.kubernetes.io/component'] ?? ''
+    t.strictSame(withToken.map(componentOf).toSorted(), ['gateway', 'ledger', 'webhooks'])
+    const withCertificate = pods.filter(({ spec }) => JSON.stringify(spec).includes('/run/secrets/postgresql'))
+    t.strictSame(withCertificate.map(componentOf).toSorted(), ['bootstrap', 'gateway', 'ledger', 'migrate', 'webhooks'])
+  },
+)
 
 t.test('chart: with an OpenID Connect provider the gateway alone may reach it, and needs a client id', async (t) => {
   const issuer = '--set=gateway.oidc.issuer=https://id.example.com'

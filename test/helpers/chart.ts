@@ -131,7 +131,7 @@ export type ChartPod = {
       readonly persistentVolumeClaim?: { readonly claimName: string }
       readonly projected?: {
         readonly sources: readonly {
-          readonly secret: { readonly name: string; readonly items: readonly { key: string; path: string }[] }
+          readonly secret?: { readonly name: string; readonly items: readonly { key: string; path: string }[] }
         }[]
       }
     }[]
@@ -157,4 +157,5 @@ export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
 export const filesOf = ({ spec }: ChartPod) =>
   spec.volumes
     .flatMap(({ projected }) => projected?.sources ?? [])
-    .flatMap(({ secret: { name, items } }) => items.map(({ key, path }) => ({ secret: name, key, path })))
+    .flatMap(({ secret }) => (secret ? [secret] : []))
+    .flatMap(({ name, items }) => items.map(({ key, path }) => ({ secret: name, key, path })))

@@ -30,10 +30,12 @@ type Options = {
   readonly tls?: { readonly certPath: string; readonly keyPath: string } | undefined
   /** Size of a disk in memory to use (requires root). */
   readonly diskBytes?: number
+  /** Further variables of its configuration. */
+  readonly env?: Readonly<Record<string, string>>
 }
 type Place = Options & { readonly folder: string; readonly port: number }
 
-const spawnServer = async ({ folder, port, diskBytes }: Place, secret: string) => {
+const spawnServer = async ({ folder, port, diskBytes, env }: Place, secret: string) => {
   const disk = join(folder, 'disk')
   const mount = `mount -t tmpfs -o size=${diskBytes} tmpfs ${disk}\nexec "$@"`
   const mounted = diskBytes === undefined ? [] : ['unshare', '--mount', 'sh', '-ec', mount, 'sh']
@@ -47,7 +49,7 @@ const spawnServer = async ({ folder, port, diskBytes }: Place, secret: string) =
   await using log = await open(join(folder, 'log'), 'a')
   return spawn('setpriv', [...endWithParent, ...mounted, program, 'server', ...flags, join(disk, 'objects')], {
     stdio: ['ignore', log.fd, log.fd],
-    env: { PATH: process.env['PATH'], HOME: folder, ...settings },
+    env: { PATH: process.env['PATH'], HOME: folder, ...settings, ...env },
   })
 }
 

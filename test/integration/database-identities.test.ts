@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openConfiguredDatabase } from '#shared/db/connection.ts'
 import { makeAuthority } from '#test/helpers/authority.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const authority = await makeAuthority()
@@ -73,8 +74,10 @@ t.test(
     const { certPath, keyPath } = await authority.issue('by_certificate')
     await using database = open({ databaseUrl: addressOf('by_certificate', { sslcert: certPath, sslkey: keyPath }) })
     await database.query(session)
-    const waiting = [0, 1, 2, 3, 4].map(() => database.query('select pg_sleep(0.3)'))
-    await new Promise((wake) => setTimeout(wake, 100))
+    const waiting = [0, 1, 2, 3, 4].map(() => database.query('select pg_sleep(1)'))
+    const busy = () =>
+      admin.query("select from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'")
+    await eventually(async () => (await busy()).length === 2, { what: 'both connections are in use' })
     await rm(certPath)
     await endSessions('by_certificate')
     const outcomes = await Promise.allSettled([...waiting, database.query(session)])

@@ -132,8 +132,15 @@ securityContext:
 {{- end -}}
 {{- end }}
 
+{{- define "shutterfleet.databasePassword" -}}
+{{- if .Values.postgresql.passwordKey }}
+DATABASE_PASSWORD: { secret: {{ .Values.postgresql.existingSecret }}, key: {{ .Values.postgresql.passwordKey }} }
+{{- end }}
+{{- end }}
+
 {{- define "shutterfleet.databaseFiles" -}}
 DATABASE_URL: {{ include "shutterfleet.databaseSecret" . }}
+{{- include "shutterfleet.databasePassword" . }}
 {{- if .Values.postgresql.directUrlKey }}
 DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 {{- end }}
@@ -156,8 +163,25 @@ env:
 files:
   STORAGE_SIGNING_KEY: { secret: {{ include "shutterfleet.keysSecret" . }}, key: storage-signing-key }
 {{- else -}}
-env: { STORAGE_DRIVER: s3 }
+{{- with .Values.storage -}}
+env:
+  STORAGE_DRIVER: s3
+  {{- if ne .keysFrom "url" }}
+  S3_KEYS_FROM: {{ .keysFrom }}
+  {{- end }}
+  {{- if eq .keysFrom "web-identity" }}
+  S3_ROLE_ARN: {{ .roleArn | quote }}
+  {{- end }}
+  {{- with .keysUrl }}
+  S3_KEYS_URL: {{ . | quote }}
+  {{- end }}
 files:
-  S3_URL: { secret: {{ .Values.storage.existingSecret }}, key: {{ .Values.storage.urlKey }} }
+  S3_URL: { secret: {{ .existingSecret }}, key: {{ .urlKey }} }
+  {{- if eq .keysFrom "file" }}
+  S3_KEYS: { secret: {{ .existingSecret }}, key: {{ .keysKey }} }
+  {{- else if has .keysFrom (list "web-identity" "container") }}
+  S3_TOKEN: { audience: {{ .audience | default (ternary "pods.eks.amazonaws.com" "sts.amazonaws.com" (eq .keysFrom "container")) }} }
+  {{- end }}
+{{- end }}
 {{- end -}}
 {{- end }}

@@ -5,7 +5,7 @@ A pod: dict of
   config        values of the component: settings, resources, container, pod; or {}
   args          command
   env           settings, without the prefix SHUTTERFLEET_
-  files         settings read from files: { NAME: { secret, key } }
+  files         settings read from files: { NAME: { secret, key } }, or { NAME: { audience } } for a token of the service account
   ports         { name: port }
   probes        whether it serves /livez and /readyz; such pods are also spread and scraped
   ready         port of the readiness probe, if not that of the probes
@@ -29,6 +29,7 @@ A pod: dict of
 {{- range $name, $value := .env }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s" $name) $value }}{{ end -}}
 {{- range $name, $from := .files }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s_FILE" $name) (printf "/run/secrets/shutterfleet/%s" $name) }}{{ end -}}
 {{- range $name, $value := .config.settings }}{{ $_ := set $settings (printf "SHUTTERFLEET_%s" $name) $value }}{{ end -}}
+{{- if and (hasKey .files "DATABASE_URL") $root.Values.postgresql.passwordCommand }}{{ $_ := set $settings "SHUTTERFLEET_DATABASE_PASSWORD_COMMAND" (join "," $root.Values.postgresql.passwordCommand) }}{{ end -}}
 {{- if $root.Values.extraCa.configMap }}{{ $_ := set $settings "NODE_EXTRA_CA_CERTS" "/etc/shutterfleet/ca.crt" }}{{ end -}}
 {{- if and .traced $root.Values.tracing.endpoint }}{{ $_ := merge $settings (fromYaml (include "shutterfleet.tracing" $root)) }}{{ end -}}
 {{- $container := fromYaml (include "shutterfleet.container" (merge (dict "settings" $settings) .)) -}}
@@ -83,6 +84,9 @@ OTEL_TRACES_SAMPLER_ARG: {{ .Values.tracing.sampleRatio | quote }}
 {{- end }}
 {{- if .root.Values.extraCa.configMap }}
 - { name: extra-ca, mountPath: /etc/shutterfleet, readOnly: true }
+{{- end }}
+{{- if and (hasKey .files "DATABASE_URL") .root.Values.postgresql.certificateSecret }}
+- { name: postgresql, mountPath: /run/secrets/postgresql, readOnly: true }
 {{- end }}
 - { name: tmp, mountPath: /tmp }
 {{- range $name, $volume := .volumes }}
@@ -214,8 +218,15 @@ volumes:
       defaultMode: 0440
       sources:
         {{- range $name, $from := .files }}
+        {{- if $from.audience }}
+        - serviceAccountToken: { audience: {{ $from.audience }}, path: {{ $name }} }
+        {{- else }}
         - secret: { name: {{ $from.secret }}, items: [{ key: {{ $from.key }}, path: {{ $name }} }] }
         {{- end }}
+        {{- end }}
+  {{- end }}
+  {{- if and (hasKey .files "DATABASE_URL") .root.Values.postgresql.certificateSecret }}
+  - { name: postgresql, secret: { secretName: {{ .root.Values.postgresql.certificateSecret }}, defaultMode: 0440 } }
   {{- end }}
   {{- range $name, $volume := .volumes }}
   - {{ toJson (merge (dict "name" $name) (omit $volume "mountPath")) }}
