@@ -15,15 +15,12 @@ export const identifyBy =
   (password: PasswordSource | undefined) =>
   (pool: unknown): void => {
     const clients = pool as Clients
-    clients.Client = class extends clients.Client {
-      constructor(options: object) {
-        try {
-          super(options)
-          if (password) this.password = password
-        } catch (error) {
-          super({})
-          this.connect = (connected) => setImmediate(connected, error)
-        }
+    const open = (driver: Clients['Client'], options: object): Client => {
+      try {
+        return Object.assign(new driver(options), password && { password })
+      } catch (error) {
+        return Object.assign(new driver({}), { connect: (connected: Connected) => setImmediate(connected, error) })
       }
     }
+    clients.Client = new Proxy(clients.Client, { construct: (driver, [options]: [object]) => open(driver, options) })
   }

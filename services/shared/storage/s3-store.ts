@@ -134,9 +134,9 @@ export const createS3Store = (
   openRing = keysInAddress,
   bounds: Bounds = { callMs, idleMs },
 ): ObjectStore => {
-  const { keys, ...place } = readS3Url(s3Url)
+  const { keys: inAddress, ...place } = readS3Url(s3Url)
   const { bucket, region } = place
-  const { clients, call } = callsWith(openRing(region, keys), place, bounds)
+  const { clients, call } = callsWith(openRing(region, inAddress), place, bounds)
   return {
     signPut: async (key, lifetimeSeconds) =>
       (await clients()).signPut(key, {

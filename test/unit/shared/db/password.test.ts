@@ -20,7 +20,7 @@ t.test('database password: each connection reads the file', async (t) => {
   await writeFile(path, 'two')
   t.equal(await read?.(), 'two')
   const missing = passwordSource({ ...none, databasePasswordFile: `${path}.missing` })
-  await t.rejects(missing?.(), { code: 'SERVICE_UNAVAILABLE', message: /password\.missing cannot be read/ })
+  await t.rejects(missing!(), { code: 'SERVICE_UNAVAILABLE', message: /password\.missing cannot be read/ })
 })
 
 const script = async (folder: string, body: string) => {
@@ -57,7 +57,7 @@ t.test(
       ['head -c 70000 /dev/zero', /failed \(ERR_CHILD_PROCESS_STDIO_MAXBUFFER\)$/],
     ] as const) {
       const read = passwordSource({ ...none, databasePasswordCommand: [await script(folder, body)] })
-      await t.rejects(read?.(), { code: 'SERVICE_UNAVAILABLE', message: fault })
+      await t.rejects(read!(), { code: 'SERVICE_UNAVAILABLE', message: fault })
       await script(folder, 'echo token')
       t.equal(await read?.(), 'token', 'the next connection runs it again')
     }

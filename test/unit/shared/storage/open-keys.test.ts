@@ -14,9 +14,16 @@ t.test('open keys: the keys of the address are used only if no other source is n
 
 t.test('open keys: names the setting that a source lacks', async (t) => {
   const of = (s3KeysFrom: typeof web.s3KeysFrom | 'file') => ({ ...keysOfAddress, s3KeysFrom })
-  t.throws(() => openKeys(of('file'), 'r', undefined), { publicMessage: /SHUTTERFLEET_S3_KEYS_FILE is not set/ })
-  t.throws(() => openKeys(of('web-identity'), 'r', undefined), { publicMessage: /SHUTTERFLEET_S3_ROLE_ARN is not set/ })
+  t.throws(() => openKeys(of('file'), 'r', undefined), {
+    code: 'CONFIGURATION',
+    publicMessage: /SHUTTERFLEET_S3_KEYS_FILE is not set/,
+  })
+  t.throws(() => openKeys(of('web-identity'), 'r', undefined), {
+    code: 'CONFIGURATION',
+    publicMessage: /SHUTTERFLEET_S3_ROLE_ARN is not set/,
+  })
   t.throws(() => openKeys({ ...of('web-identity'), s3RoleArn: 'arn' }, 'r', undefined), {
+    code: 'CONFIGURATION',
     publicMessage: /SHUTTERFLEET_S3_TOKEN_FILE is not set/,
   })
 })
