@@ -9,7 +9,7 @@ override OUT := $(value OUT)
 export URL OUT
 
 .PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
-.PHONY: check-lint check-format check-dead check-pages check-rules
+.PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -81,6 +81,9 @@ check-pages: ## the part of `make check` that compares generated files
 	node tools/docs/generate.ts --check
 check-rules: ## the part of `make check` that checks the tidy rules
 	scripts/run-tests.sh --timeout=1800 test/tidy/rules.ts
+
+check-workflows: packages ## checks the workflows of .github with actionlint and zizmor, of which the first is built with Go 1.26
+	@scripts/check-workflows.sh
 
 docs: packages ## writes the pages that are generated from the code
 	node tools/docs/generate.ts

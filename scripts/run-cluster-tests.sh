@@ -12,7 +12,7 @@ fi
 
 scripts/build-test-cluster.sh
 scripts/build-helm.sh
-scripts/build-traefik.sh
+scripts/install-traefik.sh
 $whole || exec scripts/run-tests.sh --jobs=2 --timeout=300 "$@"
 
 work=$(mktemp -d)

@@ -14,7 +14,7 @@ const program = resolve(import.meta.dirname, '../../.tools/traefik/traefik')
 const answerMs = 150_000
 
 /**
- * Starts Traefik from scripts/build-traefik.sh, until the test's end. It serves Ingresses of the class `traefik`, and
+ * Starts Traefik from scripts/install-traefik.sh, until the test's end. It serves Ingresses of the class `traefik`, and
  * those of the class `nginx` with the annotations and defaults of ingress-nginx. Returns the TLS port on 127.0.0.1.
  */
 export const startIngressController = async (

@@ -24,6 +24,7 @@ import './process-edges.test.ts'
 import './purity.test.ts'
 import './service-parts.test.ts'
 import './subjects.test.ts'
+import './workflow-tiers.test.ts'
 
 /** The tests of the linters and of the formatter start these programs many times: they run with the other tests only. */
 const slow = ['dead-code.test.ts', 'format.test.ts', 'lint.test.ts']
