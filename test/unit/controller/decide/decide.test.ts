@@ -76,18 +76,6 @@ const cases: Case[] = [
     want: { kind: 'hold', desired: 2, reason: 'queue-paused' },
   },
   {
-    name: 'starts nothing while the queue is paused and the backlog is unknown',
-    observation: { backlog: 'unknown', depth: { waiting: 500, inFlight: 0, isPaused: true }, workers: [worker('w1')] },
-    policy: { min: 1 },
-    want: { kind: 'freeze', desired: 1, reason: 'backlog-unknown' },
-  },
-  {
-    name: 'starts the minimum while the queue is paused',
-    observation: { depth: { waiting: 500, inFlight: 0, isPaused: true }, workers: [worker('w1')] },
-    policy: { min: 2 },
-    want: { kind: 'scale-up', to: 2, undrain: [], desired: 2, reason: 'below-minimum' },
-  },
-  {
     name: 'does not start workers for captures that draining workers still serve',
     // Two wait; four run in workers that take no more. If these four counted as waiting, six would be required.
     observation: {
