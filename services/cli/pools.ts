@@ -3,7 +3,7 @@ import { type Command, dataFlag, flagText, requiredText } from './command/comman
 import { readDuration } from './command/duration.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
-import type { Pool } from '#shared/capture/lane.ts'
+import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { listPauses, parsePool, pausePool, type PoolPause, resumePool } from '#shared/db/pool-pauses.ts'
@@ -22,12 +22,10 @@ type PoolView = {
 
 const readPools = async (database: Sql): Promise<PoolView[]> => {
   const [counts, pauses] = await Promise.all([countBacklog(database), listPauses(database)])
-  return counts.map(({ pool, pending, processing }) => ({
-    pool,
-    pending,
-    processing,
-    pause: pauses.find((pause) => pause.pool === pool) ?? null,
-  }))
+  return pools.map((pool) => {
+    const { pending = 0, processing = 0 } = counts.find((each) => each.pool === pool) ?? {}
+    return { pool, pending, processing, pause: pauses.find((pause) => pause.pool === pool) ?? null }
+  })
 }
 
 const readPool = async (database: Sql, name: Pool): Promise<PoolView> => {
@@ -55,12 +53,12 @@ export const poolList: Command = {
   summary: 'lists the pools: captures that wait and run, and whether they are paused',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
-    const pools = await withDatabase(env, args, readPools)
+    const views = await withDatabase(env, args, readPools)
     print({
-      json: pools,
+      json: views,
       text: table([
         ['POOL', 'PENDING', 'PROCESSING', 'STATE'],
-        ...pools.map(({ pool, pending, processing, pause }) => [
+        ...views.map(({ pool, pending, processing, pause }) => [
           pool,
           String(pending),
           String(processing),
