@@ -11,6 +11,7 @@ import {
   unreadShare,
   unreadReports,
 } from '#shared/queue/streams.ts'
+import { listPauses } from '#shared/db/pool-pauses.ts'
 import { capturesStream, maxMessageBytes } from '#shared/queue/topology.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import type { Ledger } from './context.ts'
@@ -34,8 +35,8 @@ const requeue = async ({ database, events }: Dependencies) => {
   if (captures > 0) events.captureLost(captures)
 }
 
-const declare = ({ queue, resultsMaxBytes: maxBytes, streamReplicas: replicas }: Dependencies) =>
-  declareStreams(queue, { maxBytes, replicas })
+const declare = ({ database, queue, resultsMaxBytes: maxBytes, streamReplicas: replicas }: Dependencies) =>
+  declareStreams(queue, { maxBytes, replicas, pauses: () => listPauses(database) })
 
 /** Whether a stream has lost messages since `earlier`: a cluster server that lost its disk restores the stream empty. */
 const lostMessages = (streams: readonly StreamState[], earlier: readonly StreamState[]): boolean =>

@@ -68,7 +68,7 @@ const newAccount = async () => {
 t.test('admin document: every operation accepts its documented example, and responds as documented', async (t) => {
   for (const { path, method, operation } of operations) {
     const { id, keyId, captureId } = await newAccount()
-    const ids: Readonly<Record<string, string>> = { accounts: id, keys: keyId, captures: captureId }
+    const ids: Readonly<Record<string, string>> = { accounts: id, keys: keyId, captures: captureId, pools: 'standard' }
     const url = path.replaceAll(/(\w+)\/\{id\}/g, (_all, noun: string) => `${noun}/${ids[noun] ?? ''}`)
     const body = operation.requestBody?.content['application/json'].example
     const { status, body: answer } = await send(method, `${url}?${queryOf(operation)}`, body)

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
@@ -144,6 +145,29 @@ t.test('cli administration: lists, cancels and recounts the captures of an accou
   }
 })
 
+t.test('cli administration: pauses and resumes a pool, and lists the pools', async (t) => {
+  t.match(await json('pool', 'list'), [{ pool: 'standard', pause: null }, {}, {}])
+  const pausing = json('pool', 'pause', 'stealth', '--reason', 'new browser', '--for', '2h')
+  // Stands in for the ledger, which applies pauses.
+  await eventually(async () => {
+    const applied = `update pool_pause set applied_at = now() returning pool`
+    return (await database.query(applied)).length === 1
+  })
+  const pause = { by: 'command line', reason: 'new browser', since: /^20/, until: /^20/, state: 'draining' }
+  t.match(await pausing, { pool: 'stealth', processing: 0, pause })
+  t.match(
+    (await run('pool', 'list')).out,
+    /stealth +0 +0 +drain(?:ing|ed), paused since 20.* by command line: new browser/,
+  )
+  t.match(await json('pool', 'resume', 'stealth'), { pool: 'stealth', pause: null })
+  t.match(await run('pool', 'pause', 'stealth'), { code: 2, errors: /--reason is missing/ })
+  t.match(await run('pool', 'pause', 'other', '--reason', 'x'), {
+    code: 1,
+    errors: /no pool other: pools are standard/,
+  })
+  t.match(await run('pool', 'pause', 'stealth', '--reason', 'x', '--for', '8d'), { code: 1, errors: /next 7 days/ })
+})
+
 t.test('cli administration: switches maintenance on and off', async (t) => {
   t.strictSame(await json('maintenance', 'show'), { on: false, since: null })
   t.match(await json('maintenance', 'on'), { on: true, since: /^20/ })
@@ -158,6 +182,7 @@ t.test('cli administration: the audit log has each change, made by the command l
   for (const action of [
     ...['account.disable', 'account.enable', 'account.erase', 'key.set_expiry', 'key.set_domains'],
     ...['queue.cancel', 'meters.recount', 'maintenance.on', 'maintenance.off'],
+    ...['pool.pause', 'pool.resume'],
   ]) {
     t.ok(actions.includes(action), action)
   }

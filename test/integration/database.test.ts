@@ -57,6 +57,7 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
   const few = [
     'orphan_sweep',
     'plan',
+    'pool_pause',
     'sign_in_link',
     'sql_function',
     'upload_destination',

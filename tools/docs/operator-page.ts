@@ -18,6 +18,7 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   'pods-refused':
     'The cluster rejects the pods: admission, a missing priority class; the message has the cause. A Job without a pod for ten seconds shows the same, also for a quota of pods, cpu or memory: `kubectl describe job` shows why',
   paused: '`spec.paused`: nothing is started, drained or replaced',
+  'queue-paused': 'An operator has paused the queue (`pool pause`): nothing is started above the minimum',
   fixed: '`autoscaling.enabled` is false: `spec.replicas` sets the size',
   steady: 'The number of workers matches the load',
   load: 'The arrival rate of captures needs more workers',
@@ -70,6 +71,7 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   AutoscalingOn: 'The queue decides the size; `spec.replicas` is ignored',
   AutoscalingOff: '`spec.replicas` decides the size',
   Paused: '`spec.paused`: the size stays',
+  QueuePaused: 'An operator has paused the queue (`pool pause`): nothing is started above the minimum',
   WithinBounds: 'The required size is within the bounds',
   AtMaximum: '`maxReplicas` (or `jobs.max`) is below the required size',
   QuotaExceeded: 'A ResourceQuota is exhausted',

@@ -30,6 +30,10 @@ const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs
 
 const desiredSize = ({ observation, policy, groups }: ScalingInput): DesiredSize => {
   const backlog = observation.backlog === 'unknown' ? noBacklog : observation.backlog
+  if (observation.depth !== 'unknown' && observation.depth.isPaused) {
+    const reason = groups.active.length < policy.min ? 'below-minimum' : 'queue-paused'
+    return { desired: policy.min, reason }
+  }
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
   const need = requiredCapacity({ ...observation, backlog, active: groups.active, busy }, policy)
   const desired = clamp(need.workers, policy)
@@ -89,6 +93,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * | a worker silent over 10 s; starting: over its limits        | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement is up | replace it, freeze  | lost, missing-heartbeats  |
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
+ * | an operator has paused the queue: only the minimum is needed | rows below          | queue-paused, excess      |
  * | no backlog message for 5 s, JetStream's depth needs no more | freeze              | backlog-unknown           |
  * | fewer than desired                                          | scale up            | load, backlog, buffer, …  |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |

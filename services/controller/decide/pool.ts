@@ -3,8 +3,11 @@ import type { BacklogMessage } from '#shared/queue/messages.ts'
 /** The ledger's counts of a pool's captures; see `BacklogMessage`. */
 export type Backlog = Readonly<Omit<BacklogMessage, 'pool'>>
 
-/** JetStream's counts of a pool's captures: not delivered to a worker, and delivered but not acknowledged. */
-export type Depth = { readonly waiting: number; readonly inFlight: number }
+/**
+ * JetStream's counts of a queue's captures: not delivered to a worker, and delivered but not acknowledged. `isPaused`: an operator
+ * has paused the queue, so that it delivers none.
+ */
+export type Depth = { readonly waiting: number; readonly inFlight: number; readonly isPaused?: boolean }
 
 /** Why a requested worker does not start, as the runtime reports it. */
 export const troubles = [
@@ -109,6 +112,7 @@ export type PoolMemory = {
 export const reasons = [
   ...troubles,
   'paused',
+  'queue-paused',
   'fixed',
   'steady',
   'load',

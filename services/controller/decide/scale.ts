@@ -84,7 +84,7 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
   const held = heldOf(input)
   if (size <= held) {
     const isLarger = size + unavailableOf(input) > desired
-    return { kind: 'hold', desired, reason: isLarger ? 'holding' : steadyOr(reason) }
+    return { kind: 'hold', desired, reason: isLarger && reason !== 'queue-paused' ? 'holding' : steadyOr(reason) }
   }
   // In a large pool some workers are always starting; they do not replace ready ones yet.
   const ready = groups.active.filter(({ state }) => state === 'ready')
@@ -94,7 +94,9 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
   return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), desired, reason: 'excess' }
 }
 
-const steadyOr = (reason: Reason): Reason => (reason === 'at-maximum' || reason === 'fixed' ? reason : 'steady')
+const lasting: readonly Reason[] = ['at-maximum', 'fixed', 'queue-paused']
+
+const steadyOr = (reason: Reason): Reason => (lasting.includes(reason) ? reason : 'steady')
 
 /** Moves the pool towards the desired size: up at once, down in steps and not below the held size. */
 export const scale = (input: ScalingInput, target: DesiredSize): Decision => {

@@ -48,6 +48,7 @@ const verdictOf = ({ observation, policy, groups }: JobsInput, memory: ProxiedMe
  * |-------------------------------------------------------------|--------------------|----------------------|
  * | the Jobs are unknown                                        | none               | workers-unknown      |
  * | paused                                                      | none               | paused               |
+ * | an operator has paused the queue                            | none               | queue-paused         |
  * | JetStream's depth is unknown                                | none               | backlog-unknown      |
  * | a Job failed or got stuck, and none became ready since      | none               | image-pull, quota, … |
  * | … none is starting, 1, 2, 4 … 60 s have passed since a try  | one of the missing | the same             |
@@ -57,8 +58,8 @@ const verdictOf = ({ observation, policy, groups }: JobsInput, memory: ProxiedMe
  * | none is missing                                             | none               | starting, steady     |
  *
  * Gives up stuck Jobs of an old revision, and those that have a node and have been stuck for a minute (three minutes if the node
- * has not started them); once they have ended, others replace them. `state` is undefined while the Jobs are unknown or the pool
- * is paused.
+ * has not started them); once they have ended, others replace them. `state` is undefined while the Jobs are unknown, or pool or
+ * queue are paused.
  */
 export const decideProxied: Decide<ProxiedObservation, ProxiedPolicy, ProxiedMemory, ProxiedDecision> = (
   observation,
@@ -79,6 +80,8 @@ export const decideProxied: Decide<ProxiedObservation, ProxiedPolicy, ProxiedMem
   const groups = classifyJobs(observation.jobs, policy)
   const desired = Math.min(policy.max, groups.unfinished)
   if (policy.isPaused) return { decision: { ...nothing, desired, reason: 'paused' }, memory: sinceUnknown }
+  if (observation.depth !== 'unknown' && observation.depth.isPaused)
+    return { decision: { ...nothing, desired, reason: 'queue-paused' }, memory: sinceUnknown }
 
   const memory = followStarts(before, { ...observation, jobs: observation.jobs, policy })
   const { trouble } = memory

@@ -13,6 +13,7 @@ import {
   type Schema,
   typed,
 } from '#shared/schema/fields.ts'
+import { pauseStates } from '#shared/db/pool-pauses.ts'
 import { exampleIds } from '#gateway/records/example-values.ts'
 import { accountId, queued, time, timeOrNull, words } from './records.ts'
 
@@ -91,6 +92,20 @@ const decisionChange = component('DecisionChange', {
   reason: words('Why.', 'backlog'),
 })
 
+/** That an operator has paused a pool. */
+export const poolPause = component('PoolPause', {
+  pool: enumSchema(pools, 'The pool.', { example: 'standard' }),
+  since: time('When it was paused.'),
+  by: words('Who paused it, or changed the pause last, as in the audit log.', 'admin:alice'),
+  reason: words('Why.', 'New egress rules'),
+  until: timeOrNull('When the pause ends by itself; null: when the pool is resumed.'),
+  state: enumSchema(
+    pauseStates,
+    '`pausing`: the queue does not hold captures back yet; `draining`: captures still run; `drained`: none has run for seconds.',
+    { example: 'draining' },
+  ),
+})
+
 /** A queue with the pools and workers that serve it. */
 export const poolState = component('PoolState', {
   pool: enumSchema(pools, 'The queue.', { example: 'standard' }),
@@ -101,6 +116,7 @@ export const poolState = component('PoolState', {
     description: 'Age of the oldest capture that waits.',
     example: 1.2,
   }),
+  pause: orNull(poolPause),
   lanes: list(
     component('LaneState', { lane: enumSchema(lanes, 'The lane.', { example: 'normal' }), ...queued }),
     lanes.length,

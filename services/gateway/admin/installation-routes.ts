@@ -4,6 +4,7 @@ import { describePools } from '#gateway/db/describe-pools.ts'
 import { listPausedHosts, listTasks, readDatabaseVersion, traceCapture } from '#gateway/db/installation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { DecidedPool } from '#gateway/queue/fleet-watch.ts'
+import { listPauses } from '#shared/db/pool-pauses.ts'
 import { pools as queues } from '#shared/capture/lane.ts'
 import { list, typed } from '#shared/schema/fields.ts'
 import type { SettingInForce } from '#gateway/context/config.ts'
@@ -59,10 +60,15 @@ const toDecided = ({ browserpool, silentMs: lastMs, changes }: DecidedPool) => (
 })
 
 const showPools = async ({ database, fleet }: Admin) => {
-  const [described, workers] = await Promise.all([describePools(database), fleet.workers()])
+  const [described, pauses, workers] = await Promise.all([
+    describePools(database),
+    listPauses(database),
+    fleet.workers(),
+  ])
   const { pools: decided } = fleet.services()
   return described.map((pool) => ({
     ...pool,
+    pause: pauses.find((each) => each.pool === pool.pool) ?? null,
     browser_pools: decided.filter((each) => each.pool === pool.pool).map(toDecided),
     workers: workers
       .filter((worker) => worker.pool === pool.pool)

@@ -1,6 +1,7 @@
-import type { Lane, Pool } from '#shared/capture/lane.ts'
+import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import type { PoolCount } from '#shared/db/count-backlog.ts'
+import type { PoolPause } from '#shared/db/pool-pauses.ts'
 import type { Drift } from '#shared/db/recount-meters.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
@@ -23,6 +24,7 @@ export type LoopName =
   | 'unstarted'
   | 'streams'
   | 'backlog'
+  | 'pauses'
   | 'deletions'
   | 'removals'
   | 'erasures'
@@ -108,6 +110,7 @@ const metricTable = {
   ledger_loop_failures_total: { counter: "Turns of the ledger's loops that failed", labels: ['loop'] },
   backlog_captures: { gauge: 'Captures that have not ended', labels: ['queue', 'status'] },
   backlog_oldest_seconds: { gauge: 'Age of the oldest capture that has not begun', labels: ['queue'] },
+  pool_paused: { gauge: 'Whether an operator has paused the pool: 1 or 0', labels: ['queue'] },
   meter_drift_captures: {
     gauge:
       'Captures by which the meters of accounts with open lanes differ from their rows; anything but 0 requires a recount',
@@ -242,6 +245,12 @@ const loopEvents = (log: Logger, metric: LedgerMetrics) => ({
       metric.backlog_captures.set({ queue: pool, status: 'processing' }, processing)
       metric.backlog_oldest_seconds.set({ queue: pool }, seconds(oldestMs))
     }
+  },
+  pausesApplied: (pauses: readonly Pick<PoolPause, 'pool' | 'by' | 'reason' | 'state'>[]) => {
+    for (const { pool, by, reason } of pauses.filter(({ state }) => state === 'pausing'))
+      log.info({ pool, by, reason }, 'pool paused')
+    for (const pool of pools)
+      metric.pool_paused.set({ queue: pool }, Number(pauses.some((pause) => pause.pool === pool)))
   },
   stateUnreadable: (pool: Pool, cause: unknown) =>
     log.warn({ pool, reason: String(cause) }, 'pool state unreadable, ignoring it'),

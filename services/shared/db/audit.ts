@@ -43,6 +43,8 @@ type Action =
   | 'meters.recount'
   | 'maintenance.on'
   | 'maintenance.off'
+  | 'pool.pause'
+  | 'pool.resume'
 
 /** A change to record. `target` is an id; `detail` holds no secret. */
 type Change = {

@@ -96,7 +96,8 @@ const boundTransaction = (options: DatabaseOptions): string => {
 }
 
 /** Tables that no entity describes; the comparison of entities and schema skips them. */
-const otherTables = /^(?!(?:public\.)?(?:account|account_meter|api_key|audit_entry|link_secret|maintenance|plan)$)/
+const otherTables =
+  /^(?!(?:public\.)?(?:account|account_meter|api_key|audit_entry|link_secret|maintenance|plan|pool_pause)$)/
 
 const createOrm = (options: DatabaseOptions): MikroORM => {
   const bounds = toBounds(options)

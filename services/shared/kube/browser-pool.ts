@@ -193,7 +193,7 @@ export const poolConditions = {
   },
   ScalingActive: {
     help: 'The queue decides the size; `spec.replicas` is ignored',
-    reasons: ['AutoscalingOn', 'AutoscalingOff', 'Paused'],
+    reasons: ['AutoscalingOn', 'AutoscalingOff', 'Paused', 'QueuePaused'],
   },
   ScalingLimited: {
     help: 'More workers are needed than may be started',

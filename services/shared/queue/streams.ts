@@ -72,18 +72,42 @@ const declareReplicas = async (manager: JetStreamManager, declared: Declared, in
 const asConsumer = (declared: object) => declared as Partial<ConsumerConfig>
 const asStream = (declared: object) => declared as Declared
 
-/** Creates the consumers of a stream, and updates those that an earlier release has declared otherwise. */
+/** Which pool no worker pulls from, until a time in ISO 8601 UTC; null: until it is resumed. */
+type Pause = { readonly pool: Pool; readonly until: string | null }
+
+/** JetStream pauses a consumer only until a time. */
+const withoutEnd = new Date('2200-01-01T00:00:00Z')
+
+const pausedUntil = (consumer: string, pauses: readonly Pause[]): Date | undefined => {
+  const pause = pauses.find(({ pool }) => lanes.some((lane) => laneConsumerName(pool, lane) === consumer))
+  if (!pause) return undefined
+  return pause.until === null ? withoutEnd : new Date(pause.until)
+}
+
+/** Options of `declareStreams`. */
+type DeclareOptions = {
+  readonly maxBytes?: number
+  readonly replicas?: number
+  readonly pauses?: () => Promise<readonly Pause[]>
+}
+
+/**
+ * Creates the consumers of a stream, and updates those that an earlier release has declared otherwise, which keeps whether they
+ * are paused. A new one is paused from the beginning if `pauses`, which is called only then, contains it.
+ */
 const declareConsumers = async (
   { consumers }: JetStreamManager,
-  stream: string,
-  declared: readonly { readonly durable_name: string }[],
+  { stream, declared }: { readonly stream: string; readonly declared: readonly { readonly durable_name: string }[] },
+  pauses: () => Promise<readonly Pause[]> = async () => [],
 ) => {
   const found = await Array.fromAsync(consumers.list(stream))
   for (const consumer of declared) {
     const name = consumer.durable_name
     const config: object | undefined = found.find((each) => each.name === name)?.config
-    if (config === undefined) await consumers.add(stream, asConsumer(consumer))
-    else if (!isDeepStrictEqual({ ...config, ...consumer }, config))
+    if (config === undefined) {
+      const pause_until = pausedUntil(name, await pauses())?.toISOString()
+      await consumers.add(stream, asConsumer({ ...consumer, ...(pause_until && { pause_until }) }))
+    } else if (!isDeepStrictEqual({ ...config, ...consumer }, config))
       await consumers.update(stream, name, asConsumer(consumer))
   }
 }
@@ -91,8 +115,12 @@ const declareConsumers = async (
 /**
  * Creates or repairs both streams and all consumers; only the ledger calls it. `maxBytes`: size of the results stream; 0 keeps
  * the current one. `replicas`: of both streams; 0 means three on a cluster with room for them, and keeps a larger number.
+ * `pauses`: of pools whose new consumers begin paused.
  */
-export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 } = {}): Promise<void> => {
+export const declareStreams = async (
+  queue: Queue,
+  { maxBytes = 0, replicas = 0, pauses }: DeclareOptions = {},
+): Promise<void> => {
   const manager = await manage(queue)
   const declare = replicas === 0 && isClustered(queue) ? declareReplicas : declareStream
   const copies = replicas > 0 ? { num_replicas: replicas } : {}
@@ -103,8 +131,23 @@ export const declareStreams = async (queue: Queue, { maxBytes = 0, replicas = 0 
   } catch (error) {
     explainRefusal(error, maxBytes || resultsMaxBytes)
   }
-  await declareConsumers(manager, capturesStream.name, laneConsumers)
-  await declareConsumers(manager, resultsStream.name, [ledgerConsumer])
+  await declareConsumers(manager, { stream: capturesStream.name, declared: laneConsumers }, pauses)
+  await declareConsumers(manager, { stream: resultsStream.name, declared: [ledgerConsumer] })
+}
+
+/**
+ * Pauses the lanes of these pools and resumes all others: the server then delivers none of their captures to any worker, and
+ * redelivers none; acknowledgements count as before. It keeps this when it restarts. Missing consumers are skipped.
+ */
+export const pausePools = async (queue: Queue, pauses: readonly Pause[]): Promise<void> => {
+  const { consumers } = await manage(queue)
+  const found = await Array.fromAsync(consumers.list(capturesStream.name))
+  for (const { name, paused = false, config } of found) {
+    const until = pausedUntil(name, pauses)
+    if (until && (!paused || Date.parse(config.pause_until ?? '') !== until.getTime()))
+      await consumers.pause(capturesStream.name, name, until)
+    else if (!until && paused) await consumers.resume(capturesStream.name, name)
+  }
 }
 
 const isClustered = ({ connection }: Pick<Queue, 'connection'>): boolean => connection.info?.cluster !== undefined
@@ -146,8 +189,14 @@ export const consumersExist = async (queue: Queue): Promise<boolean> => {
 export const serverMaxPayload = ({ connection }: Pick<Queue, 'connection'>): number =>
   connection.info?.max_payload ?? Infinity
 
-/** Counts a pool's stored messages that no worker holds (`waiting`) and that one holds, in one request for all lanes. Throws if the server does not respond: unknown is not zero. */
-export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: number; inFlight: number }> => {
+/**
+ * Counts a pool's stored messages that no worker holds (`waiting`) and that one holds, in one request for all lanes, and whether
+ * it is paused. Throws if the server does not respond: unknown is not zero.
+ */
+export const poolDepth = async (
+  queue: Queue,
+  pool: Pool,
+): Promise<{ waiting: number; inFlight: number; isPaused?: boolean }> => {
   const { consumers } = await manage(queue)
   const names = lanes.map((lane) => laneConsumerName(pool, lane))
   const all = await Array.fromAsync(consumers.list(capturesStream.name))
@@ -158,6 +207,7 @@ export const poolDepth = async (queue: Queue, pool: Pool): Promise<{ waiting: nu
   return {
     waiting: infos.reduce((sum, info) => sum + info.num_pending, 0),
     inFlight: infos.reduce((sum, info) => sum + info.num_ack_pending, 0),
+    ...(infos.some(({ paused }) => paused === true) && { isPaused: true }),
   }
 }
 

@@ -7,6 +7,7 @@ import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { Decisions } from './decisions.tsx'
 import { FindCapture } from './find-capture.tsx'
+import { PauseButton, PauseState } from './pool-pause.tsx'
 import { QueuedAccounts } from './queued-accounts.tsx'
 import { operatorPath, type PoolState } from './records.ts'
 import { useRefreshed } from './refreshed.ts'
@@ -45,7 +46,8 @@ const Lanes = ({ lanes }: Pick<PoolState, 'lanes'>) => (
 )
 
 const Pool = ({ pool }: { pool: PoolState }) => (
-  <Section title={formatName(pool.pool)}>
+  <Section title={formatName(pool.pool)} actions={<PauseButton pool={pool} />}>
+    {pool.pause && <PauseState pause={pool.pause} />}
     <PoolFigures pool={pool} />
     <Lanes lanes={pool.lanes} />
     {pool.browser_pools.length === 0 && <p class="muted">{words.noDecision}</p>}

@@ -120,12 +120,22 @@ export type Worker = {
   readonly service_ms: number | null
 }
 
+/** That an operator has paused a pool. `until` is null if it does not end by itself. */
+export type PoolPause = {
+  readonly since: string
+  readonly by: string
+  readonly reason: string
+  readonly until: string | null
+  readonly state: 'pausing' | 'draining' | 'drained'
+}
+
 /** A queue with the pools and workers that serve it. */
 export type PoolState = {
   readonly pool: string
   readonly pending: number
   readonly processing: number
   readonly oldest_seconds: number
+  readonly pause: PoolPause | null
   readonly lanes: readonly { readonly lane: string; readonly pending: number; readonly processing: number }[]
   readonly browser_pools: readonly BrowserPool[]
   readonly workers: readonly Worker[]

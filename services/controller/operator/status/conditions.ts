@@ -15,6 +15,9 @@ export const condition = <T extends PoolConditionType>(
   message: string,
 ): Condition<T> => ({ status, reason, message })
 
+/** Message of a pool whose queue an operator has paused. */
+export const queuePaused = 'An operator has paused the queue: captures wait, and nothing is started for them.'
+
 /** Predicates for a sentence about workers, by trouble. */
 export const troubleWords: Readonly<Record<Trouble, string>> = {
   unschedulable: 'cannot be placed on any node',

@@ -1,13 +1,14 @@
 import { countWorkers } from '#controller/telemetry/events.ts'
 import type { Rollout } from '#controller/operator/apply/rollout.ts'
 import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/decide/pool.ts'
-import type { BrowserPoolSpec, BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
+import type { BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
 import {
   composeStatus,
   type Condition,
   condition,
   degradedBy,
   limitedBy,
+  queuePaused,
   sentence,
   type StatusCommon,
   troubleWords,
@@ -132,11 +133,13 @@ const metricsAvailableCondition = ({ observation, decision }: StatusParts): Cond
 }
 
 /** Whether the queue decides the size. */
-const scalingActiveCondition = ({ paused, autoscaling, replicas }: BrowserPoolSpec): Condition<'ScalingActive'> => {
+const scalingActiveCondition = ({ pool, decision }: StatusParts): Condition<'ScalingActive'> => {
+  const { paused, autoscaling, replicas } = pool.spec
   if (paused) return condition('False', 'Paused', 'spec.paused: the pool is not changed.')
   if (!autoscaling.enabled) {
     return condition('False', 'AutoscalingOff', `spec.replicas asks for ${workers(replicas, '', '').trim()}.`)
   }
+  if (decision.reason === 'queue-paused') return condition('False', 'QueuePaused', queuePaused)
   const bounds = `${autoscaling.minReplicas} and ${autoscaling.maxReplicas}`
   return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
 }
@@ -167,7 +170,7 @@ export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
     Stalled: stalledCondition(parts),
     Progressing: progressingCondition(parts),
     MetricsAvailable: metricsAvailableCondition(parts),
-    ScalingActive: scalingActiveCondition(parts.pool.spec),
+    ScalingActive: scalingActiveCondition(parts),
     ScalingLimited: scalingLimitedCondition(parts),
     Degraded: degradedCondition(parts),
   })

@@ -7,6 +7,7 @@ import {
   condition,
   degradedBy,
   limitedBy,
+  queuePaused,
   type StatusCommon,
   troubleWords,
   withCause,
@@ -66,8 +67,9 @@ const metricsAvailableCondition = ({ observation }: ProxiedStatusParts): Conditi
   return condition('False', 'BacklogUnknown', message)
 }
 
-const scalingActiveCondition = ({ pool }: ProxiedStatusParts): Condition<'ScalingActive'> => {
+const scalingActiveCondition = ({ pool, decision }: ProxiedStatusParts): Condition<'ScalingActive'> => {
   if (pool.spec.paused) return condition('False', 'Paused', 'spec.paused: no Job is created.')
+  if (decision.reason === 'queue-paused') return condition('False', 'QueuePaused', queuePaused)
   const { max, spares } = pool.spec.jobs
   const message = `Each capture gets a Job, and ${spares} are spare, at most ${max} in all; spec.replicas is ignored.`
   return condition('True', 'AutoscalingOn', message)

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { fileNames, fileTypes, renditionName } from '#shared/capture/files.ts'
+import { pools } from '#shared/capture/lane.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
@@ -148,6 +149,15 @@ const fileName: Parameter = {
   example: fileNames[0],
 }
 
+const poolName: Parameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'Name of the pool.',
+  schema: { type: 'string', enum: pools },
+  example: pools[0],
+}
+
 /** The noun of a path's segment in the plural: `webhook` of `webhooks`. */
 export const nounOf = (segment = ''): string => segment.replace(/ies$/, 'y').replace(/s$/, '')
 
@@ -157,6 +167,7 @@ export const pathParameters = (path: string): Parameter[] =>
     if (!segment.startsWith(':')) return []
     if (segment === ':file') return [fileName]
     const noun = nounOf(segments[index - 1])
+    if (noun === 'pool') return [poolName]
     const schema = { type: 'string', format: 'uuid' }
     return [
       {

@@ -6,6 +6,7 @@ import { LinkSecret } from './link-secret.ts'
 import { Maintenance } from './maintenance.ts'
 import { Member } from './member.ts'
 import { Plan } from './plan.ts'
+import { PoolPause } from './pool-pause.ts'
 import { SignInLink } from './sign-in-link.ts'
 
 /** The tables that are read and written through the mapper; a test compares them with the schema of the migrations. */
@@ -18,5 +19,6 @@ export const entities = [
   Maintenance,
   Member,
   Plan,
+  PoolPause,
   SignInLink,
 ] as const

@@ -54,6 +54,11 @@ const cases: Case[] = [
     want: { create: 0, desired: 1, reason: 'paused', state: undefined },
   },
   {
+    name: 'creates no Jobs and publishes no state while an operator has paused the queue',
+    observation: { depth: { ...waiting(5), isPaused: true }, jobs: jobs('idle', 1) },
+    want: { create: 0, desired: 1, reason: 'queue-paused', state: undefined },
+  },
+  {
     name: 'creates no Jobs while the depth of JetStream is unknown',
     observation: { depth: 'unknown', jobs: jobs('serving', 2) },
     policy: { spares: 3 },

@@ -157,6 +157,12 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
     { pool: fixed },
     /^False AutoscalingOff: spec.replicas asks for 3 workers\.$/,
   ],
+  [
+    'an operator has paused the queue',
+    'ScalingActive',
+    { decision: { kind: 'hold', desired: 1, reason: 'queue-paused' } },
+    /^False QueuePaused/,
+  ],
   ['the pool is paused', 'ScalingActive', { pool: poolObject('web', { paused: true }) }, /^False Paused/],
   [
     'more workers than the maximum are required',

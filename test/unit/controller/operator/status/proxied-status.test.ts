@@ -113,6 +113,9 @@ t.test("status of a pool of Jobs: reports why Jobs cannot start, with Kubernetes
 t.test('status of a pool of Jobs: reports a pause and the maximum', (t) => {
   const paused = conditionTexts(composeStatus({ pool: poolWith({ paused: true }) }))
   t.match(paused, { Ready: 'False WorkersMissing', ScalingActive: 'False Paused' })
+  t.match(conditionTexts(composeStatus({ decision: { reason: 'queue-paused' } })), {
+    ScalingActive: 'False QueuePaused',
+  })
   t.match(conditionTexts(composeStatus({ decision: { reason: 'at-maximum' } })), {
     ...well,
     ScalingLimited: 'True AtMaximum',
