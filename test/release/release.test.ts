@@ -242,7 +242,10 @@ t.test('release: another key verifies nothing; a replaced image is neither verif
   await mkdir(forged)
   await writeSmallImage(forged, { target: 'server', arch: 'amd64', commit: '0'.repeat(40), version })
   await call('crane', ['push', join(forged, 'server-amd64.tar'), `${server}:${version}-amd64`])
-  await t.rejects(verify(['verify'], `${server}:${version}-amd64`), { stderr: /no (?:matching )?signatures/ })
+  const verification = verify(['verify'], `${server}:${version}-amd64`).catch(
+    (error: { readonly stderr: string }) => error.stderr,
+  )
+  t.match(await verification, /no (?:matching )?signatures/)
   t.match(await refusal(), /server:\S+-amd64 is published with another content/)
   await call('crane', ['push', join(images, 'server-amd64.tar'), `${server}:${version}-amd64`])
   await call('crane', ['push', join(forged, 'server-amd64.tar'), `${server}:${version}`])
