@@ -44,7 +44,7 @@ build() {
 [ $# -gt 0 ] || set -- server worker worker-stealth
 [ "$(id -u)" = 0 ] || die 'images are built as root.'
 start_work images.lock
-require_packages 'images' buildah mmdebstrap
+require_packages 'images' buildah mmdebstrap arch-test
 provide_emulation
 provide_base
 if [ "$arch" = "$own_arch" ]; then

@@ -7,6 +7,8 @@ check_settings() {
     die 'REGISTRY must be a registry, with a path if it has one, without https://, such as images.example.com/team.'
   TARGETS=${TARGETS:-server worker worker-stealth}
   ARCHES=${ARCHES:-amd64 arm64}
+  [ -n "${COSIGN_KEY:-}" ] || { [ -n "${SIGNER:-}" ] && [ -n "${SIGNER_ISSUER:-}" ]; } ||
+    die 'set COSIGN_KEY, or SIGNER and SIGNER_ISSUER to sign with an OpenID identity.'
   local each
   for each in $TARGETS; do
     case $each in server | worker | worker-stealth) ;; *) die "TARGETS names $each, which is not server, worker or worker-stealth." ;; esac

@@ -15,7 +15,6 @@ prepare_signing() {
     signing=(--yes --key "$COSIGN_KEY" --signing-config "$work/signing.json")
     verifying=(--key "$out/cosign.pub" --insecure-ignore-tlog)
   else
-    [ -n "${SIGNER:-}" ] && [ -n "${SIGNER_ISSUER:-}" ] || die 'set COSIGN_KEY, or SIGNER and SIGNER_ISSUER to sign with an OpenID identity.'
     signing=(--yes)
     verifying=(--certificate-identity "$SIGNER" --certificate-oidc-issuer "$SIGNER_ISSUER")
   fi

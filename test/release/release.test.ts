@@ -108,7 +108,13 @@ t.test('release: refuses an image of another commit, version or architecture', a
 
 t.test('release: an interrupted one is completed by another run', async (t) => {
   const REGISTRY = `${second.host}/team`
-  const env = { ...process.env, PATH: [...programs, process.env['PATH']].join(':'), ...settings, REGISTRY }
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    PATH: [...programs, process.env['PATH']].join(':'),
+    ...settings,
+    REGISTRY,
+  }
   const first = spawn(join(clone, 'scripts/release.sh'), { cwd: clone, env, stdio: 'ignore', detached: true })
   const ended = once(first, 'exit')
   await eventually(() => digestOf(`${REGISTRY}/shutterfleet/server:${version}-amd64`).then(Boolean), {

@@ -19,7 +19,13 @@ export const call = async (
   { cwd = root, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<string> => {
   const path = [...programs, process.env['PATH'] ?? ''].join(delimiter)
-  const options = { cwd, env: { ...process.env, PATH: path, ...env }, timeout: commandMs, maxBuffer: 16_000_000 }
+  // Tap's options are for processes of tests.
+  const options = {
+    cwd,
+    env: { ...process.env, NODE_OPTIONS: '', PATH: path, ...env },
+    timeout: commandMs,
+    maxBuffer: 16_000_000,
+  }
   return (await run(program, args, options)).stdout
 }
 
