@@ -110,12 +110,17 @@ t.test('release: an interrupted one is completed by another run', async (t) => {
   const REGISTRY = `${second.host}/team`
   const env = {
     ...process.env,
-    NODE_OPTIONS: '',
+
     PATH: [...programs, process.env['PATH']].join(':'),
     ...settings,
     REGISTRY,
   }
-  const first = spawn(join(clone, 'scripts/release.sh'), { cwd: clone, env, stdio: 'ignore', detached: true })
+  const first = spawn('env', ['--unset=NODE_OPTIONS', join(clone, 'scripts/release.sh')], {
+    cwd: clone,
+    env,
+    stdio: 'ignore',
+    detached: true,
+  })
   const ended = once(first, 'exit')
   await eventually(() => digestOf(`${REGISTRY}/shutterfleet/server:${version}-amd64`).then(Boolean), {
     withinMs: 120_000,

@@ -19,14 +19,14 @@ export const call = async (
   { cwd = root, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<string> => {
   const path = [...programs, process.env['PATH'] ?? ''].join(delimiter)
-  // Tap's options are for processes of tests.
   const options = {
     cwd,
-    env: { ...process.env, NODE_OPTIONS: '', PATH: path, ...env },
+    env: { ...process.env, PATH: path, ...env },
     timeout: commandMs,
     maxBuffer: 16_000_000,
   }
-  return (await run(program, args, options)).stdout
+  // Tap adds options to Node's processes that only those of tests understand.
+  return (await run('env', ['--unset=NODE_OPTIONS', program, ...args], options)).stdout
 }
 
 /** A clone of the last commit in `folder`, ready to be released: its changes are dated, and its tools are those of the project. */
