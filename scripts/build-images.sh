@@ -4,8 +4,8 @@
 #   scripts/build-images.sh [TARGET...]       server, worker and worker-stealth by default
 #
 # Writes each image to .tools/images/TARGET.tar, for `ctr images import` and `docker load`, with the name
-# docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed. With ARCH=arm64 on amd64 builds under
-# emulation, into .tools/images/arm64; with REVISION, a commit, also again if the image is of another.
+# docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed. With REVISION, a commit,
+# builds again if the image is of another.
 # The base image replaces debian:bookworm-slim and is built from this machine's package sources, without anything of this machine.
 # Needs root; installs the Debian packages that it needs. The first run takes some minutes and 8 GB in .tools/images.
 set -euo pipefail
@@ -44,11 +44,8 @@ build() {
 [ $# -gt 0 ] || set -- server worker worker-stealth
 [ "$(id -u)" = 0 ] || die 'images are built as root.'
 start_work images.lock
-require_packages 'images' buildah mmdebstrap arch-test
-provide_emulation
+require_packages 'images' buildah mmdebstrap
 provide_base
-if [ "$arch" = "$own_arch" ]; then
-  provide_pause
-  provide_servers
-fi
+provide_pause
+provide_servers
 for target in "$@"; do build "$target"; done

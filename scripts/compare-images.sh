@@ -12,7 +12,6 @@ scripts/build-images.sh "$target"
 . scripts/fetch.sh
 . scripts/images/store.sh
 start_work images.lock
-provide_emulation
 
 # list IMAGE FILE: type, mode, owner, size, sum, path.
 list() {

@@ -1,10 +1,6 @@
-# Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a separate store for each
-# architecture. ARCH is that of Debian, amd64 or arm64, by default this machine's; its programs run under emulation if need be.
+# Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a separate store.
 
-own_arch=$(dpkg --print-architecture)
-arch=${ARCH:-$own_arch}
 images=.tools/images
-[ "$arch" = "$own_arch" ] || images=.tools/images/$arch
 # Same on every machine, of public packages alone; what the images contain.
 base=$images/base.tar
 base_name=docker.io/library/debian:bookworm-slim
@@ -27,7 +23,7 @@ build_image() {
   shift 2
   timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
     bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
-    --arch "$arch" --build-arg "BUILDER=$builder_name" \
+    --build-arg "BUILDER=$builder_name" \
     --label "org.opencontainers.image.revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
     # Mounts of an interrupted build.
@@ -54,7 +50,7 @@ provide_base() {
   if [ ! -f "$base" ]; then
     say 'making a minimal Debian for images'
     # shellcheck disable=SC2046 # none or one word
-    SOURCE_DATE_EPOCH=0 mmdebstrap --quiet --architectures="$arch" --variant=minbase --mode=root --components=main \
+    SOURCE_DATE_EPOCH=0 mmdebstrap --quiet --variant=minbase --mode=root --components=main \
       --include=usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
       --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
       --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
@@ -70,35 +66,12 @@ provide_base() {
   local container certificate
   container=$(in_store from scratch)
   in_store add --quiet "$container" "$base" / >/dev/null
-  in_store config --arch "$arch" --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
+  in_store config --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
   in_store commit --quiet --timestamp 0 "$container" "$base_name" >/dev/null
   for certificate in /usr/local/share/ca-certificates/*.crt; do
     [ ! -e "$certificate" ] || in_store add --quiet "$container" "$certificate" /usr/local/share/ca-certificates/ >/dev/null
   done
   in_store commit --quiet --rm --timestamp 0 "$container" "$builder_name" >/dev/null
-}
-
-# provide_emulation: lets this machine run programs of $arch, until the script exits, with QEMU's from Debian's packages, unless it
-# does already.
-provide_emulation() {
-  [ "$arch" != "$own_arch" ] || return 0
-  [ "$arch" = arm64 ] || die "images are built for amd64 and arm64, not for $arch."
-  local qemu=$PWD/.tools/qemu entry=/proc/sys/fs/binfmt_misc/shutterfleet-arm64 magic mask
-  [ -e /proc/sys/fs/binfmt_misc/register ] || mount -t binfmt_misc none /proc/sys/fs/binfmt_misc ||
-    die 'programs of arm64 need binfmt_misc, which this kernel lacks: build their images on an arm64 machine.'
-  if grep -qsl '^interpreter .*aarch64' /proc/sys/fs/binfmt_misc/*; then return; fi
-  if [ ! -x "$qemu/usr/bin/qemu-aarch64-static" ]; then
-    say 'installing an emulator of arm64 into .tools'
-    (cd "$work" && apt-get -q -o APT::Sandbox::User=root download qemu-user-static >qemu.log 2>&1 && dpkg -x qemu-user-static_*.deb qemu) ||
-      die 'no emulator of arm64 could be installed: build its images on an arm64 machine.'
-    mv -T "$work/qemu" "$qemu"
-  fi
-  # ELF, 64 bits, little-endian, EXEC or DYN, of the machine 0xb7.
-  magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
-  mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
-  trap 'echo -1 >/proc/sys/fs/binfmt_misc/shutterfleet-arm64; end_step; rm -rf "$work"' EXIT
-  # F opens the emulator now, for file trees without it.
-  printf ':%s:M::%s:%s:%s:F' "${entry##*/}" "$magic" "$mask" "$qemu/usr/bin/qemu-aarch64-static" >/proc/sys/fs/binfmt_misc/register
 }
 
 # save_image CONTAINER NAME: commits a container as image NAME and writes its archive.
