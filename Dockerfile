@@ -4,15 +4,17 @@
 #   worker-stealth  workers of all pools, with full Chromium too
 # Build one with `docker build --target server .`, or all without a container engine with `make images`.
 # Uses no heredocs or other BuildKit features, so that older builders and buildah can build it too.
-# Mirrors: --build-arg DEBIAN=... for a base image with other apt sources and certificates, PIP_INDEX_URL=..., NPM_CONFIG_REGISTRY=...
+# Mirrors: --build-arg DEBIAN=... for a base image with other apt sources, BUILDER=... for one with other certificates too, of which
+# nothing is left in the images, PIP_INDEX_URL=..., NPM_CONFIG_REGISTRY=...
 
 ARG DEBIAN=docker.io/library/debian:bookworm-slim
+ARG BUILDER=${DEBIAN}
 
 # Node and npm, checked against the checksums in scripts/bootstrap.sh, which downloads them with an npm from pip.
-FROM ${DEBIAN} AS node
+FROM ${BUILDER} AS node
 ARG PIP_INDEX_URL
 ARG NPM_CONFIG_REGISTRY
-# Trusts the base image's certificates, such as those of a proxy that inspects TLS.
+# Trusts the builder's certificates, such as those of a proxy that inspects TLS.
 ENV NODE_USE_SYSTEM_CA=1
 RUN apt-get -q update && apt-get -q install -y --no-install-recommends ca-certificates python3-pip
 WORKDIR /build

@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -68,6 +68,14 @@ test-nodes: setup ## builds the images and runs them, and the chart by Helm 3 an
 
 images: ## builds the images into .tools/images without a container engine (root); with Docker: docker build --target server .
 	@scripts/build-images.sh $(ARGS)
+
+release: packages ## makes the release of this commit and publishes it (docs/releases.md): VERSION=1.2.3 REGISTRY=images.example.com/team
+	@scripts/release.sh
+
+test-release: packages ## releases into a registry on this machine, installs and verifies what was published; builds the programs once (Go 1.26)
+	@scripts/build-release-tools.sh
+	@scripts/build-helm.sh
+	@scripts/run-tests.sh --timeout=900 test/release/release.test.ts
 
 check: packages ## types, lint, format, dead code, tidy rules, generated files
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-lint check-rules check-format check-dead check-pages

@@ -4,9 +4,9 @@
 #   scripts/build-images.sh [TARGET...]       server, worker and worker-stealth by default
 #
 # Writes each image to .tools/images/TARGET.tar, for `ctr images import` and `docker load`, with the name
-# docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed.
-# The base image replaces debian:bookworm-slim and is built from this machine's package sources. It trusts the certificates
-# that this machine's administrator has added, so the images are for tests on this machine, not for publishing.
+# docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed. With REVISION, a commit,
+# builds again if the image is of another.
+# The base image replaces debian:bookworm-slim and is built from this machine's package sources, without anything of this machine.
 # Needs root; installs the Debian packages that it needs. The first run takes some minutes and 8 GB in .tools/images.
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
@@ -20,7 +20,7 @@ inputs=(Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json b
 # input_hash TARGET: hash of all build inputs, including file modes.
 input_hash() {
   {
-    echo "$1"
+    echo "$1 ${REVISION:-}"
     sha256sum <"$base"
     find "${inputs[@]}" -type f -printf '%m %p\0' | sort -z
     find "${inputs[@]}" -type f -print0 | sort -z | xargs -0 sha256sum

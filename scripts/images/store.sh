@@ -1,8 +1,11 @@
 # Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a separate store.
 
 images=.tools/images
-base=$images/debian.tar
+# Same on every machine, of public packages alone; what the images contain.
+base=$images/base.tar
 base_name=docker.io/library/debian:bookworm-slim
+# With this machine's certificates, for the stages that download from npm and PyPI.
+builder_name=docker.io/shutterfleet/builder:local
 build_limit=30m
 
 in_store() {
@@ -20,6 +23,7 @@ build_image() {
   shift 2
   timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
     bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
+    --build-arg "BUILDER=$builder_name" \
     --label "org.opencontainers.image.revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
     # Mounts of an interrupted build.
@@ -39,36 +43,35 @@ debian_sources() {
   done
 }
 
-# provide_base: builds the replacement of debian:bookworm-slim, once, and loads it into the store, with the published image's
-# excludes.
+# provide_base: builds the replacement of debian:bookworm-slim, once, with the published image's excludes, and loads it into the
+# store, also with this machine's certificates as the builder.
 provide_base() {
   mkdir -p "$images"
   if [ ! -f "$base" ]; then
     say 'making a minimal Debian for images'
-    local hooks=()
-    if compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null; then
-      hooks+=(--customize-hook='mkdir -p "$1/usr/local/share/ca-certificates"'
-        --customize-hook='cp /usr/local/share/ca-certificates/*.crt "$1/usr/local/share/ca-certificates/"')
-    fi
     # shellcheck disable=SC2046 # none or one word
-    mmdebstrap --quiet --variant=minbase --mode=root --components=main \
+    SOURCE_DATE_EPOCH=0 mmdebstrap --quiet --variant=minbase --mode=root --components=main \
       --include=usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
       --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
       --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-      --dpkgopt='path-exclude=/usr/share/info/*' --aptopt='Acquire::Languages "none"' "${hooks[@]}" \
+      --dpkgopt='path-exclude=/usr/share/info/*' --aptopt='Acquire::Languages "none"' \
       bookworm "$work/debian.tar" $(debian_sources) >"$work/base.log" 2>&1 || {
       tail -n 20 "$work/base.log" >&2
       die 'no Debian could be made (see above).'
     }
     mv "$work/debian.tar" "$base"
-    in_store rmi --force "$base_name" >/dev/null 2>&1 || true
+    in_store rmi --force "$base_name" "$builder_name" >/dev/null 2>&1 || true
   fi
-  if in_store inspect --type image "$base_name" >/dev/null 2>&1; then return; fi
-  local container
+  if in_store inspect --type image "$builder_name" >/dev/null 2>&1; then return; fi
+  local container certificate
   container=$(in_store from scratch)
   in_store add --quiet "$container" "$base" / >/dev/null
   in_store config --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
-  in_store commit --quiet --rm --timestamp 0 "$container" "$base_name" >/dev/null
+  in_store commit --quiet --timestamp 0 "$container" "$base_name" >/dev/null
+  for certificate in /usr/local/share/ca-certificates/*.crt; do
+    [ ! -e "$certificate" ] || in_store add --quiet "$container" "$certificate" /usr/local/share/ca-certificates/ >/dev/null
+  done
+  in_store commit --quiet --rm --timestamp 0 "$container" "$builder_name" >/dev/null
 }
 
 # save_image CONTAINER NAME: commits a container as image NAME and writes its archive.

@@ -6,6 +6,7 @@ import t from 'tap'
 import { workerPod } from '#controller/operator/manifests/worker-pod.ts'
 import { createKeyHash } from '#shared/db/keys.ts'
 import { pools } from '#shared/capture/lane.ts'
+import { readProductVersion } from '#shared/config/product-version.ts'
 import { queueUsers } from '#shared/queue/permissions.ts'
 import { type ChartObject, ciNames, ciPath, objectsOf, podsOf, renderText } from '#test/helpers/chart.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
@@ -93,7 +94,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
     program: 'main',
     graceSeconds: 10,
     settings: {
-      podImage: 'shutterfleet/worker:0.1.0',
+      podImage: `shutterfleet/worker:${readProductVersion()}`,
       podSecret: 'shots-shutterfleet-worker',
       podExtraCa: false,
       podEgress: { host: 'egress', port: 3128 },

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { readProductVersion } from '#shared/config/product-version.ts'
 import { browserPools, browserPoolSpec, browserPoolStatus } from '#shared/kube/browser-pool.ts'
 import { structuralSchema } from './structural-schema.ts'
 
@@ -47,7 +48,7 @@ export const crdPage = (): string => {
   const crd = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
+    metadata: { name: `${plural}.${group}`, annotations: { [`${group}/version`]: readProductVersion() } },
     spec: {
       group,
       scope: 'Namespaced',

@@ -16,8 +16,32 @@ import { operatorPage } from './operator-page.ts'
 import { parametersPage } from './parameters-page.ts'
 import { pythonClient } from './python-client.ts'
 import { pythonTypes } from './python-types.ts'
+import { versionFiles } from './version-files.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+const checkOnly = process.argv.includes('--check')
+
+const current = (path: string) => {
+  try {
+    return readFileSync(join(root, path), 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const bringUpToDate = ([path, text]: [path: string, text: string]) => {
+  if (current(path) === text) return
+  if (!checkOnly) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  console.log(checkOnly ? `${path} is not what the code says; run: make docs` : `${path} written`)
+  if (checkOnly) process.exitCode = 1
+}
+
+// First: the chart has a copy of one of them.
+for (const file of Object.entries(versionFiles(current))) bringUpToDate(file)
+
 const client = clientTypes(openapiText())
 const pages: Record<string, string> = {
   ...dashboardFiles(),
@@ -41,26 +65,6 @@ const pages: Record<string, string> = {
   'services/console/views/playground/controls.json': consoleControls(),
   ...chartFiles(root, crdPage()),
 }
-const checkOnly = process.argv.includes('--check')
-
-const current = (path: string) => {
-  try {
-    return readFileSync(join(root, path), 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-const bringUpToDate = ([path, text]: [path: string, text: string]) => {
-  if (current(path) === text) return
-  if (!checkOnly) {
-    mkdirSync(dirname(join(root, path)), { recursive: true })
-    writeFileSync(join(root, path), text)
-  }
-  console.log(checkOnly ? `${path} is not what the code says; run: make docs` : `${path} written`)
-  if (checkOnly) process.exitCode = 1
-}
-
 for (const page of Object.entries(pages)) bringUpToDate(page)
 // One of its sources is among the pages.
 for (const file of Object.entries(compiledClient(root))) bringUpToDate(file)

@@ -1,10 +1,17 @@
 // write-sbom.ts IMAGE: writes an image's contents to sbom.cdx.json as CycloneDX 1.5: the installed npm packages of
-// package-lock.json, the Debian packages, and Node. Runs in the image; the same packages give the same bytes.
+// package-lock.json, Node, the Debian release and its packages, each with its source package, under which scanners find advisories.
+// Runs in the image; the same packages give the same bytes.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-type Component = { readonly type: string; readonly name: string; readonly version: string; readonly purl: string }
+type Component = {
+  readonly type: 'application' | 'library' | 'operating-system'
+  readonly name: string
+  readonly version: string
+  /** None for the operating system. */
+  readonly purl?: string
+}
 type Lock = { readonly version: string; readonly packages: Readonly<Record<string, { readonly version: string }>> }
 
 const dpkgMs = 30_000
@@ -16,33 +23,49 @@ const npmPackages = ({ packages }: Lock): Component[] =>
     .filter(([path]) => path !== '' && existsSync(join(root, path, 'package.json')))
     .map(([path, { version }]) => {
       const name = path.slice(path.lastIndexOf(folderOfPackages) + folderOfPackages.length)
-      return { type: 'library', name, version, purl: `pkg:npm/${name.replace('@', '%40')}@${version}` }
+      return { type: 'library' as const, name, version, purl: `pkg:npm/${name.replace('@', '%40')}@${version}` }
     })
 
-const debianPackages = (): Component[] => {
-  const format = '--showformat=${db:Status-Abbrev}\t${Package}\t${Version}\t${Architecture}\n'
+/** Name and version of the operating system in os-release: `debian`, `12`. */
+const operatingSystem = (): Component => {
+  const fields = new Map(
+    readFileSync('/etc/os-release', 'utf8')
+      .split('\n')
+      .map((line) => line.split('=', 2))
+      .map(([field = '', value = '']) => [field, value.replaceAll('"', '')] as const),
+  )
+  return { type: 'operating-system', name: fields.get('ID') ?? '', version: fields.get('VERSION_ID') ?? '' }
+}
+
+const debianPackages = (distro: string): Component[] => {
+  const format =
+    '--showformat=${db:Status-Abbrev}\t${Package}\t${Version}\t${Architecture}\t${source:Package}\t${source:Version}\n'
   const printed = execFileSync('dpkg-query', ['--show', format], { encoding: 'utf8', timeout: dpkgMs })
   return printed
     .split('\n')
     .map((line) => line.split('\t'))
     .filter(([status]) => status?.trim() === 'ii')
-    .map(([, name = '', version = '', architecture = '']) => {
-      const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`
-      return { type: 'library', name, version, purl }
+    .map(([, name = '', version = '', architecture = '', source = '', sourceVersion = '']) => {
+      const upstream = encodeURIComponent(sourceVersion === version ? source : `${source}@${sourceVersion}`)
+      const path = `${encodeURIComponent(name)}@${encodeURIComponent(version)}`
+      const purl = `pkg:deb/debian/${path}?arch=${architecture}&distro=${distro}&upstream=${upstream}`
+      return { type: 'library' as const, name, version, purl }
     })
 }
 
 const [image = ''] = process.argv.slice(2)
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
 const node = process.version.slice(1)
-const found = [
+const system = operatingSystem()
+const found: Component[] = [
   ...npmPackages(lock),
   { type: 'application', name: 'node', version: node, purl: `pkg:generic/node@${node}` },
-  ...debianPackages(),
+  system,
+  ...debianPackages(`${system.name}-${system.version}`),
 ]
-const components = [...new Map(found.map((each) => [each.purl, each])).values()].toSorted((a, b) =>
-  a.purl < b.purl ? -1 : 1,
-)
+const components = [...new Map(found.map((each) => [each.purl ?? '', each])).entries()]
+  .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  .map(([, component]) => component)
 const sbom = {
   bomFormat: 'CycloneDX',
   specVersion: '1.5',

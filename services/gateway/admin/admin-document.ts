@@ -1,3 +1,4 @@
+import { readProductVersion } from '#shared/config/product-version.ts'
 import { headerComponents, type HeaderName } from '#gateway/openapi/schema/answer-headers.ts'
 import {
   answerComponents,
@@ -59,7 +60,7 @@ export const adminDocument = (): JsonSchema & { readonly paths: Record<string, R
     openapi: '3.1.0',
     info: {
       title: 'Shutterfleet administration',
-      version: '1',
+      version: readProductVersion(),
       summary: 'The administration of a self-hosted screenshot service.',
       description: intro,
       contact: { name: 'The operators of this installation' },

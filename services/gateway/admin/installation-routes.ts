@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describePools } from '#gateway/db/describe-pools.ts'
 import { listPausedHosts, listTasks, readDatabaseVersion, traceCapture } from '#gateway/db/installation.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { DecidedPool } from '#gateway/queue/fleet-watch.ts'
 import { listPauses } from '#shared/db/pool-pauses.ts'
 import { pools as queues } from '#shared/capture/lane.ts'
+import { readProductVersion } from '#shared/config/product-version.ts'
 import { list, typed } from '#shared/schema/fields.ts'
 import type { SettingInForce } from '#gateway/context/config.ts'
 import { type Admin, adminRoute, type AdminRoute } from './admin-route.ts'
@@ -23,21 +22,12 @@ import { gatherFacts } from './gather-facts.ts'
 import { listBrowsers } from './list-browsers.ts'
 import { servicesOf, stateOf } from './service-states.ts'
 
-const packageFile = join(import.meta.dirname, '../../../package.json')
-
-const readVersion = async (): Promise<string> =>
-  (JSON.parse(await readFile(packageFile, 'utf8')) as { readonly version: string }).version
-
 const showHealth = async ({ health, fleet, database, natsVersion, storeKind }: Admin) => {
   const { clients, ...stores } = health().detail
-  const [version, tasks, postgresql] = await Promise.all([
-    readVersion(),
-    listTasks(database),
-    readDatabaseVersion(database),
-  ])
+  const [tasks, postgresql] = await Promise.all([listTasks(database), readDatabaseVersion(database)])
   const versions: Readonly<Record<string, string | undefined>> = { postgresql, nats: natsVersion() }
   return {
-    version,
+    version: readProductVersion(),
     node: process.versions.node,
     started_at: new Date(performance.timeOrigin).toISOString(),
     stores: Object.entries(stores).map(([name, state]) => ({

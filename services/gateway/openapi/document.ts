@@ -1,3 +1,4 @@
+import { readProductVersion } from '#shared/config/product-version.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import type { JsonSchema, Schema } from '#shared/schema/fields.ts'
 import { accountAnswer, plan, targetLists, targetListsAnswer, usageAnswer, usageDay } from '#gateway/records/account.ts'
@@ -132,7 +133,7 @@ export const openapiDocument = (operations: readonly Contract[], publicUrl: stri
     openapi: '3.1.0',
     info: {
       title: 'Shutterfleet',
-      version: '1',
+      version: readProductVersion(),
       summary: 'A self-hosted screenshot service.',
       description: intro,
       contact: { name: 'The operators of this installation', url: publicUrl },

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { appendFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { delimiter, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const root = resolve(import.meta.dirname, '../../..')
+const commandMs = 300_000
+/** What a clone makes itself: neither archives of images nor a release nor what other processes write. */
+const own = /^(?:images|release|gate-passed|lock|.*\.lock|work\..*|tests-.*)$/
+
+/** Programs of releases and of Helm, and Node. */
+export const programs = [join(root, '.tools/release-tools'), join(root, '.tools/helm'), join(process.execPath, '..')]
+
+/** Runs a program with `env` added; returns its standard output, rejects with an error that has `stderr`. */
+export const call = async (
+  program: string,
+  args: readonly string[],
+  { cwd = root, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<string> => {
+  const path = [...programs, process.env['PATH'] ?? ''].join(delimiter)
+  const options = {
+    cwd,
+    env: { ...process.env, PATH: path, ...env },
+    timeout: commandMs,
+    maxBuffer: 16_000_000,
+  }
+  // Tap adds options to Node's processes that only those of tests understand.
+  return (await run('env', ['--unset=NODE_OPTIONS', program, ...args], options)).stdout
+}
+
+/** A clone of the last commit in `folder`, ready to be released: its changes are dated, and its tools are those of the project. */
+export const cloneForRelease = async (
+  folder: string,
+): Promise<{ readonly version: string; readonly commit: string }> => {
+  await call('git', ['clone', '--quiet', '--no-tags', root, folder])
+  await mkdir(join(folder, '.tools'))
+  for (const name of await readdir(join(root, '.tools'))) {
+    if (!own.test(name)) await symlink(join(root, '.tools', name), join(folder, '.tools', name))
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  // Ignored only as folders.
+  await appendFile(join(folder, '.git/info/exclude'), 'node_modules\n.tools\n')
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
+  const log = await readFile(join(folder, 'CHANGELOG.md'), 'utf8')
+  await writeFile(join(folder, 'CHANGELOG.md'), log.replace(`## ${version}, unreleased`, `## ${version}, 2026-01-02`))
+  for (const [name, value] of Object.entries({ 'user.name': 'Test', 'user.email': 'test@shutterfleet.example' })) {
+    await call('git', ['config', name, value], { cwd: folder })
+  }
+  await call('git', ['commit', '--quiet', '--all', '--message', 'Release'], { cwd: folder })
+  return { version, commit: (await call('git', ['rev-parse', 'HEAD'], { cwd: folder })).trim() }
+}
