@@ -11,13 +11,16 @@ const listed = <T>(name: string) => parse(chart.annotations[`artifacthub.io/${na
 t.test('chart: catalogues list its images and definitions as they are', async (t) => {
   const images = listed<{ readonly image: string }>('images').map(({ image }) => image)
   const objects = objectsOf(await renderText(ciPath('stealth'))).filter(({ kind }) => kind !== 'NetworkPolicy')
-  const used = podsOf(objects).flatMap(({ spec }) => spec.containers as readonly unknown as readonly { image: string }[])
+  const used = podsOf(objects).flatMap(({ spec }) => spec.containers)
   const policy = objects.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')
   const workers = policy?.metadata.annotations?.['shutterfleet.dev/images']?.split(',') ?? []
   t.strictSame([...new Set([...used.map(({ image }) => image), ...workers])].toSorted(), images.toSorted())
   const crd = parse(await readFile(join(chartFolder, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8')) as {
     readonly metadata: { readonly name: string }
-    readonly spec: { readonly names: { readonly kind: string }; readonly versions: readonly { readonly name: string }[] }
+    readonly spec: {
+      readonly names: { readonly kind: string }
+      readonly versions: readonly { readonly name: string }[]
+    }
   }
   t.match(listed('crds'), [
     { kind: crd.spec.names.kind, name: crd.metadata.name, version: crd.spec.versions.at(-1)?.name },
