@@ -270,6 +270,8 @@ spec:
 {{- range .files }}{{ $names = append $names .secret }}{{ end -}}
 {{- if and .traced $root.Values.tracing.endpoint $root.Values.tracing.existingSecret }}{{ $names = append $names (tpl $root.Values.tracing.existingSecret $root) }}{{ end -}}
 {{- $content := "" -}}
+{{- /* A Job fills the Secret of keys after Helm has rendered, unless it is the user's. */}}
+{{- if not $root.Values.keys.existingSecret }}{{ $names = without $names (include "shutterfleet.keysSecret" $root) }}{{ end -}}
 {{- range uniq $names | sortAlpha }}
 {{- with lookup "v1" "Secret" $root.Release.Namespace . }}{{ $content = printf "%s %s %s" $content .metadata.uid (toJson .data) }}{{ end -}}
 {{- end -}}
