@@ -74,7 +74,7 @@ const misread = async (folder: string, base: Base) => {
 }
 
 const firstDifference = (rendered: string, expected: string) => {
-  const at = rendered.startsWith('[') ? [...expected].findIndex((each, index) => each !== rendered[index]) : 0
+  const at = rendered.startsWith('[') ? expected.split('').findIndex((each, index) => each !== rendered[index]) : 0
   return `${rendered.slice(Math.max(0, at - 200), at + 300)}\nexpected:\n${expected.slice(Math.max(0, at - 200), at + 300)}`
 }
 
