@@ -21,7 +21,13 @@ const hostile = [`*: &x {y: [z], "q" 's' # c\n- d: |\n\te\\`, '*.x', '1e3']
 const fill = (part: Schema, text: string): unknown => {
   if (part.type === 'string') return part.enum || part.pattern !== undefined ? undefined : text
   if (part.type === 'array') return part.items?.type === 'string' ? [text] : undefined
-  const { properties = {}, additionalProperties: others, propertyNames } = part
+  return fillObject(part, text)
+}
+
+const fillObject = (
+  { properties = {}, additionalProperties: others, propertyNames }: Schema,
+  text: string,
+): unknown => {
   if (typeof others === 'object' && others.type === 'string')
     return { [propertyNames?.enum[0] ?? 'example.com/name']: text }
   const filled = Object.entries(properties).map(([name, each]) => [name, fill(each, text)] as const)
