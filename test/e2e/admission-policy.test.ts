@@ -31,6 +31,8 @@ const applyPolicy = async (which: 'own' | 'all') => {
     controller: controllerUser,
     images,
     secrets,
+    debuggers: ['operators'],
+    debugImages: ['debugger:1'],
     allPods: which === 'all',
   }
   const variables = policy.spec.variables.map((variable) =>
@@ -176,6 +178,13 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
   const [worker] = await world.podsOf('web')
   const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
   t.match(await errorOf(debug), /not allowed: other/, 'an ephemeral container')
+  const operator = ['--as=olga', '--as-group=system:masters', '--as-group=operators']
+  const debugger1 = (profile: string, ...as: readonly string[]) =>
+    errorOf(['debug', worker!.metadata.name, '--image=debugger:1', `--profile=${profile}`, ...as, '--', 'sh'])
+  t.match(await debugger1('restricted'), /not allowed: debugger:1/, 'not a debugger')
+  t.match(await debugger1('sysadmin', ...operator), /not allowed: debugger:1/, 'privileged')
+  t.notMatch(await debugger1('restricted', ...operator), /denied|not allowed/, 'an operator')
+  t.match(JSON.stringify(await cluster.get('pod', worker!.metadata.name)), /"image":"debugger:1"/)
 })
 
 t.test('admission policy: the controller writes only objects of its installation, without privileges', async (t) => {

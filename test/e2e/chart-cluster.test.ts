@@ -19,7 +19,7 @@ const shutterfleet = join(root, 'bin/shutterfleet')
 const cluster = await startCluster(t)
 const { kubectl, apply } = cluster
 await cluster.applyCrd(await readFile(join(root, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8'))
-for (const name of ['shots', 'shots-workers', 'browsers']) await cluster.addNamespace(name)
+for (const name of ['shots', 'shots-workers', 'browsers', 'monitoring']) await cluster.addNamespace(name)
 // Pods are rejected if their service account is missing; other objects only when they create pods.
 for (const name of ['shots', 'shots-shutterfleet'])
   await kubectl(['create', 'serviceaccount', name, '--namespace=shots'])
@@ -45,7 +45,8 @@ const dryRun = (objects: readonly object[]): Promise<CommandResult> =>
   )
 
 t.test('chart: an API server accepts every object of every values file', async (t) => {
-  for (const name of await ciNames()) {
+  // The defaults lack the names of Secrets, so that an installation is refused.
+  for (const name of (await ciNames()).filter((each) => each !== 'defaults')) {
     const objects = objectsOf(await renderText(ciPath(name))).filter((each) => !isForeign(each))
     const { code, output } = await dryRun(objects)
     t.equal(code, 0, code === 0 ? name : `${name}: ${output.slice(-2000)}`)

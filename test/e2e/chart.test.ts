@@ -92,7 +92,11 @@ t.test('chart: the values schema rejects unknown and invalid values', async (t) 
 t.test('chart: rendering fails with the name of a missing or unsupported value', async (t) => {
   const empty = join(t.testdir(), 'empty.yaml')
   await writeFile(empty, '{}')
-  t.match(await refusalOf([], empty), /postgresql\.existingSecret is not set[^]*nats\.existing[^]*storage\.existing/)
+  t.equal(await refusalOf([], empty), 'rendered', 'without a cluster, for scanners and catalogues')
+  t.match(
+    await refusalOf(['--api-versions=v1/Namespace'], empty),
+    /postgresql\.existingSecret is not set[^]*nats\.existing[^]*storage\.existing/,
+  )
   t.match(
     await refusalOf(['--set=evaluation.enabled=true']),
     /postgresql\.existingSecret cannot be used with evaluation/,
@@ -100,6 +104,9 @@ t.test('chart: rendering fails with the name of a missing or unsupported value',
   t.match(await refusalOf(['--kube-version=1.32.0']), /needs Kubernetes 1\.33/)
   t.match(await refusalOf(['--set=workers.namespace=shots']), /workers\.namespace is that of the release/)
   t.match(await refusalOf(['--set=httpRoute.enabled=true']), /httpRoute\.parentRefs is empty/)
+  const alerts = 'metrics.prometheusRule=true,metrics.alerts'
+  t.match(await refusalOf([`--set=${alerts}.Nobody.for=1m`]), /metrics\.alerts\.Nobody: the chart has no alert/)
+  t.match(await refusalOf([`--set=${alerts}.ShutterfleetCaptureFaultsFast.threshold=1`]), /set expr instead/)
   t.equal(await refusalOf(['--kube-version=1.32.0', '--set=workers.isolation=flags-only']), 'rendered')
 })
 

@@ -115,6 +115,7 @@ export const unusedValues = async (
 
 type ChartContainer = {
   readonly name: string
+  readonly image?: string
   readonly args: readonly string[]
   readonly env?: readonly { readonly name: string; readonly value?: string }[]
   readonly volumeMounts: readonly { readonly mountPath: string }[]

@@ -53,7 +53,7 @@ spec:
         seccompProfile: { type: RuntimeDefault }
       containers:
         - name: {{ .component }}
-          image: {{ .image }}
+          image: {{ .image | quote }}
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           args: {{ toJson .args }}
           {{- with .env }}
@@ -75,7 +75,8 @@ spec:
             {{- toYaml .probe | nindent 12 }}
             periodSeconds: 2
             timeoutSeconds: 3
-          resources: { requests: { cpu: 100m, memory: 256Mi }, limits: { memory: 1Gi } }
+          resources:
+            {{- toYaml $root.Values.evaluation.resources | nindent 12 }}
           {{- include "shutterfleet.containerSecurity" $root | nindent 10 }}
           volumeMounts:
             - { name: data, mountPath: {{ .data }} }
@@ -87,7 +88,7 @@ spec:
         - { name: scratch, emptyDir: { sizeLimit: 64Mi } }
         - name: secrets
           secret:
-            secretName: {{ include "shutterfleet.keysSecret" $root }}
+            secretName: {{ include "shutterfleet.keysSecret" $root | quote }}
             defaultMode: 0440
             items: [{ key: {{ .key }}, path: {{ .key }} }]
   volumeClaimTemplates:
@@ -95,17 +96,16 @@ spec:
       spec:
         accessModes: [ReadWriteOnce]
         {{- with $root.Values.evaluation.storageClassName }}
-        storageClassName: {{ . }}
+        storageClassName: {{ . | quote }}
         {{- end }}
-        resources: { requests: { storage: {{ $root.Values.evaluation.size }} } }
+        resources: { requests: { storage: {{ $root.Values.evaluation.size | quote }} } }
 ---
 apiVersion: v1
 kind: Service
 metadata:
   {{- include "shutterfleet.metadata" (list $root .component $name) | nindent 2 }}
 spec:
-  selector:
-    {{- include "shutterfleet.selector" (list $root .component) | nindent 4 }}
+  {{- include "shutterfleet.serviceSpec" (list $root .component dict) | nindent 2 }}
   ports:
     - { name: server, port: {{ .port }}, targetPort: server }
 {{- end }}

@@ -14,7 +14,7 @@
 {{- end }}
 
 {{- define "shutterfleet.keysSecret" -}}
-{{ .Values.keys.existingSecret | default (printf "%s-keys" (include "shutterfleet.fullname" .)) }}
+{{ tpl .Values.keys.existingSecret . | default (printf "%s-keys" (include "shutterfleet.fullname" .)) }}
 {{- end }}
 
 {{- define "shutterfleet.firstKeySecret" -}}
@@ -29,11 +29,11 @@
 
 {{- define "shutterfleet.publicUrl" -}}
 {{- if .Values.publicUrl -}}
-{{ .Values.publicUrl }}
+{{ tpl .Values.publicUrl . }}
 {{- else if and .Values.ingress.enabled .Values.ingress.host -}}
-{{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
+{{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ tpl .Values.ingress.host . }}
 {{- else if and .Values.httpRoute.enabled .Values.httpRoute.host -}}
-https://{{ .Values.httpRoute.host }}
+https://{{ tpl .Values.httpRoute.host . }}
 {{- else -}}
 http://{{ include "shutterfleet.host" (list . "gateway") }}:{{ .Values.gateway.service.port }}
 {{- end -}}
@@ -66,13 +66,44 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 {{ include "shutterfleet.selector" . }}
 {{- end }}
 
-{{- /* Metadata of an object of the release: (list $ component name) */}}
+{{- /* Metadata of an object: (list $ component name), and optionally a dict of namespace ("" for an object of the cluster), labels and
+       annotations. Those of the chart win over the values' commonLabels and commonAnnotations. */}}
 {{- define "shutterfleet.metadata" -}}
 {{- $root := index . 0 -}}
+{{- $more := dict -}}
+{{- if gt (len .) 3 }}{{ $more = index . 3 }}{{ end -}}
+{{- $own := include "shutterfleet.labels" (list $root (index . 1)) -}}
+{{- $labels := merge (dict) ($more.labels | default dict) (include "shutterfleet.commonLabels" $root | fromYaml) -}}
+{{- range $name, $_ := fromYaml $own }}{{ $_ := unset $labels $name }}{{ end -}}
 name: {{ index . 2 }}
-namespace: {{ $root.Release.Namespace }}
+{{- with ternary $more.namespace $root.Release.Namespace (hasKey $more "namespace") }}
+namespace: {{ . }}
+{{- end }}
 labels:
-  {{- include "shutterfleet.labels" (list $root (index . 1)) | nindent 2 }}
+  {{- $own | nindent 2 }}
+  {{- with $labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) ($more.annotations | default dict) (include "shutterfleet.commonAnnotations" $root | fromYaml) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- /* A map of strings that may be templates: (list $ map) */}}
+{{- define "shutterfleet.strings" -}}
+{{- $root := index . 0 -}}
+{{- range $name, $value := index . 1 }}
+{{ $name | quote }}: {{ tpl $value $root | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "shutterfleet.commonLabels" -}}
+{{ include "shutterfleet.strings" (list . .Values.commonLabels) }}
+{{- end }}
+
+{{- define "shutterfleet.commonAnnotations" -}}
+{{ include "shutterfleet.strings" (list . .Values.commonAnnotations) }}
 {{- end }}
 
 {{- /* Image reference: (list $ key of values.image) */}}
@@ -92,7 +123,7 @@ labels:
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
-  - name: {{ . }}
+  - name: {{ . | quote }}
   {{- end }}
 {{- end }}
 {{- end }}
@@ -117,16 +148,16 @@ securityContext:
 {{- /* Sources of keys and URLs: { secret, key } each. */}}
 {{- define "shutterfleet.databaseSecret" -}}
 {{- if .Values.evaluation.enabled -}}
-{ secret: {{ include "shutterfleet.keysSecret" . }}, key: database-url }
+{ secret: {{ include "shutterfleet.keysSecret" . | quote }}, key: database-url }
 {{- else -}}
-{ secret: {{ .Values.postgresql.existingSecret }}, key: {{ .Values.postgresql.urlKey }} }
+{ secret: {{ tpl .Values.postgresql.existingSecret . | quote }}, key: {{ .Values.postgresql.urlKey | quote }} }
 {{- end -}}
 {{- end }}
 
 {{- /* URL of PostgreSQL itself, which bypasses a pooler. */}}
 {{- define "shutterfleet.directDatabaseSecret" -}}
 {{- if .Values.postgresql.directUrlKey -}}
-{ secret: {{ .Values.postgresql.existingSecret }}, key: {{ .Values.postgresql.directUrlKey }} }
+{ secret: {{ tpl .Values.postgresql.existingSecret . | quote }}, key: {{ .Values.postgresql.directUrlKey | quote }} }
 {{- else -}}
 {{ include "shutterfleet.databaseSecret" . }}
 {{- end -}}
@@ -134,7 +165,7 @@ securityContext:
 
 {{- define "shutterfleet.databasePassword" -}}
 {{- if .Values.postgresql.passwordKey }}
-DATABASE_PASSWORD: { secret: {{ .Values.postgresql.existingSecret }}, key: {{ .Values.postgresql.passwordKey }} }
+DATABASE_PASSWORD: { secret: {{ tpl .Values.postgresql.existingSecret . | quote }}, key: {{ .Values.postgresql.passwordKey | quote }} }
 {{- end }}
 {{- end }}
 
@@ -150,7 +181,7 @@ DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 {{- define "shutterfleet.natsSecret" -}}
 {{- $root := index . 0 -}}
 {{- $keys := include "shutterfleet.keysSecret" $root -}}
-{ secret: {{ ternary $keys $root.Values.nats.existingSecret $root.Values.evaluation.enabled }}, key: {{ index . 1 }}-url }
+{ secret: {{ ternary $keys (tpl $root.Values.nats.existingSecret $root) $root.Values.evaluation.enabled | quote }}, key: {{ index . 1 }}-url }
 {{- end }}
 
 {{- /* Settings of the object store: { env, files } */}}
@@ -161,13 +192,13 @@ env:
   STORAGE_FOLDER: /images
   STORAGE_FILES_URL: http://{{ include "shutterfleet.host" (list . "objects") }}:8082
 files:
-  STORAGE_SIGNING_KEY: { secret: {{ include "shutterfleet.keysSecret" . }}, key: storage-signing-key }
+  STORAGE_SIGNING_KEY: { secret: {{ include "shutterfleet.keysSecret" . | quote }}, key: storage-signing-key }
 {{- else -}}
 {{- with .Values.storage -}}
 env:
   STORAGE_DRIVER: s3
   {{- if ne .keysFrom "url" }}
-  S3_KEYS_FROM: {{ .keysFrom }}
+  S3_KEYS_FROM: {{ .keysFrom | quote }}
   {{- end }}
   {{- if eq .keysFrom "web-identity" }}
   S3_ROLE_ARN: {{ .roleArn | quote }}
@@ -176,12 +207,22 @@ env:
   S3_KEYS_URL: {{ . | quote }}
   {{- end }}
 files:
-  S3_URL: { secret: {{ .existingSecret }}, key: {{ .urlKey }} }
+  S3_URL: { secret: {{ tpl .existingSecret $ | quote }}, key: {{ .urlKey | quote }} }
   {{- if eq .keysFrom "file" }}
-  S3_KEYS: { secret: {{ .existingSecret }}, key: {{ .keysKey }} }
+  S3_KEYS: { secret: {{ tpl .existingSecret $ | quote }}, key: {{ .keysKey | quote }} }
   {{- else if has .keysFrom (list "web-identity" "container") }}
-  S3_TOKEN: { audience: {{ .audience | default (ternary "pods.eks.amazonaws.com" "sts.amazonaws.com" (eq .keysFrom "container")) }} }
+  S3_TOKEN: { audience: {{ .audience | default (ternary "pods.eks.amazonaws.com" "sts.amazonaws.com" (eq .keysFrom "container")) | quote }} }
   {{- end }}
 {{- end }}
 {{- end -}}
+{{- end }}
+
+{{- /* The spec of a Service: (list $ component fields ports); `services` and then `fields` override the chart's fields. */}}
+{{- define "shutterfleet.serviceSpec" -}}
+{{- $root := index . 0 -}}
+{{- with mergeOverwrite (dict) (deepCopy $root.Values.services) (index . 2) -}}
+{{ toYaml (omit . "selector" "ports") }}
+{{ end -}}
+selector:
+  {{- include "shutterfleet.selector" (list $root (index . 1)) | nindent 2 }}
 {{- end }}

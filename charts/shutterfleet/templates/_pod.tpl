@@ -2,7 +2,7 @@
 A pod: dict of
   root          $
   component     component label, and name of the container
-  config        values of the component: settings, resources, container, pod; or {}
+  config        values of the component: settings, resources, container, pod
   args          command
   env           settings, without the prefix SHUTTERFLEET_
   files         settings read from files: { NAME: { secret, key } }, or { NAME: { audience } } for a token of the service account
@@ -33,31 +33,31 @@ A pod: dict of
 {{- if $root.Values.extraCa.configMap }}{{ $_ := set $settings "NODE_EXTRA_CA_CERTS" "/etc/shutterfleet/ca.crt" }}{{ end -}}
 {{- if and .traced $root.Values.tracing.endpoint }}{{ $_ := merge $settings (fromYaml (include "shutterfleet.tracing" $root)) }}{{ end -}}
 {{- $container := fromYaml (include "shutterfleet.container" (merge (dict "settings" $settings) .)) -}}
-{{- $own := .config.container | default dict -}}
+{{- range $own := list $root.Values.pods.container .config.container }}
 {{- $container = mergeOverwrite $container (omit (deepCopy $own) "env" "volumeMounts") -}}
 {{- range list "env" "volumeMounts" }}{{ if hasKey $own . }}{{ $_ := set $container . (concat (index $container .) (index $own .)) }}{{ end }}{{ end -}}
+{{- end -}}
 {{- $spec := fromYaml (include "shutterfleet.podSpec" (merge (dict "settings" $settings) .)) -}}
 {{- $_ := set $spec "containers" (list $container) -}}
-{{- $own = .config.pod | default dict -}}
+{{- range $own := list $root.Values.pods.pod .config.pod }}
 {{- $spec = mergeOverwrite $spec (omit (deepCopy $own) "containers" "initContainers" "volumes") -}}
 {{- range list "containers" "initContainers" "volumes" }}{{ if hasKey $own . }}{{ $_ := set $spec . (concat (index $spec . | default list) (index $own .)) }}{{ end }}{{ end -}}
+{{- end -}}
+{{- $own := include "shutterfleet.selector" (list $root .component) -}}
+{{- $labels := merge (dict) (.labels | default dict) (include "shutterfleet.strings" (list $root .config.podLabels) | fromYaml) (include "shutterfleet.strings" (list $root $root.Values.pods.labels) | fromYaml) (include "shutterfleet.commonLabels" $root | fromYaml) -}}
+{{- if .probes }}{{ $_ := set $labels "shutterfleet.dev/metrics" "true" }}{{ end -}}
+{{- range $name, $_ := fromYaml $own }}{{ $_ := unset $labels $name }}{{ end -}}
 metadata:
   {{- with .name }}
   name: {{ . }}
   namespace: {{ $root.Release.Namespace }}
   {{- end }}
   labels:
-    {{- include "shutterfleet.selector" (list $root .component) | nindent 4 }}
-    {{- if .probes }}
-    shutterfleet.dev/metrics: "true"
-    {{- end }}
-    {{- with .labels }}
+    {{- $own | nindent 4 }}
+    {{- with $labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-    {{- with $root.Values.pods.labels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
-  {{- with merge (dict) (.annotations | default dict) $root.Values.pods.annotations }}
+  {{- with merge (dict) (.annotations | default dict) (include "shutterfleet.strings" (list $root .config.podAnnotations) | fromYaml) (include "shutterfleet.strings" (list $root $root.Values.pods.annotations) | fromYaml) (include "shutterfleet.commonAnnotations" $root | fromYaml) (include "shutterfleet.secretVersions" . | fromYaml) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -96,7 +96,7 @@ OTEL_TRACES_SAMPLER_ARG: {{ .Values.tracing.sampleRatio | quote }}
 
 {{- define "shutterfleet.container" -}}
 name: {{ .component }}
-image: {{ include "shutterfleet.image" (list .root "server") }}
+image: {{ include "shutterfleet.image" (list .root "server") | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 args: {{ toJson .args }}
 env:
@@ -111,7 +111,7 @@ env:
   {{- with .root.Values.tracing }}
   {{- if and $.traced .endpoint .existingSecret }}
   - name: OTEL_EXPORTER_OTLP_HEADERS
-    valueFrom: { secretKeyRef: { name: {{ .existingSecret }}, key: {{ .headersKey }} } }
+    valueFrom: { secretKeyRef: { name: {{ tpl .existingSecret $.root | quote }}, key: {{ .headersKey | quote }} } }
   {{- end }}
   {{- end }}
 {{- with .ports }}
@@ -142,7 +142,7 @@ lifecycle:
   preStop: { exec: { command: [sleep, {{ . | quote }}] } }
 {{- end }}
 resources:
-  {{- toYaml (.config.resources | default (dict "requests" (dict "cpu" "50m" "memory" "128Mi") "limits" (dict "memory" "512Mi"))) | nindent 2 }}
+  {{- toYaml .config.resources | nindent 2 }}
 {{ include "shutterfleet.containerSecurity" . }}
 volumeMounts:
   {{- include "shutterfleet.mounts" . | nindent 2 }}
@@ -159,7 +159,7 @@ terminationGracePeriodSeconds: {{ .grace | default 30 }}
 restartPolicy: {{ . }}
 {{- end }}
 {{- with .root.Values.pods.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with .root.Values.pods.nodeSelector }}
 nodeSelector:
@@ -177,7 +177,7 @@ affinity:
 {{- with .root.Values.pods.spreadOver }}
 topologySpreadConstraints:
   {{- range . }}
-  - topologyKey: {{ . }}
+  - topologyKey: {{ . | quote }}
     maxSkew: 1
     whenUnsatisfiable: ScheduleAnyway
     labelSelector:
@@ -190,7 +190,7 @@ topologySpreadConstraints:
 {{- if .migrates }}
 initContainers:
   - name: migrate
-    image: {{ include "shutterfleet.image" (list .root "server") }}
+    image: {{ include "shutterfleet.image" (list .root "server") | quote }}
     imagePullPolicy: {{ .root.Values.image.pullPolicy }}
     args: [shutterfleet, migrate, --wait, 5m]
     env:
@@ -198,7 +198,8 @@ initContainers:
       {{- if .root.Values.plans }}
       - { name: SHUTTERFLEET_PLANS, value: /etc/shutterfleet-plans/plans.json }
       {{- end }}
-    resources: { requests: { cpu: 50m, memory: 128Mi }, limits: { memory: 512Mi } }
+    resources:
+      {{- toYaml .root.Values.jobs.resources | nindent 6 }}
     {{- include "shutterfleet.containerSecurity" . | nindent 4 }}
     volumeMounts:
       {{- include "shutterfleet.mounts" . | nindent 6 }}
@@ -208,8 +209,8 @@ volumes:
   {{- if .root.Values.extraCa.configMap }}
   - name: extra-ca
     configMap:
-      name: {{ .root.Values.extraCa.configMap }}
-      items: [{ key: {{ .root.Values.extraCa.key }}, path: ca.crt }]
+      name: {{ tpl .root.Values.extraCa.configMap .root | quote }}
+      items: [{ key: {{ .root.Values.extraCa.key | quote }}, path: ca.crt }]
   {{- end }}
   {{- if .files }}
   - name: secrets
@@ -219,14 +220,14 @@ volumes:
       sources:
         {{- range $name, $from := .files }}
         {{- if $from.audience }}
-        - serviceAccountToken: { audience: {{ $from.audience }}, path: {{ $name }} }
+        - serviceAccountToken: { audience: {{ $from.audience | quote }}, path: {{ $name }} }
         {{- else }}
-        - secret: { name: {{ $from.secret }}, items: [{ key: {{ $from.key }}, path: {{ $name }} }] }
+        - secret: { name: {{ $from.secret | quote }}, items: [{ key: {{ $from.key | quote }}, path: {{ $name }} }] }
         {{- end }}
         {{- end }}
   {{- end }}
   {{- if and (hasKey .files "DATABASE_URL") .root.Values.postgresql.certificateSecret }}
-  - { name: postgresql, secret: { secretName: {{ .root.Values.postgresql.certificateSecret }}, defaultMode: 0440 } }
+  - { name: postgresql, secret: { secretName: {{ tpl .root.Values.postgresql.certificateSecret .root | quote }}, defaultMode: 0440 } }
   {{- end }}
   {{- range $name, $volume := .volumes }}
   - {{ toJson (merge (dict "name" $name) (omit $volume "mountPath")) }}
@@ -239,33 +240,54 @@ volumes:
 {{- $pod := merge (dict "probes" true) . -}}
 {{- $_ := set $pod "ports" (merge (dict "probe" 9090) (.ports | default dict)) -}}
 {{- $_ = set $pod "env" (merge (dict "PROBE_HOST" "0.0.0.0" "PROBE_PORT" "9090" "LOG_LEVEL" $root.Values.logLevel) .env) -}}
+{{- $spec := dict "revisionHistoryLimit" 3 -}}
+{{- if not .autoscaled }}{{ $_ = set $spec "replicas" .replicas }}{{ end -}}
+{{- $spec = mergeOverwrite $spec (deepCopy $root.Values.pods.deployment) (deepCopy .config.deployment) -}}
+{{- if .recreate }}{{ $_ = set $spec "strategy" (dict "type" "Recreate") }}{{ end -}}
+{{- $budget := mergeOverwrite (dict "enabled" true) (deepCopy $root.Values.pods.disruptionBudget) (deepCopy .config.disruptionBudget) -}}
+{{- if not (hasKey $budget "minAvailable") }}{{ $budget = merge $budget (dict "maxUnavailable" 1) }}{{ end -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
   {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
 spec:
-  {{- if not .autoscaled }}
-  replicas: {{ .replicas | default .config.replicas }}
-  {{- end }}
-  revisionHistoryLimit: 3
-  {{- if .recreate }}
-  strategy: { type: Recreate }
-  {{- end }}
+  {{- toYaml (omit $spec "selector" "template") | nindent 2 }}
   selector:
     matchLabels:
       {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
   template:
     {{- include "shutterfleet.pod" $pod | nindent 4 }}
+{{- if $budget.enabled }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
   {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
 spec:
-  # A node drain evicts one pod at a time; pods that are not ready never block it.
-  maxUnavailable: 1
-  unhealthyPodEvictionPolicy: AlwaysAllow
+  # By default, a node drain evicts one pod at a time; pods that are not ready never block it.
+  {{- toYaml (omit (merge $budget (dict "unhealthyPodEvictionPolicy" "AlwaysAllow")) "enabled" "selector") | nindent 2 }}
   selector:
     matchLabels:
       {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
+{{- end }}
+{{- end }}
+
+{{- /* An annotation that changes with the content of the Secrets that the pod reads, so that an upgrade restarts it. Salted with the
+       random uid of the Secret, because annotations of pods are less protected. Empty without a cluster, where Secrets are unknown. */}}
+{{- define "shutterfleet.secretVersions" -}}
+{{- $root := .root -}}
+{{- if .probes }}
+{{- $names := list -}}
+{{- range .files }}{{ $names = append $names .secret }}{{ end -}}
+{{- if and .traced $root.Values.tracing.endpoint $root.Values.tracing.existingSecret }}{{ $names = append $names (tpl $root.Values.tracing.existingSecret $root) }}{{ end -}}
+{{- $content := "" -}}
+{{- /* A Job fills the Secret of keys after Helm has rendered, unless it is the user's. */}}
+{{- if not $root.Values.keys.existingSecret }}{{ $names = without $names (include "shutterfleet.keysSecret" $root) }}{{ end -}}
+{{- range uniq $names | sortAlpha }}
+{{- with lookup "v1" "Secret" $root.Release.Namespace . }}{{ $content = printf "%s %s %s" $content .metadata.uid (toJson .data) }}{{ end -}}
+{{- end -}}
+{{- with $content }}
+shutterfleet.dev/secrets: {{ sha256sum . }}
+{{- end }}
+{{- end }}
 {{- end }}
