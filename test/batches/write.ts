@@ -5,7 +5,7 @@ import { join, normalize, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** Number of processes for the tests of a folder. */
-const batches: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit': 4 }
+const batches: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit': 4, 'test/integration': 24 }
 const all = ['test/tidy', 'test/unit', 'test/integration']
 
 const [target = '', ...given] = process.argv.slice(2)
