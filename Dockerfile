@@ -9,9 +9,12 @@
 
 ARG DEBIAN=docker.io/library/debian:bookworm-slim
 ARG BUILDER=${DEBIAN}
+# Any text: another one installs the newest packages again, which a cache of layers would not.
+ARG PACKAGES
 
 # Node and npm, checked against the checksums in scripts/bootstrap.sh, which downloads them with an npm from pip.
 FROM ${BUILDER} AS node
+ARG PACKAGES
 ARG PIP_INDEX_URL
 ARG NPM_CONFIG_REGISTRY
 # Trusts the builder's certificates, such as those of a proxy that inspects TLS.
@@ -60,6 +63,7 @@ RUN mkdir -m 777 "$NODE_COMPILE_CACHE" && \
 
 # Base of all images.
 FROM ${DEBIAN} AS runtime
+ARG PACKAGES
 RUN apt-get -q update && \
     apt-get -q install -y --no-install-recommends tini && \
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache /var/lib/dpkg/*-old /var/log/* && \
@@ -78,6 +82,7 @@ LABEL org.opencontainers.image.licenses="Apache-2.0" org.opencontainers.image.ve
 # cache is valid only while the mtimes of the font folders match it: whole seconds, because layers store no fractions.
 # Excludes GPU drivers (180 MB): nodes have no GPU, and Chromium renders in software without them.
 FROM runtime AS headless-shell
+ARG PACKAGES
 RUN printf 'path-exclude=%s\n' '/usr/lib/*/dri/*' '/usr/lib/*/libLLVM*' '/usr/lib/*/libz3.so*' \
       '/usr/lib/chromium/libVkLayer_khronos_validation.so' >/etc/dpkg/dpkg.cfg.d/without-drivers && \
     apt-get -q update && \
@@ -89,6 +94,7 @@ RUN printf 'path-exclude=%s\n' '/usr/lib/*/dri/*' '/usr/lib/*/libLLVM*' '/usr/li
     rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/cache/ldconfig/aux-cache /var/lib/dpkg/*-old /var/log/*
 
 FROM headless-shell AS full-chromium
+ARG PACKAGES
 RUN apt-get -q update && \
     apt-get -q install -y --no-install-recommends chromium && \
     find /usr/share/fonts -type d -exec touch --date=@0 {} + && \

@@ -5,7 +5,7 @@
 #
 # Writes each image to .tools/images/TARGET.tar, for `ctr images import` and `docker load`, with the name
 # docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed. With REVISION, a commit,
-# builds again if the image is of another.
+# builds again if the image is of another, from the packages of that moment.
 # The base image replaces debian:bookworm-slim and is built from this machine's package sources, without anything of this machine.
 # Needs root; installs the Debian packages that it needs. The first run takes some minutes and 8 GB in .tools/images.
 set -euo pipefail

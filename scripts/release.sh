@@ -17,6 +17,8 @@ start_work release.lock
 export PATH="$PWD/.tools/release-tools:$PATH"
 out=$PWD/.tools/release/$VERSION
 mkdir -p "$out"
+# What an earlier run left is made again; signatures stay while the checksums are the same.
+find "$out" -maxdepth 1 -type f ! -name 'SHA256SUMS*' -delete
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 cp docs/openapi.json docs/admin-openapi.json crds/browserpools.shutterfleet.dev.yaml "$out/"

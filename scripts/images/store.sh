@@ -19,12 +19,14 @@ image_name() {
 
 # build_image TARGET NAME [OPTION...]: sets file times in layers to 0, so that equal files give equal layers.
 build_image() {
-  local target=$1 name=$2
+  local target=$1 name=$2 revision
   shift 2
+  revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
+  [ -z "$(git status --porcelain 2>/dev/null)" ] || revision=$revision-dirty
   timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
     bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
     --build-arg "BUILDER=$builder_name" \
-    --label "org.opencontainers.image.revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
+    --build-arg "PACKAGES=${REVISION:-}" --label "org.opencontainers.image.revision=$revision" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
     # Mounts of an interrupted build.
     in_store rm --all >/dev/null 2>&1 || true
@@ -43,10 +45,14 @@ debian_sources() {
   done
 }
 
-# provide_base: builds the replacement of debian:bookworm-slim, once, with the published image's excludes, and loads it into the
-# store, also with this machine's certificates as the builder.
+# provide_base: builds the replacement of debian:bookworm-slim, once and for each REVISION, with the published image's excludes, and
+# loads it into the store, also with this machine's certificates as the builder.
 provide_base() {
   mkdir -p "$images"
+  if [ -n "${REVISION:-}" ] && [ "$(cat "$images/base.revision" 2>/dev/null)" != "$REVISION" ]; then
+    rm -f "$base"
+    echo "$REVISION" >"$images/base.revision"
+  fi
   if [ ! -f "$base" ]; then
     say 'making a minimal Debian for images'
     # shellcheck disable=SC2046 # none or one word

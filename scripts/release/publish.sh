@@ -26,7 +26,7 @@ prepare_signing() {
 published() {
   local log=$work/published.log
   crane digest "$1" 2>"$log" && return
-  grep -qE 'MANIFEST_UNKNOWN|NAME_UNKNOWN|404' "$log" || { cat "$log" >&2; die "$1 could not be read from the registry."; }
+  grep -qE 'MANIFEST_UNKNOWN|NAME_UNKNOWN|status code 404' "$log" || { cat "$log" >&2; die "$1 could not be read from the registry."; }
 }
 
 # sign_once REFERENCE
@@ -44,20 +44,36 @@ attest_once() {
     { cat "$work/cosign.log" >&2; die "$3 could not be attested."; }
 }
 
-# digests: prints the digests of the manifests in an index, or of the layers in a manifest, in one line.
-digests() {
-  node -e 'const { manifests, layers } = JSON.parse(fs.readFileSync(0)); console.log((manifests ?? layers).map(({ digest }) => digest).join(" "))'
+# parts FILE: prints the digests of the layers in a manifest, or the platforms and digests of the manifests in an index, in one line.
+parts() {
+  node -e 'const { manifests, layers } = JSON.parse(fs.readFileSync(process.argv[1]))
+    const platform = (each) => (each.platform ? [`${each.platform.os}/${each.platform.architecture}`] : [])
+    console.log((manifests ?? layers).flatMap((each) => [...platform(each), each.digest]).join(" "))' "$1"
 }
 
-# push_once ARCHIVE REFERENCE
+# digest_of FILE
+digest_of() {
+  echo "sha256:$(sha256sum <"$1" | cut -d ' ' -f 1)"
+}
+
+# checked REFERENCE PARTS: prints the digest of a manifest or index in the registry, of the bytes whose parts are these.
+checked() {
+  crane manifest "$1" >"$work/manifest.json"
+  [ "$(parts "$work/manifest.json")" = "$2" ] || die "$1 is published with another content: a version is released once."
+  digest_of "$work/manifest.json"
+}
+
+# push_once ARCHIVE REFERENCE: prints the digest of the archive's manifest, which is in the registry then.
 push_once() {
   local own found
   own=$(crane digest --tarball "$1")
   found=$(published "$2")
   [ -z "$found" ] || [ "$found" = "$own" ] || die "$2 is published with another content, $found: a version is released once."
-  [ -n "$found" ] && return
-  say "pushing $2"
-  crane push "$1" "$2" >/dev/null
+  if [ -z "$found" ]; then
+    say "pushing $2"
+    crane push "$1" "$2" >/dev/null 2>"$work/push.log" || { cat "$work/push.log" >&2; die "$2 could not be pushed."; }
+  fi
+  echo "$own"
 }
 
 # archive_of TARGET ARCH: the path of an image's archive, built unless IMAGES is a folder of archives TARGET-ARCH.tar.
@@ -72,13 +88,16 @@ archive_of() {
   echo ".tools/images/$1.tar"
 }
 
+# Digests by TARGET-ARCH, as they were pushed.
+declare -A images
+
 # publish_image TARGET ARCH: pushes the image of one architecture and attests its contents and its origin.
 publish_image() {
   local archive reference=$REGISTRY/shutterfleet/$1 tag=$VERSION-$2 sbom=$out/$1-$2.cdx.json pinned
   archive=$(archive_of "$1" "$2")
-  node tools/release/check-image.ts "$archive" "$2" "$commit" "$VERSION" >"$sbom" || die "the image $1 for $2 is not one of this release (see above)."
-  push_once "$archive" "$reference:$tag"
-  pinned=$reference@$(published "$reference:$tag")
+  node tools/release/check-image.ts "$archive" "$1" "$2" "$commit" "$VERSION" >"$sbom" || die "the image $1 for $2 is not one of this release (see above)."
+  images[$1-$2]=$(push_once "$archive" "$reference:$tag")
+  pinned=$reference@${images[$1-$2]}
   sign_once "$pinned"
   attest_once cyclonedx "$sbom" "$pinned"
   attest_origin "$1" "$2" "$pinned"
@@ -92,21 +111,18 @@ attest_origin() {
 
 # publish_index TARGET: pushes the index of its architectures' images.
 publish_index() {
-  local reference=$REGISTRY/shutterfleet/$1 arch images=() found
+  local reference=$REGISTRY/shutterfleet/$1 arch manifests=() platforms=() found
   for arch in $ARCHES; do
-    found=$(published "$reference:$VERSION-$arch")
-    images+=("$found")
+    manifests+=("--manifest=$reference@${images[$1-$arch]}")
+    platforms+=("linux/$arch" "${images[$1-$arch]}")
   done
   found=$(published "$reference:$VERSION")
-  if [ -n "$found" ]; then
-    [ "$(crane manifest "$reference:$VERSION" | digests)" = "${images[*]}" ] ||
-      die "$reference:$VERSION is published with other images: a version is released once."
-  else
+  if [ -z "$found" ]; then
     say "pushing $reference:$VERSION"
-    crane index append --docker-empty-base=false -t "$reference:$VERSION" "${images[@]/#/--manifest=$reference@}" >/dev/null 2>"$work/index.log" ||
+    crane index append --docker-empty-base=false -t "$reference:$VERSION" "${manifests[@]}" >/dev/null 2>"$work/index.log" ||
       { cat "$work/index.log" >&2; die "$reference:$VERSION could not be pushed."; }
   fi
-  found=$(published "$reference:$VERSION")
+  found=$(checked "$reference:$VERSION" "${platforms[*]}")
   sign_once "$reference@$found"
   echo "  $(values_key "$1"): { digest: '$found' }" >>"$work/digests"
 }
@@ -128,7 +144,7 @@ write_values() {
 
 # publish_chart: pushes the chart and attests its origin.
 publish_chart() {
-  local folder=$REGISTRY/charts archive=$out/shutterfleet-$VERSION.tgz found layer pinned
+  local folder=$REGISTRY/charts archive=$out/shutterfleet-$VERSION.tgz found pinned
   .tools/helm/helm4 package charts/shutterfleet --destination "$work" >/dev/null
   # Packed again with the commit's time, so that equal files give equal bytes.
   mkdir "$work/chart"
@@ -141,10 +157,8 @@ publish_chart() {
     .tools/helm/helm4 push "$archive" "oci://$folder" $(insecure --plain-http) >/dev/null 2>"$work/helm.log" ||
       { cat "$work/helm.log" >&2; die 'the chart could not be pushed.'; }
   fi
-  layer=$(crane manifest "$folder/shutterfleet:$VERSION" | digests)
-  [ "$layer" = "sha256:$(sha256sum <"$archive" | cut -d ' ' -f 1)" ] ||
-    die "the chart $folder/shutterfleet:$VERSION is published with another content: a version is released once."
-  pinned=$folder/shutterfleet@$(published "$folder/shutterfleet:$VERSION")
+  pinned=$(checked "$folder/shutterfleet:$VERSION" "$(digest_of "$archive")")
+  pinned=$folder/shutterfleet@$pinned
   sign_once "$pinned"
   attest_origin chart any "$pinned"
 }

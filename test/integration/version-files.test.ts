@@ -44,6 +44,7 @@ t.test('version files: no other page or manifest names an image by version', (t)
       'k8s',
       'README.md',
       'charts/*.md',
+      'charts/*/Chart.yaml',
       'clients/*/README.md',
       '.github',
     ],

@@ -1,6 +1,6 @@
 /** Where files state the version of a release, as the text around it. The dots of a version match nothing else: 10.1.0.0. */
 const patterns = {
-  yaml: /(?<=^(?:version|appVersion): )\S+$/gm,
+  chart: /(?<=^(?:version|appVersion): |shutterfleet\/(?:server|worker|worker-stealth):)\d[\w.-]*\w/gm,
   toml: /(?<=^version = ")[^"]+/gm,
   json: /(?<=^ {2}"version": ")[^"]+/gm,
   lock: /(?<="name": "shutterfleet",\n +"version": ")[^"]+/g,
@@ -10,7 +10,7 @@ const patterns = {
 }
 
 const places: Readonly<Record<string, keyof typeof patterns>> = {
-  'charts/shutterfleet/Chart.yaml': 'yaml',
+  'charts/shutterfleet/Chart.yaml': 'chart',
   'clients/python/pyproject.toml': 'toml',
   'clients/typescript/package.json': 'json',
   'package-lock.json': 'lock',

@@ -1,11 +1,11 @@
-// check-image.ts ARCHIVE ARCH COMMIT VERSION: prints the SBOM in an image's archive (docker save), whose labels must name the commit and
-// the version, and whose packages must be of the architecture; else says what differs, and exits 1.
+// check-image.ts ARCHIVE TARGET ARCH COMMIT VERSION: prints the SBOM in an image's archive (docker save), whose labels must name the commit and
+// the version, and whose SBOM the target and Debian packages of the architecture; else says what differs, and exits 1.
 import { execFileSync } from 'node:child_process'
 
 type Manifest = readonly { readonly Config: string; readonly Layers: readonly string[] }[]
 type Config = { readonly architecture: string; readonly config: { readonly Labels?: Readonly<Record<string, string>> } }
 type Sbom = {
-  readonly metadata: { readonly component: { readonly version: string } }
+  readonly metadata: { readonly component: { readonly name: string; readonly version: string } }
   readonly components: readonly { readonly purl?: string }[]
 }
 
@@ -13,7 +13,7 @@ const readMs = 120_000
 const fileBytesMax = 64_000_000
 /** Layers, each a tar, may be larger than what a string can be: only what is asked for is read. */
 const inLayer = `tar -xOf "$0" "$1" | tar -xO app/sbom.cdx.json`
-const [archive = '', arch = '', commit = '', version = ''] = process.argv.slice(2)
+const [archive = '', target = '', arch = '', commit = '', version = ''] = process.argv.slice(2)
 const options = { encoding: 'utf8', timeout: readMs, maxBuffer: fileBytesMax } as const
 
 const readEntry = (name: string): unknown => JSON.parse(execFileSync('tar', ['-xOf', archive, name], options))
@@ -31,15 +31,16 @@ const readSbom = (layers: readonly string[]): string => {
 
 const findDifferences = ({ architecture, config }: Config, sbom: Sbom | undefined): string[] => {
   const { Labels: labels = {} } = config
-  const foreign = (sbom?.components ?? []).filter(
-    ({ purl }) =>
-      purl?.startsWith('pkg:deb/') &&
-      !['all', arch].includes(new URLSearchParams(purl.split('?')[1]).get('arch') ?? ''),
+  const packages = (sbom?.components ?? []).filter(({ purl }) => purl?.startsWith('pkg:deb/'))
+  const foreign = packages.filter(
+    ({ purl }) => !['all', arch].includes(new URLSearchParams(purl?.split('?')[1]).get('arch') ?? ''),
   )
   const expected = [
     ['architecture', architecture, arch],
     ['label revision', labels['org.opencontainers.image.revision'], commit],
     ['label version', labels['org.opencontainers.image.version'], version],
+    ['name in its SBOM', sbom?.metadata.component.name, `shutterfleet-${target}`],
+    ['Debian packages in its SBOM', packages.length > 0 ? 'some' : 'none', 'some'],
     ['version in its SBOM', sbom?.metadata.component.version, version],
     ['packages of another architecture', foreign.map(({ purl }) => purl).join(' ') || 'none', 'none'],
   ]
