@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -92,7 +92,7 @@ t.test('release: refuses a change log without the date, and a file that states a
   }
 })
 
-t.test('release: refuses an image of another commit, version or architecture', async (t) => {
+t.test('release: refuses an image of another commit, version, architecture or target', async (t) => {
   const facts = { target: 'server', arch: 'arm64', commit, version }
   const planted = [
     { facts: { ...facts, commit: '0'.repeat(40) }, message: /label revision: 0{40}, not/ },
@@ -103,6 +103,8 @@ t.test('release: refuses an image of another commit, version or architecture', a
     await writeSmallImage(images, each.facts)
     t.match(await refusal({ TARGETS: 'server', ARCHES: 'arm64' }), each.message)
   }
+  await copyFile(join(images, 'worker-stealth-arm64.tar'), join(images, 'server-arm64.tar'))
+  t.match(await refusal({ TARGETS: 'server', ARCHES: 'arm64' }), /name in its SBOM: shutterfleet-worker-stealth, not/)
   await writeSmallImage(images, facts)
 })
 
@@ -260,5 +262,5 @@ t.test('release: another key verifies nothing; a replaced image is neither verif
   t.match(await refusal(), /server:\S+-amd64 is published with another content/)
   await call('crane', ['push', join(images, 'server-amd64.tar'), `${server}:${version}-amd64`])
   await call('crane', ['push', join(forged, 'server-amd64.tar'), `${server}:${version}`])
-  t.match(await refusal(), /server:\S+ is published with other images/)
+  t.match(await refusal(), /server:\S+ is published with another content/)
 })
