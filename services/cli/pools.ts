@@ -71,7 +71,7 @@ export const poolList: Command = {
 
 const describePaused = ({ pool, processing, pause }: PoolView): string => {
   if (pause?.state === 'pausing')
-    return `pool ${pool} is to be paused, but no ledger has applied it within ${applyMs / 1000} s: does one run?`
+    return `pool ${pool} is to be paused, but the ledger has not applied it within ${applyMs / 1000} s: does it run, and keep up with reports?`
   return `pool ${pool} is paused: captures are accepted and wait; ${processing} still run ('pool list' says drained once none does)`
 }
 

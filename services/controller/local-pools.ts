@@ -34,9 +34,11 @@ type WorkersOptions = WorkerProcessOptions & {
   readonly policy: PoolPolicy
 }
 
+const isAtRest = (reason: Decision['reason']) => reason === 'steady' || reason === 'queue-paused'
+
 /** Whether there is nothing to do until a capture arrives or a worker changes; both wake the loop. */
 const isIdle = ({ decision, observation: { backlog, depth } }: Tick<Observation, Decision>): boolean => {
-  if (decision.kind !== 'hold' || decision.reason !== 'steady' || backlog === 'unknown' || depth === 'unknown')
+  if (decision.kind !== 'hold' || !isAtRest(decision.reason) || backlog === 'unknown' || depth === 'unknown')
     return false
   return backlog.pending + backlog.processing + depth.waiting + depth.inFlight === 0
 }
@@ -103,8 +105,13 @@ export const localJobs = ({ queue, subscriptions, events, now }: LocalPoolDeps, 
         const { jobs, waiting } = countJobs(tick.observation)
         const { state, reason, desired } = tick.decision
         return {
-          isCalm: reason === 'steady' && desired === spares,
-          status: { ready: state !== undefined, detail: { jobs, proxiedWaiting: waiting } },
+          isCalm:
+            (reason === 'steady' && desired === spares) ||
+            (reason === 'queue-paused' && desired === 0 && waiting === 0),
+          status: {
+            ready: state !== undefined || reason === 'queue-paused',
+            detail: { jobs, proxiedWaiting: waiting },
+          },
         }
       },
     })

@@ -1,6 +1,6 @@
 import { relayWakeupSubject } from '#shared/queue/subjects.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
-import { applyPauses } from './apply-pauses.ts'
+import { createPauseKeeper } from './apply-pauses.ts'
 import { keepActivity } from './keep-activity.ts'
 import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
@@ -61,7 +61,7 @@ export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotSt
     loop('relay', { everyMs: 500, idleMs: 5000 }, () => relay(ledger), ledger.relayWakeup),
     // Subscribers treat a count as unknown after five seconds, so that one may be lost.
     loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger)),
-    loop('pauses', { everyMs: 1000, idleMs: 2000 }, () => applyPauses(ledger)),
+    loop('pauses', { everyMs: 1000, idleMs: 2000 }, createPauseKeeper(ledger)),
     loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),
     loop('streams', { everyMs: 5000, idleMs: 15_000 }, createStreamKeeper(ledger, reconnected), reconnected),
     loop('unstarted', { everyMs: 60_000, idleMs: 60_000 }, () => republishUnstarted(ledger)),

@@ -61,8 +61,9 @@ const newAccount = async () => {
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ url: 'https://example.com/' }),
   })
-  const { data } = (await response.json()) as Answer['body']
-  return { id, keyId, captureId: data['id'] ?? '' }
+  const answer = (await response.json()) as Answer['body']
+  if (!response.ok) throw new Error(`${response.status} ${JSON.stringify(answer)}`)
+  return { id, keyId, captureId: answer.data['id'] ?? '' }
 }
 
 t.test('admin document: every operation accepts its documented example, and responds as documented', async (t) => {

@@ -1,14 +1,16 @@
 import t from 'tap'
-import { applyPauses } from '#ledger/apply-pauses.ts'
+import { createPauseKeeper } from '#ledger/apply-pauses.ts'
 import { createStreamKeeper } from '#ledger/keep-streams.ts'
 import { relay } from '#ledger/relay.ts'
+import { consumeReports } from '#ledger/reports/consume-reports.ts'
 import { listChanges } from '#shared/db/audit.ts'
 import { listPauses, pausePool, resumePool } from '#shared/db/pool-pauses.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { manage } from '#shared/queue/stored.ts'
-import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
-import { parseCaptureId } from '#shared/queue/subjects.ts'
+import { startedCodec } from '#shared/queue/messages.ts'
+import { manage, publishStored } from '#shared/queue/stored.ts'
+import { declareStreams, pausePools, poolDepth } from '#shared/queue/streams.ts'
+import { parseCaptureId, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
 import { LanePuller } from '#worker/delivery/lane-puller.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -93,19 +95,19 @@ const openLedger = async (test: Parameters<typeof openQueue>[0]) => {
   const database = await server.createDatabase()
   const ledger = createTestLedger(database, await openQueue(test, nats.url))
   await declareStreams(ledger.queue)
-  return ledger
+  return { ...ledger, applyPauses: createPauseKeeper(ledger) }
 }
 
 t.test('pool pauses: a pause ends by itself, by the clock of NATS even without a ledger', async (t) => {
   const ledger = await openLedger(t)
   const { database, queue } = ledger
   await pausePool(database, { ...pause, until: new Date(Date.now() + 1500) }, 'command line')
-  await applyPauses(ledger)
+  await ledger.applyPauses()
   t.match(await listPauses(database), [{ by: 'command line', reason: 'new egress', state: 'draining' }])
   t.equal((await poolDepth(queue, 'standard')).isPaused, true)
   await eventually(async () => !(await poolDepth(queue, 'standard')).isPaused)
   await eventually(async () => (await listPauses(database)).length === 0)
-  await applyPauses(ledger)
+  await ledger.applyPauses()
   t.same(await database.query('select from pool_pause'), [])
   t.match(await listChanges(database, { limit: 1 }), [{ actor: 'system', action: 'pool.resume' }])
 })
@@ -116,7 +118,7 @@ t.test('pool pauses: streams that are lost come back paused', async (t) => {
   const keepStreams = createStreamKeeper(ledger, ledger.relayWakeup)
   await keepStreams()
   await pausePool(database, pause, 'admin')
-  await applyPauses(ledger)
+  await ledger.applyPauses()
   const { id } = await accept({ database, tenant: await createTenant(database) })
   await nats.wipe()
   await eventually(() => queue.isConnected())
@@ -126,7 +128,7 @@ t.test('pool pauses: streams that are lost come back paused', async (t) => {
   t.match(await poolDepth(queue, 'standard'), { waiting: 1, inFlight: 0, isPaused: true })
   t.same(worker.taken, [])
   await resumePool(database, 'standard', 'admin')
-  await applyPauses(ledger)
+  await ledger.applyPauses()
   await eventually(() => worker.taken.length > 0)
   t.same(worker.taken, [id])
 })
@@ -146,18 +148,73 @@ t.test('pool pauses: a pause drains until nothing runs, and what runs ends as us
   t.match(await listPauses(database), [{ state: 'drained' }])
 })
 
+t.test('pool pauses: nothing counts as drained before the reports of an outage are read', async (t) => {
+  const ledger = await openLedger(t)
+  const { database, queue } = ledger
+  const { id } = await accept({ database, tenant: await createTenant(database) })
+  const workers = await openQueue(t, nats.url, 'worker_standard')
+  const started = startedCodec.encode({ id, pod: 'w', attempt: 1, kind: 'begun' })
+  await publishStored(workers, startedSubject({ pool: 'standard', id }), started)
+  await pausePool(database, pause, 'admin')
+  await ledger.applyPauses()
+  await ledger.applyPauses()
+  t.equal((await poolDepth(queue, 'standard')).isPaused, true)
+  t.match(await listPauses(database), [{ state: 'pausing' }], 'a report of before is unread')
+
+  const stop = new AbortController()
+  const consuming = consumeReports(ledger, stop.signal)
+  await eventually(async () => {
+    await ledger.applyPauses()
+    return (await listPauses(database))[0]?.state === 'draining'
+  })
+  await database.query(`update pool_pause set applied_at = applied_at - interval '6 seconds'`)
+  t.match(await listPauses(database), [{ state: 'draining' }], 'it says that a capture runs')
+  stop.abort()
+  await consuming
+})
+
+t.test('pool pauses: a pause whose consumers are missing is not applied', async (t) => {
+  const ledger = await openLedger(t)
+  const { consumers } = await manage(ledger.queue)
+  await consumers.delete(capturesStream.name, 'standard-bulk')
+  await pausePool(ledger.database, pause, 'admin')
+  await ledger.applyPauses()
+  t.match(await listPauses(ledger.database), [{ state: 'pausing' }])
+  await declareStreams(ledger.queue)
+  await ledger.applyPauses()
+  t.match(await listPauses(ledger.database), [{ state: 'draining' }])
+})
+
+t.test(
+  'pool pauses: a ledger that read the rows before a pause does not resume what another ledger paused',
+  async (t) => {
+    const ledger = await openLedger(t)
+    await pausePool(ledger.database, pause, 'admin')
+    await ledger.applyPauses()
+    await pausePools(ledger.queue, [], () => listPauses(ledger.database))
+    t.equal((await poolDepth(ledger.queue, 'standard')).isPaused, true)
+  },
+)
+
+t.test('pool pauses: several first pauses at once are one pause', async (t) => {
+  const database = await server.createDatabase()
+  await Promise.all([1, 2, 3, 4].map((each) => pausePool(database, { ...pause, reason: `reason ${each}` }, 'admin')))
+  t.equal((await listPauses(database)).length, 1)
+  t.equal((await listChanges(database, { limit: 9 })).length, 4)
+})
+
 t.test('pool pauses: a pause in force keeps its beginning, and gets the new reason and end', async (t) => {
   const ledger = await openLedger(t)
   const { database, queue } = ledger
   await pausePool(database, pause, 'admin')
-  await applyPauses(ledger)
+  await ledger.applyPauses()
   const [first] = await listPauses(database)
   const until = new Date(Date.now() + 60_000)
   await pausePool(database, { pool: 'standard', reason: 'longer', until }, 'admin:bob')
   t.match(await listPauses(database), [
     { since: first?.since, by: 'admin:bob', reason: 'longer', state: 'pausing', until: /Z$/ },
   ])
-  await applyPauses(ledger)
+  await ledger.applyPauses()
   t.match(await listPauses(database), [{ state: 'draining' }])
   const { consumers } = await manage(queue)
   const { config } = await consumers.info(capturesStream.name, 'standard-bulk')

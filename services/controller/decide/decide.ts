@@ -14,6 +14,10 @@ const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolM
   return { ...memory, starts, failures: memory.failures + 1, retryAtMs: nowMs + waitMs }
 }
 
+/** Keeps whether the queue is paused while its depth is unknown: the backlog contains the captures that wait for the end of the pause. */
+const followPause = (memory: PoolMemory, { depth }: Observation): PoolMemory =>
+  depth === 'unknown' ? memory : { ...memory, isQueuePaused: depth.isPaused === true }
+
 /** Adds a desired size to the hold window; drops sizes that are too old or not above the new one. */
 const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory => {
   const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - policy.holdMs && want.size > size)
@@ -28,9 +32,9 @@ const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min
 /** Without a backlog report, JetStream's depth alone counts. */
 const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
-const desiredSize = ({ observation, policy, groups }: ScalingInput): DesiredSize => {
+const desiredSize = ({ observation, policy, memory, groups }: ScalingInput): DesiredSize => {
   const backlog = observation.backlog === 'unknown' ? noBacklog : observation.backlog
-  if (observation.depth !== 'unknown' && observation.depth.isPaused) {
+  if (memory.isQueuePaused) {
     const reason = groups.active.length < policy.min ? 'below-minimum' : 'queue-paused'
     return { desired: policy.min, reason }
   }
@@ -110,7 +114,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * counts stuck and refused ones as started. Never stops a worker that serves a capture.
  */
 export const decide: Decide = (observation, policy, before) => {
-  const followed = followStarts(before, observation)
+  const followed = followPause(followStarts(before, observation), observation)
   if (policy.isPaused) return pause(observation, policy, followed)
   if (observation.workers === 'unknown') {
     return { decision: { kind: 'freeze', desired: lastWanted(before), reason: 'workers-unknown' }, memory: followed }

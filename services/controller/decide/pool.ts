@@ -106,6 +106,8 @@ export type PoolMemory = {
   /** Observations with failed starts since the last successful start, and the time before which no start is retried. */
   readonly failures: number
   readonly retryAtMs: number
+  /** Whether an operator had paused the queue when its depth was last known. */
+  readonly isQueuePaused: boolean
 }
 
 /** Reasons for a pool's size, used in logs, metrics and conditions. */
@@ -178,4 +180,5 @@ export const blankMemory: PoolMemory = {
   starts: { ready: 0, failed: 0 },
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,
+  isQueuePaused: false,
 }

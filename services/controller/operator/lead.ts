@@ -11,6 +11,7 @@ import { PoolLoops } from '#controller/reconcile/pool-loops.ts'
 import type { PoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { poolStateCodec } from '#shared/queue/messages.ts'
+import { poolDepth } from '#shared/queue/streams.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createRolloutTurns } from './apply/rollout-turns.ts'
@@ -87,12 +88,13 @@ export const lead = (deps: LeadDeps, term: Term) => {
   const reportUnservedQueues = createUnservedQueues({
     clock,
     forQueue: subscriptions.forPool,
+    readDepth: (pool) => poolDepth(deps.queue, pool),
     publish: (state) => queue.publish(poolStateSubject(state.pool), poolStateCodec.encode(state)),
     checked: events.queueChecked,
   })
   const resync = () => {
     resyncPools(deps, loops, statuses)
-    if (informers.hasSynced()) reportUnservedQueues(loops.pools())
+    if (informers.hasSynced()) void reportUnservedQueues(loops.pools())
   }
   opened.use(
     informers.onChange((changed, what) => {

@@ -101,7 +101,7 @@ export const poolPause = component('PoolPause', {
   until: timeOrNull('When the pause ends by itself; null: when the pool is resumed.'),
   state: enumSchema(
     pauseStates,
-    '`pausing`: the queue does not hold captures back yet; `draining`: captures still run; `drained`: none has run for seconds.',
+    '`pausing`: the queue does not hold captures back yet, or reports of before are unread; `draining`: captures still run; `drained`: none has run for seconds.',
     { example: 'draining' },
   ),
 })

@@ -246,9 +246,9 @@ const loopEvents = (log: Logger, metric: LedgerMetrics) => ({
       metric.backlog_oldest_seconds.set({ queue: pool }, seconds(oldestMs))
     }
   },
-  pausesApplied: (pauses: readonly Pick<PoolPause, 'pool' | 'by' | 'reason' | 'state'>[]) => {
-    for (const { pool, by, reason } of pauses.filter(({ state }) => state === 'pausing'))
-      log.info({ pool, by, reason }, 'pool paused')
+  poolPaused: ({ pool, by, reason }: Pick<PoolPause, 'pool' | 'by' | 'reason'>) =>
+    log.info({ pool, by, reason }, 'pool paused'),
+  pausesRead: (pauses: readonly Pick<PoolPause, 'pool'>[]) => {
     for (const pool of pools)
       metric.pool_paused.set({ queue: pool }, Number(pauses.some((pause) => pause.pool === pool)))
   },

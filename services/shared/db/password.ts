@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { readBounded } from '#shared/process/read-bounded.ts'
 
 /** Reads or makes the password of a new connection. Throws `SERVICE_UNAVAILABLE`. */
 export type PasswordSource = () => Promise<string>
@@ -18,7 +18,7 @@ const unavailable = (problem: string, cause: unknown) =>
   new AppError('SERVICE_UNAVAILABLE', { message: `password of PostgreSQL: ${problem}`, cause })
 
 const readPasswordFile = async (path: string): Promise<string> => {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+  const text = await readBounded(path, outputBytes).catch((cause: unknown) => {
     throw unavailable(`${path} cannot be read`, cause)
   })
   return text.trimEnd()

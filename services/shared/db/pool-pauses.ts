@@ -1,4 +1,4 @@
-import { LockMode } from '@mikro-orm/postgresql'
+import { LockMode, raw } from '@mikro-orm/postgresql'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Actor, recordChange } from './audit.ts'
@@ -13,7 +13,7 @@ export const reasonMax = 200
 export const pauseDaysMax = 7
 const dayMs = 86_400_000
 
-/** States of a pause: not applied to the queue yet, captures run, no capture runs. */
+/** States of a pause: not applied to the queue yet, or older reports are unread; captures run; no capture runs. */
 export const pauseStates = ['pausing', 'draining', 'drained'] as const
 
 /** A pause in force. Times are ISO 8601 UTC. */
@@ -61,6 +61,8 @@ export const pausePool = async (
   const now = new Date()
   checkPause({ reason, until }, now)
   await database.entities(async (entities) => {
+    // Two first pauses at once find no row that they could lock.
+    await entities.execute(`select pg_advisory_xact_lock(hashtext('shutterfleet pause pool'))`)
     const current = await entities.findOne(Row, { pool }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     const isInForce = current !== null && (!current.until || current.until > now)
     const pause = { since: isInForce ? current.since : now, pausedBy: actor, reason, until, appliedAt: null }
@@ -85,7 +87,7 @@ export const removeEndedPauses = async (database: Database): Promise<void> => {
   const ended = await database.query<{ pool: string }>('select pool from pool_pause where until <= now()')
   if (ended.length === 0) return
   await database.entities(async (entities) => {
-    const rows = await entities.find(Row, { until: { $lte: new Date() } }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    const rows = await entities.find(Row, { until: { $lte: raw('now()') } }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     for (const row of rows) {
       entities.remove(row)
       recordChange(entities, { actor: 'system', action: 'pool.resume', target: row.pool })

@@ -137,17 +137,26 @@ export const declareStreams = async (
 
 /**
  * Pauses the lanes of these pools and resumes all others: the server then delivers none of their captures to any worker, and
- * redelivers none; acknowledgements count as before. It keeps this when it restarts. Missing consumers are skipped.
+ * redelivers none; acknowledgements count as before. It keeps this when it restarts. Missing consumers are skipped. `reread`:
+ * reads the pauses again before a resume, because another ledger may have applied a newer one. Returns the pools whose
+ * consumers are all paused.
  */
-export const pausePools = async (queue: Queue, pauses: readonly Pause[]): Promise<void> => {
+export const pausePools = async (
+  queue: Queue,
+  pauses: readonly Pause[],
+  reread: () => Promise<readonly Pause[]>,
+): Promise<readonly Pool[]> => {
   const { consumers } = await manage(queue)
   const found = await Array.fromAsync(consumers.list(capturesStream.name))
   for (const { name, paused = false, config } of found) {
     const until = pausedUntil(name, pauses)
     if (until && (!paused || Date.parse(config.pause_until ?? '') !== until.getTime()))
       await consumers.pause(capturesStream.name, name, until)
-    else if (!until && paused) await consumers.resume(capturesStream.name, name)
+    else if (!until && paused && !pausedUntil(name, await reread())) await consumers.resume(capturesStream.name, name)
   }
+  const names = new Set(found.map(({ name }) => name))
+  const isWhole = (pool: Pool) => lanes.every((lane) => names.has(laneConsumerName(pool, lane)))
+  return pauses.map(({ pool }) => pool).filter(isWhole)
 }
 
 const isClustered = ({ connection }: Pick<Queue, 'connection'>): boolean => connection.info?.cluster !== undefined
@@ -216,6 +225,18 @@ export const unreadReports = async (queue: Queue): Promise<number> => {
   const manager = await manage(queue)
   const info = await manager.consumers.info(resultsStream.name, ledgerConsumer.durable_name)
   return info.num_pending + info.num_ack_pending
+}
+
+/**
+ * Sequence of the newest report, and of the newest up to which ledgers have acknowledged all. Throws if the server does not
+ * respond.
+ */
+export const reportPositions = async (queue: Queue): Promise<{ newest: number; read: number }> => {
+  const { streams, consumers } = await manage(queue)
+  const { state } = await streams.info(resultsStream.name)
+  const info = await consumers.info(resultsStream.name, ledgerConsumer.durable_name)
+  const isAllRead = info.num_pending + info.num_ack_pending === 0
+  return { newest: state.last_seq, read: isAllRead ? state.last_seq : info.ack_floor.stream_seq }
 }
 
 /** Share of the results stream's size limit that unread reports take, 0 to 1. Throws if the server does not respond. */

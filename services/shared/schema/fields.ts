@@ -101,9 +101,10 @@ export const url = (description: string, example?: string): Schema<string> =>
 export const decimal = (description: string, example: string): Schema<string> =>
   typed({ type: 'string', pattern: '^\\d+(\\.\\d+)?$', description, example })
 
-/** Makes a schema nullable; its example is null unless it has one. */
+/** Makes a schema nullable; its example is null unless it has one. A named one stays as it is, beside null. */
 export const orNull = <T>(schema: Schema<T>): Schema<T | null> => {
-  const { type, example = null } = keywordsOf(schema)
+  const { type, example = null, component: name } = keywordsOf(schema)
+  if (name !== undefined) return typed({ anyOf: [schema, { type: 'null' }], example })
   return typed({ ...schema, type: [type, 'null'], example })
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readBounded } from '#shared/process/read-bounded.ts'
 import type { IssuedKeys, KeySource, S3Keys } from './s3-keys.ts'
 
 const answerMs = 5000
@@ -18,11 +18,7 @@ const toKeys = (accessKey?: unknown, secretKey?: unknown, sessionToken?: unknown
   return { accessKey, secretKey, sessionToken } as S3Keys
 }
 
-const readText = async (path: string): Promise<string> => {
-  const text = await readFile(path, 'utf8')
-  if (text.length > bytesMax) throw new Error(`${path} is longer than ${bytesMax} characters`)
-  return text.trim()
-}
+const readText = async (path: string): Promise<string> => (await readBounded(path, bytesMax)).trim()
 
 /** Reads a file in the format of the AWS command line: the keys of its profile `[default]`. */
 export const keysInFile =

@@ -60,9 +60,10 @@ export const PauseButton = ({ pool: { pool, pause } }: { readonly pool: PoolStat
   const api = useApi()
   const client = useQueryClient()
   const { role } = useSession()
-  const [isAsking, setIsAsking] = useState(false)
+  // Fixed at the click: another operator may change the pool while the dialog is open.
+  const [asked, setAsked] = useState<'pause' | 'resume'>()
   if (role !== 'operator') return null
-  const onClose = () => setIsAsking(false)
+  const onClose = () => setAsked(undefined)
   const send: DialogProps['send'] = async (method, body) => {
     await api(`${operatorPath}/pools/${pool}/pause`, { method, ...(body && { body }) })
     await client.invalidateQueries({ queryKey: [`${operatorPath}/pools`] })
@@ -70,11 +71,11 @@ export const PauseButton = ({ pool: { pool, pause } }: { readonly pool: PoolStat
   }
   return (
     <>
-      <button type="button" class="button" onClick={() => setIsAsking(true)}>
+      <button type="button" class="button" onClick={() => setAsked(pause ? 'resume' : 'pause')}>
         {pause ? words.resumeName(pool) : words.pauseName(pool)}
       </button>
-      {isAsking && !pause && <PauseDialog pool={pool} send={send} onClose={onClose} />}
-      {isAsking && pause && (
+      {asked === 'pause' && <PauseDialog pool={pool} send={send} onClose={onClose} />}
+      {asked === 'resume' && (
         <ConfirmDialog
           title={words.resumeTitle(pool)}
           text={words.resumeText}

@@ -11,7 +11,7 @@ export const PoolPause = defineEntity({
     reason: p.text(),
     /** Null: until an operator resumes the pool. */
     until: p.datetime().columnType('timestamptz').nullable(),
-    /** When the queue began to hold the captures back; null: not yet. */
+    /** When the queue held the captures back and the reports of before were read; null: not yet. */
     appliedAt: p.datetime().columnType('timestamptz').nullable(),
   },
 })

@@ -1,5 +1,5 @@
--- The pauses in force. `drained`: nothing runs, by the meters of the pool's open lanes. They follow a worker that took a capture
--- just before the pause within a second, hence the five.
+-- The pauses in force. `drained`: nothing runs, by the meters of the pool's open lanes. They contain all that was reported before
+-- applied_at, and follow a worker that took a capture just before the pause within a second, hence the five.
 select p.pool, iso_time(p.since) as since, p.paused_by as by, p.reason, iso_time(p.until) as until,
     case
       when p.applied_at is null then 'pausing'

@@ -66,16 +66,6 @@ const cases: Case[] = [
     want: { kind: 'freeze', desired: 3, reason: 'paused' },
   },
   {
-    name: 'starts nothing above the minimum while an operator has paused the queue',
-    observation: {
-      backlog: { ...quiet, pending: 500, oldestMs: 60_000 },
-      depth: { waiting: 500, inFlight: 0, isPaused: true },
-      workers: [worker('w1'), worker('w2')],
-    },
-    policy: { min: 2 },
-    want: { kind: 'hold', desired: 2, reason: 'queue-paused' },
-  },
-  {
     name: 'does not start workers for captures that draining workers still serve',
     // Two wait; four run in workers that take no more. If these four counted as waiting, six would be required.
     observation: {

@@ -19,6 +19,8 @@ t.test('database password: each connection reads the file', async (t) => {
   t.equal(await read?.(), 'one')
   await writeFile(path, 'two')
   t.equal(await read?.(), 'two')
+  await writeFile(path, 'x'.repeat(65_537))
+  await t.rejects(read!(), { code: 'SERVICE_UNAVAILABLE', cause: { message: /password is longer than 65536 bytes/ } })
   const missing = passwordSource({ ...none, databasePasswordFile: `${path}.missing` })
   await t.rejects(missing!(), { code: 'SERVICE_UNAVAILABLE', message: /password\.missing cannot be read/ })
 })

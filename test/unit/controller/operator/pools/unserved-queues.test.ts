@@ -33,9 +33,10 @@ t.test('unserved queues: a queue of Jobs needs no replicas', async (t) => {
 })
 
 t.test(
-  'unserved queues: the time without service counts without interruption, and a silent worker does not serve',
+  'unserved queues: the time without service counts without interruption or pause, and a silent worker does not serve',
   async (t) => {
     let nowMs = 0
+    let isPaused = false
     const states: PoolStateMessage[] = []
     const reports: unknown[] = []
     const heartbeats = new Map<string, ReceivedHeartbeat>()
@@ -54,20 +55,22 @@ t.test(
         heartbeats: queue === 'stealth' ? heartbeats : new Map(),
         backlog: () => ({ pending: 2, processing: 0, arrivals10s: 0, oldestMs: 0 }),
       }),
+      readDepth: async () => ({ waiting: 2, inFlight: 0, isPaused }),
       publish: (state) => states.push(state),
       checked: (queue, reason, waiting) => queue === 'stealth' && reports.push([reason, waiting]),
     }
     const look = createUnservedQueues(deps)
     const pools = [poolObject('standard'), poolObject('proxied', { pool: 'proxied' })]
-    for (const atMs of [0, 1000, 2000, 3000, 11_999, 12_000]) {
+    for (const atMs of [0, 1000, 2000, 3000, 11_999, 12_000, 14_000, 400_000, 401_000, 402_000]) {
       nowMs = atMs
       if (atMs === 2000) heartbeats.set('w', { heartbeat, atMs })
-      look(pools)
+      isPaused = atMs === 14_000 || atMs === 400_000
+      await look(pools)
     }
     const unserved = { pool: 'stealth', canStart: false, reason: 'no-pool' }
     t.strictSame(
       states,
-      [0, 1000, 0].map((forMs) => ({ ...unserved, forMs })),
+      [0, 1000, 0, 0, 1000].map((forMs) => ({ ...unserved, forMs })),
     )
     t.strictSame(reports, [
       ['no-pool', 2],
@@ -75,7 +78,7 @@ t.test(
       [undefined, 2],
       [undefined, 2],
       [undefined, 2],
-      ['no-pool', 2],
+      ...Array.from({ length: 5 }, () => ['no-pool', 2]),
     ])
   },
 )
