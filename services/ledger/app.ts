@@ -13,6 +13,7 @@ import { createBacklog } from './publish-backlog.ts'
 import { reap, republishUnstarted } from './reaper.ts'
 import { relay } from './relay.ts'
 import { removeObjects } from './remove-objects.ts'
+import { findBusiestAccounts } from './db/busiest-accounts.ts'
 import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
@@ -60,6 +61,9 @@ export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotSt
     loop('relay', { everyMs: 500, idleMs: 5000 }, () => relay(ledger), ledger.relayWakeup),
     // Subscribers treat a count as unknown after five seconds, so that one may be lost.
     loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger)),
+    loop('accounts', { everyMs: 15_000, idleMs: 60_000 }, async () =>
+      ledger.events.accountsCounted(await findBusiestAccounts(ledger.database)),
+    ),
     loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),
     loop('streams', { everyMs: 5000, idleMs: 15_000 }, createStreamKeeper(ledger, reconnected), reconnected),
     loop('unstarted', { everyMs: 60_000, idleMs: 60_000 }, () => republishUnstarted(ledger)),

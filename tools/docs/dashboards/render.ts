@@ -8,6 +8,9 @@ import {
   DashboardBuilder,
   DashboardLinkBuilder,
   DashboardLinkType,
+  RowBuilder,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   VariableRefresh,
@@ -37,6 +40,15 @@ const legend = () =>
     .displayMode(LegendDisplayMode.List)
     .placement(LegendPlacement.Bottom)
     .calcs([])
+
+/** Green, orange and red; Grafana's steps apply from their value upwards. */
+const thresholds = (bad: NonNullable<Panel['bad']>) => {
+  const [first, second] =
+    'above' in bad
+      ? (['green', 'orange', 'red'] as const).map((color, index) => ({ color, value: index === 0 ? null : bad.above[index - 1] }))
+      : []
+  return { first, second }
+}
 
 const renderPanel = (panel: Panel) => {
   const { span, height } = panel.isStat ? size.stat : size.series
