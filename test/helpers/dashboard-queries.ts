@@ -58,7 +58,10 @@ export const readDashboards = ({ isKubernetes }: { isKubernetes: boolean }): Shi
     return {
       name: file.replace('.json', ''),
       title,
-      panels: panels.map(toPanel).filter((panel) => panel.isKubernetes === isKubernetes),
+      panels: panels
+        .filter(({ type }) => type !== 'row')
+        .map(toPanel)
+        .filter((panel) => panel.isKubernetes === isKubernetes),
     }
   })
 

@@ -31,8 +31,15 @@ const notes = {
   isEventOnly: 'No data until the first event.',
 }
 
-const describe = ({ description, isKubernetes, isEventOnly }: Panel): string =>
-  [description, isKubernetes && notes.isKubernetes, isEventOnly && notes.isEventOnly].filter(Boolean).join(' ')
+const describe = ({ description, runbook, isKubernetes, isEventOnly }: Panel): string =>
+  [
+    description,
+    runbook !== undefined && `Runbook: docs/runbooks/${runbook}.md.`,
+    isKubernetes && notes.isKubernetes,
+    isEventOnly && notes.isEventOnly,
+  ]
+    .filter(Boolean)
+    .join(' ')
 
 const legend = () =>
   new VizLegendOptionsBuilder()
@@ -41,13 +48,17 @@ const legend = () =>
     .placement(LegendPlacement.Bottom)
     .calcs([])
 
-/** Green, orange and red; Grafana's steps apply from their value upwards. */
+/** Green, orange and red; each step applies from its value upwards, the first from below. */
 const thresholds = (bad: NonNullable<Panel['bad']>) => {
-  const [first, second] =
-    'above' in bad
-      ? (['green', 'orange', 'red'] as const).map((color, index) => ({ color, value: index === 0 ? null : bad.above[index - 1] }))
-      : []
-  return { first, second }
+  const isHighBad = 'above' in bad
+  const [first, second] = isHighBad ? bad.above : [bad.below[1], bad.below[0]]
+  const [low, high] = isHighBad ? ['green', 'red'] : ['red', 'green']
+  const steps = [
+    { color: low, value: null },
+    { color: 'orange', value: first },
+    { color: high, value: second },
+  ]
+  return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps)
 }
 
 const renderPanel = (panel: Panel) => {
@@ -56,6 +67,11 @@ const renderPanel = (panel: Panel) => {
     ? new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
     : new TimeSeriesBuilder().legend(legend()).fillOpacity(10)
   builder.title(panel.title).datasource(datasource).unit(panel.unit).min(0).span(span).height(height)
+  if (panel.bad) builder.thresholds(thresholds(panel.bad))
+  if (panel.link !== undefined) {
+    const to = new DashboardLinkBuilder(panel.link).type(DashboardLinkType.Link).url(`/d/${tag}-${panel.link}`)
+    builder.links([to.keepTime(true).includeVars(true)])
+  }
   const description = describe(panel)
   if (description !== '') builder.description(description)
   for (const [index, { expr, legend: name }] of panel.queries.entries()) {
@@ -91,7 +107,12 @@ const toJson = ({ name, title, panels }: Dashboard): string => {
     .link(new DashboardLinkBuilder(tag).type(DashboardLinkType.Dashboards).tags([tag]).asDropdown(true).keepTime(true))
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
     .withVariable(namespaces())
-  for (const panel of panels) builder.withPanel(renderPanel(panel))
+  let row: string | undefined
+  for (const panel of panels) {
+    if (panel.row !== undefined && panel.row !== row) builder.withRow(new RowBuilder(panel.row))
+    row = panel.row
+    builder.withPanel(renderPanel(panel))
+  }
   return `${JSON.stringify(builder.build(), null, 2)}\n`
 }
 
