@@ -19,11 +19,13 @@ const metricTable = {
   store_up: { gauge: '1 while writes to the store succeed, else 0', labels: ['store'] },
   store_probe_failures_total: { counter: 'Probes that could not write to the store', labels: ['store'] },
   store_requests_total: {
-    counter: 'Requests to PostgreSQL, NATS (those with a response) and the object store; outcome is ok or error',
+    counter:
+      'Requests to PostgreSQL (a transaction is one), NATS (those with a response) and the object store; outcome is ok or error',
     labels: ['store', 'operation', 'outcome'],
   },
   store_request_seconds: {
-    histogram: 'Time until the store had responded; of reading an object, until its first byte',
+    histogram:
+      'Time until the store had responded, of a transaction until its end, of an object that is read until its first byte',
     labels: ['store', 'operation'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   },

@@ -11,7 +11,7 @@ const budget: Panel = {
   queries: [{ expr: `min by (objective) (${series('shutterfleet:budget_left:ratio')})`, legend: '{{objective}}' }],
 }
 
-/** Each row answers one question; zeros are hidden. Colours: green as it should be, orange look at it, red callers notice. */
+/** Each row answers one question. Colours: green as it should be, orange look at it, red act. */
 const panels: readonly Panel[] = [
   {
     title: 'Captures without a service fault',
@@ -91,7 +91,8 @@ const panels: readonly Panel[] = [
   {
     title: 'Busiest accounts: captures in the queue',
     row: 'Who is noisy?',
-    description: 'At most ten accounts, by id; the console shows each under Accounts.',
+    description:
+      'Of the ten accounts with most captures in the queue, by id; the page of each in the console is /console/accounts/ID.',
     unit: 'short',
     isEventOnly: true,
     link: 'tenants',

@@ -1,4 +1,6 @@
 import {
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
@@ -48,26 +50,34 @@ const legend = () =>
     .placement(LegendPlacement.Bottom)
     .calcs([])
 
-/** Green, orange and red; each step applies from its value upwards, the first from below. */
-const thresholds = (bad: NonNullable<Panel['bad']>) => {
+/** Green, orange and red, or no judgement; each step applies from its value upwards, the first from below. Grafana's own default is red from 80. */
+const thresholds = (bad: Panel['bad']) => {
+  const builder = new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute)
+  if (!bad) return builder.steps([{ color: 'text', value: null }])
   const isHighBad = 'above' in bad
   const [first, second] = isHighBad ? bad.above : [bad.below[1], bad.below[0]]
   const [low, high] = isHighBad ? ['green', 'red'] : ['red', 'green']
-  const steps = [
+  return builder.steps([
     { color: low, value: null },
     { color: 'orange', value: first },
     { color: high, value: second },
-  ]
-  return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps)
+  ])
+}
+
+const createStat = ({ bad }: Panel) =>
+  new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull'])).thresholds(thresholds(bad))
+
+const createSeries = ({ bad }: Panel) => {
+  const builder = new TimeSeriesBuilder().legend(legend()).fillOpacity(10)
+  if (!bad) return builder
+  const dashed = new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed)
+  return builder.thresholds(thresholds(bad)).thresholdsStyle(dashed)
 }
 
 const renderPanel = (panel: Panel) => {
   const { span, height } = panel.isStat ? size.stat : size.series
-  const builder = panel.isStat
-    ? new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
-    : new TimeSeriesBuilder().legend(legend()).fillOpacity(10)
+  const builder = panel.isStat ? createStat(panel) : createSeries(panel)
   builder.title(panel.title).datasource(datasource).unit(panel.unit).min(0).span(span).height(height)
-  if (panel.bad) builder.thresholds(thresholds(panel.bad))
   if (panel.link !== undefined) {
     const to = new DashboardLinkBuilder(panel.link).type(DashboardLinkType.Link).url(`/d/${tag}-${panel.link}`)
     builder.links([to.keepTime(true).includeVars(true)])

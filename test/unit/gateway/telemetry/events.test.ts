@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createEvents } from '#gateway/telemetry/events.ts'
-import { AppError, type ErrorCode } from '#shared/errors/app-error.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { createRecordingLog, type LogLine } from '#test/helpers/recording-log.ts'
 
