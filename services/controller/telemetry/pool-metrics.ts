@@ -43,7 +43,8 @@ export const poolMetricTable = {
     labels: [...poolLabels, 'decision', 'reason'],
   },
   pool_scale_events_total: {
-    counter: 'Decisions to start or to drain workers, by direction: up or down',
+    counter:
+      'Decisions to start or to drain workers, by direction: up or down; Jobs end by themselves and count only up',
     labels: [...poolLabels, 'direction'],
   },
   pool_reconcile_seconds: {

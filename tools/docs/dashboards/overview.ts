@@ -77,6 +77,14 @@ const panels: readonly Panel[] = [
     queries: [max('backlog_captures', ['queue', 'status'])],
   },
   {
+    title: 'Age of the oldest waiting capture',
+    row: 'Is it keeping up?',
+    unit: 's',
+    runbook: 'captures-not-starting',
+    link: 'pools',
+    queries: [max('backlog_oldest_seconds', ['queue'])],
+  },
+  {
     title: 'Workers: ready, starting, wanted',
     row: 'Is it keeping up?',
     unit: 'short',

@@ -113,6 +113,16 @@ t.test(
   },
 )
 
+t.test('events: counts the creation of Jobs as a change of the size', async (t) => {
+  const { events, shown } = begin()
+  const state = { canStart: true, forMs: 0, reason: 'backlog' } as const
+  for (const create of [2, 0]) {
+    const decision = { ...jobDecision, state, create, reason: state.reason }
+    events.jobs('a').decided({ observation: seenJobs, decision }, jobPolicy)
+  }
+  t.strictSame(await shown('pool_scale_events_total'), ['{pool="a",direction="up"} 1'])
+})
+
 t.test('events: exports Jobs with the states of other workers', async (t) => {
   const { events, shown } = begin()
   const states = ['coming', 'idle', 'serving', 'serving', 'lost', 'stuck'] as const
