@@ -14,6 +14,7 @@ import { createBacklog } from './publish-backlog.ts'
 import { reap, republishUnstarted } from './reaper.ts'
 import { relay } from './relay.ts'
 import { removeObjects } from './remove-objects.ts'
+import { findBusiestAccounts } from './db/busiest-accounts.ts'
 import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
@@ -62,6 +63,9 @@ export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotSt
     // Subscribers treat a count as unknown after five seconds, so that one may be lost.
     loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger)),
     loop('pauses', { everyMs: 1000, idleMs: 2000 }, createPauseKeeper(ledger)),
+    loop('accounts', { everyMs: 15_000, idleMs: 60_000 }, async () =>
+      ledger.events.accountsCounted(await findBusiestAccounts(ledger.database)),
+    ),
     loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),
     loop('streams', { everyMs: 5000, idleMs: 15_000 }, createStreamKeeper(ledger, reconnected), reconnected),
     loop('unstarted', { everyMs: 60_000, idleMs: 60_000 }, () => republishUnstarted(ledger)),

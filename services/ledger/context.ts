@@ -9,6 +9,7 @@ import { probeStore } from '#shared/storage/probe-store.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
+import { measureCalls } from '#shared/process/measure-calls.ts'
 import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { Config } from './config.ts'
@@ -59,12 +60,15 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('ledger')
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
-  const { objects } = await by.openStore(config)
-  const database = stack.use(by.openConfiguredDatabase(config))
+  const store = await by.openStore(config)
+  const objects = measureCalls(store.objects, ['get', 'put', 'delete'], events.storeRequested('object_store'))
+  const opened = stack.use(by.openConfiguredDatabase(config))
+  const database = measureCalls(opened, ['query', 'transaction', 'entities'], events.storeRequested('postgresql'))
   const inboxPrefix = userInboxPrefix('ledger')
   const notice = events.queueNotice
+  const requested = events.storeRequested('nats')
   const queue = stack.use(
-    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'ledger', inboxPrefix, notice }),
+    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'ledger', inboxPrefix, notice, requested }),
   )
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   const owned = stack.move()

@@ -7,6 +7,7 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { openStore } from '#shared/storage/open-store.ts'
+import { measureCalls } from '#shared/process/measure-calls.ts'
 import { createStoreWatch } from '#shared/process/store-watch.ts'
 import { attempt, type Post } from './attempt.ts'
 import type { Config } from './config.ts'
@@ -36,8 +37,10 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const openingKeys = config.openingKeys.map(readOpeningKey)
   const { egress, egressToken } = config
   const trust = await readAuthorities(config.extraCa)
-  const { objects } = await openStore(config)
-  const database = stack.use(by.openConfiguredDatabase(config))
+  const store = await openStore(config)
+  const objects = measureCalls(store.objects, ['get'], events.storeRequested('object_store'))
+  const opened = stack.use(by.openConfiguredDatabase(config))
+  const database = measureCalls(opened, ['query', 'transaction'], events.storeRequested('postgresql'))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
   const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }))
   stores.start()

@@ -9,11 +9,18 @@ const withinMs = 60_000
 /** Rate window of every query, and the queried time range. */
 const windowSeconds = 30
 
+/** A colour of Grafana, from a value upwards. */
+type Step = { readonly color: string; readonly value: number | null }
+
 /** One panel with its queries as Grafana would send them for all namespaces. */
 export type DashboardPanel = {
   readonly title: string
+  /** Title of the row that it stands in; empty if the dashboard has none. */
+  readonly row: string
   readonly isStat: boolean
   readonly unit: string
+  /** Colours of values; each applies from its value upwards, the first from below. */
+  readonly steps: readonly Step[]
   readonly queries: readonly { readonly expr: string; readonly legend: string }[]
   /** Whether the panel is described as empty until an event happens. */
   readonly isEventOnly: boolean
@@ -34,15 +41,22 @@ type Json = {
     readonly type: string
     readonly title: string
     readonly description?: string
-    readonly fieldConfig: { readonly defaults: { readonly unit: string } }
+    readonly fieldConfig: {
+      readonly defaults: { readonly unit: string; readonly thresholds?: { readonly steps: readonly Step[] } }
+    }
     readonly targets: readonly { readonly expr: string; readonly legendFormat?: string }[]
   }[]
 }
 
-const toPanel = ({ type, title, description = '', fieldConfig, targets }: Json['panels'][number]): DashboardPanel => ({
+const toPanel = (
+  { type, title, description = '', fieldConfig, targets }: Json['panels'][number],
+  row: string,
+): DashboardPanel => ({
   title,
+  row,
   isStat: type === 'stat',
   unit: fieldConfig.defaults.unit,
+  steps: fieldConfig.defaults.thresholds?.steps ?? [],
   queries: targets.map(({ expr, legendFormat = '' }) => ({
     expr: expr.replaceAll('$__rate_interval', `${windowSeconds}s`).replaceAll('$namespace', '.*'),
     legend: legendFormat,
@@ -58,7 +72,12 @@ export const readDashboards = ({ isKubernetes }: { isKubernetes: boolean }): Shi
     return {
       name: file.replace('.json', ''),
       title,
-      panels: panels.map(toPanel).filter((panel) => panel.isKubernetes === isKubernetes),
+      panels: panels
+        .flatMap((panel, index) => {
+          const row = panels.slice(0, index).findLast(({ type }) => type === 'row')
+          return panel.type === 'row' ? [] : [toPanel(panel, row?.title ?? '')]
+        })
+        .filter((panel) => panel.isKubernetes === isKubernetes),
     }
   })
 

@@ -41,8 +41,8 @@ export type Prometheus = AsyncDisposable & {
 }
 
 /**
- * Copies the rules of the chart, with every `for` divided by `hurry`, the only change. Expressions
- * and their windows are unchanged; windows contain the samples since the start.
+ * Copies the rules of the chart, with every `for` divided by `hurry` and without intervals of groups, the only changes.
+ * Expressions and their windows are unchanged; windows contain the samples since the start.
  */
 const copyRules = async (folder: string, hurry: number): Promise<void> => {
   for (const name of await readdir(ruleFolder)) {
@@ -54,7 +54,7 @@ const copyRules = async (folder: string, hurry: number): Promise<void> => {
       minutes,
       (_, key: string, value: string) => `${key}${Math.ceil((+value * 60) / hurry)}s`,
     )
-    await writeFile(join(folder, name), hurried)
+    await writeFile(join(folder, name), hurried.replaceAll(/^ +interval: .*\n/gm, ''))
   }
 }
 

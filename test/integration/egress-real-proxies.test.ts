@@ -188,11 +188,14 @@ t.test(
       await askBoth(filter, 'page.test:80', `http://${credentials}10.0.0.1:3128`)
     }
     const metrics = await (await fetch(`${addresses.probeUrl}/metrics`)).text()
-    t.match(metrics, /egress_opened_total\{kind="tunnel",route="http_proxy",service="egress"\} 1\n/)
-    t.match(metrics, /egress_opened_total\{kind="request",route="socks5_proxy",service="egress"\} 1\n/)
-    t.match(metrics, /egress_refused_total\{kind="tunnel",route="socks5_proxy",refusal="connection_failed",.*\} 1\n/)
-    t.match(metrics, /egress_refused_total\{kind="tunnel",route="http_proxy",refusal="blocked",.*\} 2\n/)
-    t.match(metrics, /egress_refused_total\{kind="tunnel",route="unknown",refusal="bad_request",.*\} 3\n/)
+    t.match(metrics, /egress_connections_opened_total\{kind="tunnel",route="http_proxy",service="egress"\} 1\n/)
+    t.match(metrics, /egress_connections_opened_total\{kind="request",route="socks5_proxy",service="egress"\} 1\n/)
+    t.match(
+      metrics,
+      /egress_requests_refused_total\{kind="tunnel",route="socks5_proxy",refusal="connection_failed",.*\} 1\n/,
+    )
+    t.match(metrics, /egress_requests_refused_total\{kind="tunnel",route="http_proxy",refusal="blocked",.*\} 2\n/)
+    t.match(metrics, /egress_requests_refused_total\{kind="tunnel",route="unknown",refusal="bad_request",.*\} 3\n/)
     service.child.kill('SIGTERM')
     const printed = (await service.printed).join('')
     t.match(printed, /"host":"only-squid-knows\.test","route":"http_proxy","proxy":"127\.0\.0\.1"/)

@@ -71,5 +71,5 @@ t.test('local targets: a capture has the lists that its account has when it is a
   await replace({})
   t.ok((await capture(url)).requested.has(image), 'no list is left in worker or egress')
   const metrics = await system.metrics('egress')
-  t.match(metrics, /egress_refused_total\{[^}]*refusal="denied_by_account"[^}]*\} [1-9]/)
+  t.match(metrics, /egress_requests_refused_total\{[^}]*refusal="denied_by_account"[^}]*\} [1-9]/)
 })

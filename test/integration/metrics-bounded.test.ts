@@ -45,6 +45,14 @@ const feedLedger = (metrics: Metrics): Feed => {
     events.reportIgnored(word, 'token')
     events.reportsFailed(1, error)
     events.tooLarge(word, error)
+    const top = Array.from({ length: 10 }, (_, nth) => ({
+      account: `account-${nth}`,
+      waiting: 1,
+      processing: 1,
+      completed: 9,
+    }))
+    events.accountsCounted([{ ...top[0]!, account: word }])
+    events.accountsCounted(top)
     events.metersDiffer(word, [])
     events.loopFailed('relay', error, false)
     events.stateUnreadable('proxied', error)

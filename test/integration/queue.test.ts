@@ -53,6 +53,30 @@ t.test('queue: a second message of a subject is rejected while the first is stor
   await deleteMessages(queue, capturesStream.name, inLane('normal', 'twice'))
 })
 
+t.test(
+  'queue: each request is reported once it has ended, those of JetStream and those without a reply too',
+  async (t) => {
+    const ended: (readonly [string, boolean])[] = []
+    await using counted = await connectQueue({
+      url: nats.url,
+      name: 'counted',
+      inboxPrefix: '_INBOX_counted',
+      notice: () => {},
+      requested: (operation, ms, isFailed) => {
+        t.ok(ms > 0 && ms < 10_000)
+        ended.push([operation, isFailed])
+      },
+    })
+    t.equal(await publishStored(counted, inLane('normal', 'counted'), bytes('counted')), 'stored')
+    await t.rejects(counted.request('nobody.listens', bytes(''), 1000), { code: 'SERVICE_UNAVAILABLE' })
+    t.strictSame(ended, [
+      ['request', false],
+      ['request', true],
+    ])
+    await deleteMessages(queue, capturesStream.name, inLane('normal', 'counted'))
+  },
+)
+
 t.test('queue: slots take from the most urgent lane first; of eight, one starts with each lower lane', async (t) => {
   const takeAs = async (slot: number) => {
     for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, `${lane}-${slot}`)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createMeterCheck } from '#ledger/check-meters.ts'
+import { findBusiestAccounts } from '#ledger/db/busiest-accounts.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
 import { runCheck } from '#local/doctor/check.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
@@ -29,6 +30,22 @@ const openAccount = async () => {
 }
 
 const miscount = `update lane_meter set admitted = admitted + 16, processing = processing - 1 where account_id = $1`
+
+t.test('busiest accounts: ten at most, the one with most captures first, with what they completed', async (t) => {
+  const { database, accountId, other } = await openAccount()
+  await database.query('update usage set settled = 7 where account_id = $1', [accountId])
+  t.same(await findBusiestAccounts(database), [
+    { account: accountId, waiting: 3, processing: 1, completed: 7 },
+    { account: other.accountId, waiting: 1, processing: 0, completed: 0 },
+  ])
+  for (let nth = 0; nth < 10; nth += 1) {
+    const { capture } = await createTenant(database)
+    await acceptCapture(database, capture(), { windowSize })
+  }
+  const accounts = await findBusiestAccounts(database)
+  t.equal(accounts.length, 10)
+  t.equal(accounts[0]?.account, accountId)
+})
 
 t.test('recount meters: a recount reopens a lane that a wrong meter has closed', async (t) => {
   const { database, accountId } = await openAccount()

@@ -3,8 +3,17 @@ import type { Series } from '#test/helpers/prometheus.ts'
 
 const colors = ['#3274d9', '#e0752d', '#37872d', '#c4162a', '#8f3bb8', '#0a8a8a', '#b8860b', '#666666']
 const chart = { width: 560, height: 150, left: 52 }
-const legendMax = 6
+const legendMax = 16
 const plotWidth = chart.width - chart.left
+/** Grafana's names of colours. */
+const judgements: Readonly<Record<string, string>> = {
+  green: '#37872d',
+  orange: '#e0752d',
+  red: '#c4162a',
+  text: '#222',
+}
+/** Lines beyond the colours are dashed. */
+const dashOf = (index: number) => (index < colors.length ? '' : ' stroke-dasharray="4 3"')
 
 /** A line of a panel: its name in the legend, and its finite points. */
 type Line = { readonly name: string; readonly points: readonly (readonly [number, number])[] }
@@ -37,7 +46,7 @@ const format = (value: number, unit: string): string => {
   return `${rounded(value)}${{ s: ' s', ops: '/s' }[unit] ?? ''}`
 }
 
-const drawLines = (lines: readonly Line[], unit: string): string => {
+const drawLines = (lines: readonly Line[], { unit, steps }: DashboardPanel): string => {
   const all = lines.flatMap(({ points }) => points)
   const highest = Math.max(...all.map(([, value]) => value), 0) || 1
   const first = Math.min(...all.map(([at]) => at))
@@ -50,31 +59,53 @@ const drawLines = (lines: readonly Line[], unit: string): string => {
   )
   const paths = lines.map(
     ({ points }, index) =>
-      `<polyline points="${points.map(([at, value]) => `${x(at)},${y(value)}`).join(' ')}" fill="none" stroke="${colors[index % colors.length]}" stroke-width="1.5"/>`,
+      `<polyline points="${points.map(([at, value]) => `${x(at)},${y(value)}`).join(' ')}" fill="none" stroke="${colors[index % colors.length]}" stroke-width="1.5"${dashOf(index)}/>`,
   )
-  return `<svg width="${chart.width}" height="${chart.height}">${[...grid, ...paths].join('')}</svg>`
+  const marks = steps.flatMap(({ color, value }) =>
+    value === null || value > highest
+      ? []
+      : [`<path d="M${chart.left} ${y(value)}H${chart.width}" stroke="${judgements[color]}" stroke-dasharray="2 4"/>`],
+  )
+  return `<svg width="${chart.width}" height="${chart.height}">${[...grid, ...marks, ...paths].join('')}</svg>`
 }
 
 const drawLegend = (lines: readonly Line[]): string => {
   const shown = lines
     .slice(0, legendMax)
-    .map(({ name }, index) => `<span style="color:${colors[index % colors.length]}">▬ ${escape(name)}</span>`)
+    .map(
+      ({ name }, index) =>
+        `<span style="color:${colors[index % colors.length]}">${index < colors.length ? '▬' : '╍'} ${escape(name)}</span>`,
+    )
   const more = lines.length > legendMax ? [`<span>and ${lines.length - legendMax} more</span>`] : []
   return `<footer>${[...shown, ...more].join(' ')}</footer>`
+}
+
+const drawStat = (lines: readonly Line[], { unit, steps }: DashboardPanel): string => {
+  const values = lines.map(({ name, points }) => {
+    const last = points.at(-1)?.[1] ?? 0
+    const color = judgements[steps.findLast(({ value }) => value === null || last >= value)?.color ?? 'text']
+    return `<div><b style="color:${color}">${format(last, unit)}</b> ${escape(name)}</div>`
+  })
+  return values.join('')
 }
 
 /** A panel as HTML; `answers` are Prometheus' results of its queries. Lines with the lowest maximum come last. */
 export const drawPanel = (panel: DashboardPanel, answers: readonly (readonly Series[])[]): string => {
   const highest = ({ points }: Line) => Math.max(...points.map(([, value]) => value))
-  const lines = linesOf(panel, answers).toSorted((one, other) => highest(other) - highest(one))
+  const found = linesOf(panel, answers).toSorted((one, other) => highest(other) - highest(one))
+  // Of many lines, those at zero all the time are left out.
+  const isCrowded = found.length > colors.length && !panel.isStat
+  const lines = found.filter((line, index) => index === 0 || !isCrowded || highest(line) > 0)
   const title = `<h2>${escape(panel.title)}</h2>`
   if (lines.length === 0) return `<section>${title}<p>No data: it has not happened</p></section>`
-  const last = lines[0]?.points.at(-1)?.[1] ?? 0
-  if (panel.isStat) return `<section class="stat">${title}<b>${format(last, panel.unit)}</b></section>`
-  return `<section>${title}${drawLines(lines, panel.unit)}${drawLegend(lines)}</section>`
+  if (panel.isStat) return `<section class="stat">${title}${drawStat(lines, panel)}</section>`
+  return `<section>${title}${drawLines(lines, panel)}${drawLegend(lines)}</section>`
 }
 
-/** The page of a dashboard, given its panels as HTML. */
+/** The heading of a row of panels as HTML. */
+export const drawRow = (title: string): string => `<h3>${escape(title)}</h3>`
+
+/** The page of a dashboard, given its rows and panels as HTML. */
 export const drawPage = (title: string, panels: readonly string[]): string => `<!doctype html><meta charset="utf-8">
 <title>${escape(title)}</title>
 <style>
@@ -82,8 +113,10 @@ export const drawPage = (title: string, panels: readonly string[]): string => `<
   main { display: grid; grid-template-columns: repeat(4, 1fr); gap: 8px }
   section { grid-column: span 2; background: #fff; border: 1px solid #ddd; padding: 8px; min-width: 0 }
   section.stat { grid-column: span 1 }
+  h3 { grid-column: span 4; font-size: 14px; margin: 10px 0 0 }
+  section.stat div { display: flex; align-items: baseline; gap: 6px } section.stat div:not(:only-of-type) b { font-size: 18px }
   h1 { font-size: 18px; margin: 0 0 12px } h2 { font-size: 13px; margin: 0 0 6px }
-  b { font-size: 30px; font-weight: normal; color: #37872d } p { color: #888 }
+  b { font-size: 30px; font-weight: normal } p { color: #888 }
   footer { line-height: 1.6 } footer span { margin-right: 10px; white-space: nowrap } text { font-size: 11px; fill: #666 }
 </style>
 <h1>${escape(title)}</h1><main>${panels.join('')}</main>`

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readDashboards } from '#test/helpers/dashboard-queries.ts'
 import { startMonitoredSystem } from '#test/helpers/monitored-system.ts'
 import { withoutRealProxies } from '#test/helpers/real-proxies.ts'
-import { drawPage, drawPanel } from './draw-panel.ts'
+import { drawPage, drawPanel, drawRow } from './draw-panel.ts'
 
 const seconds = 150
 const images = resolve(import.meta.dirname, '../../docs/images')
@@ -18,9 +18,10 @@ const { system, prometheus } = world
 await delay(seconds * 1000)
 for (const { name, title, panels } of readDashboards({ isKubernetes: false })) {
   const drawn = await Promise.all(
-    panels.map(async (panel) => {
+    panels.map(async (panel, index) => {
       const answers = panel.queries.map(({ expr }) => prometheus.query(expr, seconds))
-      return drawPanel(panel, await Promise.all(answers))
+      const isFirst = panel.row !== '' && panel.row !== panels[index - 1]?.row
+      return `${isFirst ? drawRow(panel.row) : ''}${drawPanel(panel, await Promise.all(answers))}`
     }),
   )
   const html = drawPage(title, drawn)

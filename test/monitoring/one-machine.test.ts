@@ -14,10 +14,12 @@ t.test('one machine: a system under load has data, bounded labels and no firing 
   await t.test('one machine: every panel has data', (t) =>
     testQueries(t, prometheus, readDashboards({ isKubernetes: false })),
   )
-  await t.test('one machine: no label contains a host, an address or an id', async (t) => {
+  await t.test('one machine: no label but account contains a host, an address or an id', async (t) => {
     const series = await prometheus.query('{__name__=~"shutterfleet_.+"}', 1)
     t.ok(series.length > 500)
-    const values = series.flatMap(({ metric: { instance: _instance, ...labels } }) => Object.values(labels))
+    const values = series.flatMap(({ metric: { instance: _instance, account: _account, ...labels } }) =>
+      Object.values(labels),
+    )
     t.strictSame(
       values.filter((value) => secret.test(value)),
       [],

@@ -25,7 +25,7 @@ const tree = {
     '| `shutterfleet_things_total` | counter | | Things |\n| `shutterfleet_time_seconds` | histogram | | Time |\n',
   [rules]: alert,
   [dashboard]: '{ "expr": "rate(shutterfleet_time_seconds_bucket[5m]) + shutterfleet:faults:ratio" }\n',
-  [page]: '# Down\n',
+  [page]: '# Down\n\n## Meaning\n\n## Diagnosis\n\n## Remedy\n\n## What callers see\n\n## When to wake somebody\n',
   [cases]: '        alertname: Down\n',
 }
 const planted = (name: string, path: keyof typeof tree, [from, to]: readonly [string, string], at: string) => ({
@@ -44,6 +44,7 @@ await testCheck(t, {
     planted('an alert without a severity', rules, ['severity: critical', 'team: x'], `${rules}:4`),
     planted('an alert without a case', cases, ['Down', 'Up'], `${rules}:4`),
     planted('an alert without a description', rules, ['description: It', 'comment: It'], `${rules}:4`),
+    planted('a runbook that does not say when to wake somebody', page, ['wake somebody', 'sleep'], `${page}:1`),
     {
       name: 'an alert whose runbook is missing, and a runbook without an alert',
       tree: { ...tree, [rules]: alert.replace('down.md', 'up.md') },

@@ -14,7 +14,14 @@ import {
   troubles,
   workerStates,
 } from '#controller/decide/pool.ts'
-import { forgetPool, type PoolLabels, type PoolMetrics, poolMetricTable, readSources } from './pool-metrics.ts'
+import {
+  forgetPool,
+  type PoolLabels,
+  type PoolMetrics,
+  poolMetricTable,
+  readSources,
+  scaleDirections,
+} from './pool-metrics.ts'
 
 /** Number of stuck and refused workers with this trouble; without one, with any. */
 const inTrouble = ({ workers, refused }: Observation, trouble?: Trouble): number | 'unknown' => {
@@ -59,10 +66,18 @@ const measure = (metric: PoolMetrics, pool: PoolLabels, observation: Observation
     metric.pool_workers_stuck.set({ ...pool, trouble }, Number(inTrouble(observation, trouble)))
 }
 
+/** A worker that has been drained is stopped without a second event. */
+const scaleDirection = ({ kind, reason }: Decision): (typeof scaleDirections)[number] | undefined => {
+  if (kind === 'scale-up') return 'up'
+  return kind === 'drain' || (kind === 'stop' && reason === 'excess') ? 'down' : undefined
+}
+
 /** Dispose removes the pool's metrics, because the pool was deleted or another controller leads. */
 const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabels, report: ReportDecision) => {
   const pool = labels.browserpool
   let lastMessage = ''
+  // Else the first event of a pool would not increase the counter: its series would begin with 1.
+  for (const direction of scaleDirections) metric.pool_scale_events_total.inc({ ...labels, direction }, 0)
   return {
     decided: (
       { observation, decision }: Tick<Observation, Decision>,
@@ -75,6 +90,8 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       metric.pool_workers_min.set(labels, bounds.min)
       metric.pool_workers_max.set(labels, bounds.max)
       metric.pool_decisions_total.inc({ ...labels, decision: kind, reason })
+      const direction = scaleDirection(decision)
+      if (direction) metric.pool_scale_events_total.inc({ ...labels, direction })
       const { ready } = countWorkers(observation)
       const known = ready === 'unknown' ? {} : { ready }
       report({ pool: labels.queue, browserpool: pool, desired, ...bounds, ...known, decision: kind, reason })

@@ -17,6 +17,9 @@ export const readSources = ['workers', 'backlog', 'depth'] as const
 /** Values of the label `end`; only Jobs succeed, fail, vanish or are given up. */
 const workerEnds = ['expected', 'unexpected', 'succeeded', 'failed', 'vanished', 'given-up'] as const
 
+/** Values of the label `direction`. */
+export const scaleDirections = ['up', 'down'] as const
+
 /** The metrics of all pools, including those of single-use workers. */
 export const poolMetricTable = {
   pool_workers: { gauge: 'Workers, Jobs included, by state', labels: [...poolLabels, 'state'] },
@@ -36,8 +39,13 @@ export const poolMetricTable = {
     labels: [...poolLabels, 'source'],
   },
   pool_decisions_total: {
-    counter: 'Decisions by what was decided and why',
+    counter: 'Reconciliations by what was decided and why',
     labels: [...poolLabels, 'decision', 'reason'],
+  },
+  pool_scale_events_total: {
+    counter:
+      'Decisions to start or to drain workers, by direction: up or down; Jobs end by themselves and count only up',
+    labels: [...poolLabels, 'direction'],
   },
   pool_reconcile_seconds: {
     histogram: 'Time of one reconciliation: observe, decide, act',
@@ -48,7 +56,7 @@ export const poolMetricTable = {
   pool_worker_start_seconds: {
     histogram: 'Time from the start of a worker until it was ready',
     labels: poolLabels,
-    buckets: [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60],
+    buckets: [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 600],
   },
   pool_workers_ended_total: {
     counter:
@@ -66,6 +74,7 @@ const labelValues = {
   trouble: troubles,
   source: readSources,
   decision: decisionKinds,
+  direction: scaleDirections,
   reason: reasons,
   end: workerEnds,
 }

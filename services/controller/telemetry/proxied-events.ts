@@ -68,7 +68,9 @@ const measure = (
 ) => {
   const { waiting } = countJobs(observation)
   metric.pool_workers_desired.set(pool, decision.desired)
-  metric.pool_decisions_total.inc({ ...pool, decision: decisionKind(decision), reason: decision.reason })
+  const kind = decisionKind(decision)
+  metric.pool_decisions_total.inc({ ...pool, decision: kind, reason: decision.reason })
+  if (kind === 'scale-up') metric.pool_scale_events_total.inc({ ...pool, direction: 'up' })
   if (waiting !== 'unknown') metric.pool_captures_waiting.set(pool, waiting)
   if (observation.depth === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'depth' })
   if (observation.jobs === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'workers' })

@@ -47,14 +47,17 @@ const metricTable = {
     counter: 'Clients cut or refused unserved; too_many: above SHUTTERFLEET_EGRESS_CONNECTIONS_MAX',
     labels: ['reason'],
   },
-  egress_opened_total: {
+  egress_connections_opened_total: {
     counter: "Connections made to targets, directly or through a caller's proxy",
     labels: ['kind', 'route'],
   },
-  egress_ended_total: { counter: 'Connections to targets that ended', labels: ['kind', 'end'] },
+  egress_connections_ended_total: { counter: 'Connections to targets that ended', labels: ['kind', 'end'] },
   egress_bytes_total: { counter: 'Bytes carried, both directions', labels: ['kind'] },
-  egress_refused_total: { counter: 'Requests for which no connection was made', labels: ['kind', 'route', 'refusal'] },
-  egress_names_total: {
+  egress_requests_refused_total: {
+    counter: 'Requests for which no connection was made',
+    labels: ['kind', 'route', 'refusal'],
+  },
+  egress_dns_lookups_total: {
     counter: 'Names looked up in DNS; unanswered: no server answered, or only with a failure',
     labels: ['outcome'],
   },
@@ -83,24 +86,24 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       log.info('client refused: no token of SHUTTERFLEET_EGRESS_TOKENS')
     },
     opened: (connection: ConnectionFields) => {
-      metric.egress_opened_total.inc({ kind: connection.kind, route: connection.route })
+      metric.egress_connections_opened_total.inc({ kind: connection.kind, route: connection.route })
       log.debug(connection, 'connection opened')
     },
     ended: (connection: ConnectionFields, summary: { readonly end: End; readonly bytes: number }) => {
-      metric.egress_ended_total.inc({ kind: connection.kind, end: summary.end })
+      metric.egress_connections_ended_total.inc({ kind: connection.kind, end: summary.end })
       metric.egress_bytes_total.inc({ kind: connection.kind }, summary.bytes)
       log.debug({ ...connection, ...summary }, 'connection ended')
     },
     refused: (connection: ConnectionFields, error: AppError) => {
       const { refusal } = toRefusal(error)
-      metric.egress_refused_total.inc({ kind: connection.kind, route: connection.route, refusal })
+      metric.egress_requests_refused_total.inc({ kind: connection.kind, route: connection.route, refusal })
       const line = { ...connection, refusal, reason: error.message }
       if (error.code === 'SERVER_ERROR') log.error({ ...line, err: error.cause }, 'request refused: internal error')
       else if (error.code === 'SERVICE_UNAVAILABLE') log.warn(line, 'request refused: service unavailable')
       else log.info(line, 'request refused')
     },
     nameLookedUp: (isAnswered: boolean) =>
-      metric.egress_names_total.inc({ outcome: isAnswered ? 'answered' : 'unanswered' }),
+      metric.egress_dns_lookups_total.inc({ outcome: isAnswered ? 'answered' : 'unanswered' }),
     /** No DNS server answered whether the network translates IPv6: until one does, only IPv4 is reached. */
     nat64Unknown: () =>
       log.warn(

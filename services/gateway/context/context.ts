@@ -31,6 +31,7 @@ import { openLogExport } from '#shared/telemetry/log-export.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
+import { measureCalls } from '#shared/process/measure-calls.ts'
 import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
 import { createPublisher, type Publisher } from '#gateway/queue/publisher.ts'
 import { signImages } from '#gateway/queue/sign-images.ts'
@@ -287,6 +288,17 @@ type Lifecycle = {
 
 const reachable = { openStore, openConfiguredDatabase, connectQueue }
 
+/** Opens database and object store; requests to them are counted. */
+const openStores = async (stack: AsyncDisposableStack, config: Config, events: Events, by: typeof reachable) => {
+  const { files, objects } = await by.openStore(config)
+  const database = stack.use(by.openConfiguredDatabase(config))
+  return {
+    files,
+    objects: measureCalls(objects, ['get', 'put', 'delete'], events.storeRequested('object_store')),
+    database: measureCalls(database, ['query', 'transaction', 'entities'], events.storeRequested('postgresql')),
+  }
+}
+
 /** Opens the gateway's connections, each by the function in `by`. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
 export const openContext = async (config: Config, lifecycle: Lifecycle, by = reachable): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
@@ -298,14 +310,14 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     // Without stealth workers, a random key seals captures only to check requests that are then rejected.
     stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
-  const { objects, files } = await by.openStore(config)
-  const database = stack.use(by.openConfiguredDatabase(config))
+  const { files, objects, database } = await openStores(stack, config, events, by)
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
   const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
   const inboxPrefix = userInboxPrefix('gateway')
   const notice = events.queueNotice
+  const requested = events.storeRequested('nats')
   const queue = stack.use(
-    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'gateway', inboxPrefix, notice }),
+    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'gateway', inboxPrefix, notice, requested }),
   )
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))

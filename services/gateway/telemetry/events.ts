@@ -53,9 +53,9 @@ const metricTable = {
   http_request_seconds: {
     histogram: 'Time to the answer; synchronous captures include the capture',
     labels: ['operation'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
   },
-  http_unreadable_total: { counter: 'Connections without a readable request' },
+  http_connections_unreadable_total: { counter: 'Connections without a readable request' },
   captures_accepted_total: {
     counter: 'Captures accepted; as is own, hit, follows (both share a result), batch, or replay (nothing new)',
     labels: ['lane', 'admitted', 'as'],
@@ -70,7 +70,7 @@ const metricTable = {
     counter: 'Views that got a stale image of which no new capture could be accepted, by the reason',
     labels: ['code'],
   },
-  event_streams_total: { counter: 'Streams of events by what ended them', labels: ['end'] },
+  event_streams_ended_total: { counter: 'Streams of events by what ended them', labels: ['end'] },
   captures_published_total: { counter: 'Captures put into the queue', labels: ['lane'] },
   captures_left_to_relay_total: { counter: 'Captures that could not be put into the queue' },
   images_missing_total: { counter: 'Images that are not in the store as reported' },
@@ -148,12 +148,12 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.http_requests_total.inc({ operation, status: String(status), code: code ?? 'none' })
       metric.http_request_seconds.observe({ operation }, ms / 1000)
       if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
-      else if (fault) log.warn({ ...line, reason: fault.message }, 'request failed with a server error')
+      else if (fault) log.error({ ...line, reason: fault.message }, 'request failed with a server error')
       else log.info(line, 'answered')
     },
     /** A connection sent invalid HTTP or too large a head, or was too slow. */
     unreadable: (cause: Error) => {
-      metric.http_unreadable_total.inc()
+      metric.http_connections_unreadable_total.inc()
       log.debug({ reason: cause.message }, 'unreadable request')
     },
     accepted: ({ lane, admitted, as }: { lane: Lane; admitted: boolean; as: AcceptedAs }) =>
@@ -164,7 +164,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.link_refreshes_refused_total.inc({ code })
       if (blame === 'service') log.warn({ code, reason: message }, 'a stale link could not be captured anew')
     },
-    streamed: (end: StreamEnd) => metric.event_streams_total.inc({ end }),
+    streamed: (end: StreamEnd) => metric.event_streams_ended_total.inc({ end }),
     administered: ({ fault, ...line }: Administered) => {
       if (line.status >= 500) log.error({ ...line, err: fault }, 'admin request')
       else log.info({ ...line, ...(fault && { code: fault.code }) }, 'admin request')

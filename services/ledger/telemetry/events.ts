@@ -2,6 +2,7 @@ import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import type { PoolCount } from '#shared/db/count-backlog.ts'
 import type { PoolPause } from '#shared/db/pool-pauses.ts'
+import type { AccountCount } from '#ledger/db/busiest-accounts.ts'
 import type { Drift } from '#shared/db/recount-meters.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
@@ -25,6 +26,7 @@ export type LoopName =
   | 'streams'
   | 'backlog'
   | 'pauses'
+  | 'accounts'
   | 'deletions'
   | 'removals'
   | 'erasures'
@@ -58,7 +60,7 @@ export type RemovedRows =
 const warnAtShare = 0.5
 
 const seconds = (ms: number) => ms / 1000
-const queueBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
+const queueBuckets = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800]
 const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
 
 const metricTable = {
@@ -75,7 +77,9 @@ const metricTable = {
   reports_unread_ratio: {
     gauge: "Part of the results stream's size that is filled with unread reports; at 1 the oldest are lost",
   },
-  captures_lost_total: { counter: 'Objects of later successes of a capture' },
+  surplus_objects_total: {
+    counter: 'Objects of later successes of a capture, which are deleted: the first one counts',
+  },
   captures_ended_total: {
     counter:
       'Captures that reached their end; outcome is completed or the error code, fault whose it was: service, target, caller, or none',
@@ -103,12 +107,21 @@ const metricTable = {
   },
   objects_removed_total: { counter: 'Objects deleted from the object store' },
   rows_removed_total: { counter: 'Rows removed after their retention', labels: ['table'] },
-  orphan_objects_total: { counter: 'Objects found in the store that no record refers to' },
+  orphan_objects_found_total: { counter: 'Objects found in the store that no record refers to' },
   deletions_finished_total: {
     counter: 'Deletions whose messages and objects were removed from queue and object store',
   },
   ledger_loop_failures_total: { counter: "Turns of the ledger's loops that failed", labels: ['loop'] },
   backlog_captures: { gauge: 'Captures that have not ended', labels: ['queue', 'status'] },
+  account_captures_waiting: {
+    gauge: 'Captures that have not begun, of the ten accounts with most captures in the queue',
+    labels: ['account'],
+  },
+  account_captures_processing: { gauge: 'Captures that workers have begun, of the same accounts', labels: ['account'] },
+  account_captures_completed_total: {
+    counter: 'Charged captures that completed in the current period, of the same accounts',
+    labels: ['account'],
+  },
   backlog_oldest_seconds: { gauge: 'Age of the oldest capture that has not begun', labels: ['queue'] },
   pool_paused: { gauge: 'Whether an operator has paused the pool: 1 or 0', labels: ['queue'] },
   meter_drift_captures: {
@@ -145,7 +158,7 @@ const reportEvents = (log: Logger, metric: LedgerMetrics) => {
       isFilling = share >= warnAtShare
     },
     lost: (id: string, objectKeys: readonly string[]) => {
-      metric.captures_lost_total.inc(objectKeys.length)
+      metric.surplus_objects_total.inc(objectKeys.length)
       log.info({ capture: id, objects: objectKeys.length }, 'later success dropped, the first one counts')
     },
   }
@@ -207,7 +220,7 @@ const outboxEvents = (log: Logger, metric: LedgerMetrics) => {
     },
     rowsRemoved: (table: RemovedRows, rows: number) => metric.rows_removed_total.inc({ table }, rows),
     orphansFound: (objects: number) => {
-      metric.orphan_objects_total.inc(objects)
+      metric.orphan_objects_found_total.inc(objects)
       log.warn({ objects }, 'orphan objects found, removing them')
     },
     deletionsFinished: (captures: number) => metric.deletions_finished_total.inc(captures),
@@ -224,6 +237,12 @@ const outboxEvents = (log: Logger, metric: LedgerMetrics) => {
     captureLost: (captures: number) => log.warn({ captures }, 'queue lost captures, publishing them again'),
   }
 }
+
+const accountMetrics = [
+  'account_captures_waiting',
+  'account_captures_processing',
+  'account_captures_completed_total',
+] as const
 
 const loopEvents = (log: Logger, metric: LedgerMetrics) => ({
   metersDiffer: (accountId: string, differences: readonly Drift[]) =>
@@ -251,6 +270,15 @@ const loopEvents = (log: Logger, metric: LedgerMetrics) => ({
   pausesRead: (pauses: readonly Pick<PoolPause, 'pool'>[]) => {
     for (const pool of pools)
       metric.pool_paused.set({ queue: pool }, Number(pauses.some((pause) => pause.pool === pool)))
+  },
+  /** Replaces the accounts of the turn before: the number of series is bounded. */
+  accountsCounted: (accounts: readonly AccountCount[]) => {
+    for (const each of accountMetrics) metric[each].reset()
+    for (const { account, waiting, processing, completed } of accounts) {
+      metric.account_captures_waiting.set({ account }, waiting)
+      metric.account_captures_processing.set({ account }, processing)
+      metric.account_captures_completed_total.inc({ account }, completed)
+    }
   },
   stateUnreadable: (pool: Pool, cause: unknown) =>
     log.warn({ pool, reason: String(cause) }, 'pool state unreadable, ignoring it'),

@@ -18,9 +18,20 @@ const retryMs = 1000
 const metricTable = {
   store_up: { gauge: '1 while writes to the store succeed, else 0', labels: ['store'] },
   store_probe_failures_total: { counter: 'Probes that could not write to the store', labels: ['store'] },
+  store_requests_total: {
+    counter:
+      'Requests to PostgreSQL (a transaction is one), NATS (those with a response) and the object store; outcome is ok or error',
+    labels: ['store', 'operation', 'outcome'],
+  },
+  store_request_seconds: {
+    histogram:
+      'Time until the store had responded, of a transaction until its end, of an object that is read until its first byte',
+    labels: ['store', 'operation'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
+  },
 } as const satisfies MetricTable
 
-/** The event of a probe of a store, for each service that probes some. */
+/** The events of the stores of a service: their probes, and the requests to them. */
 export const createStoreEvents = (log: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   const down = new Set<StoreName>()
@@ -31,6 +42,11 @@ export const createStoreEvents = (log: Logger, metrics: Metrics) => {
       metric.store_probe_failures_total.inc({ store })
       if (!down.has(store)) log.error({ store, err: failure }, 'store refuses writes, not ready until it accepts them')
       return down.add(store)
+    },
+    /** Counts the requests to a store; for `measureCalls`. */
+    storeRequested: (store: StoreName) => (operation: string, ms: number, isFailed: boolean) => {
+      metric.store_requests_total.inc({ store, operation, outcome: isFailed ? 'error' : 'ok' })
+      metric.store_request_seconds.observe({ store, operation }, ms / 1000)
     },
   }
 }

@@ -18,6 +18,9 @@ export type Incoming = {
 /** A response to a request, with its headers. */
 export type Reply = Incoming & { readonly header: (name: string) => string | undefined }
 
+/** A request got its response, or failed. */
+type RequestEnded = (operation: 'request', ms: number, isFailed: boolean) => void
+
 /** A connection event: lost, back, or an error reported by the server. */
 export type QueueNotice = { kind: 'lost' | 'reconnected' | 'error'; detail: string }
 
@@ -101,6 +104,18 @@ const dial = async (options: DialOptions): Promise<NatsConnection> => {
   }
 }
 
+/** Each request of the connection, those of JetStream's client included, is reported once it has ended. */
+const reportRequests = (connection: NatsConnection, ended: RequestEnded): void => {
+  const request = connection.request.bind(connection)
+  connection.request = async (...input) => {
+    const began = performance.now()
+    const reply = request(...input)
+    const end = (isFailed: boolean) => () => ended('request', performance.now() - began, isFailed)
+    reply.then(end(false), end(true))
+    return reply
+  }
+}
+
 /** Connects to one of the comma-separated servers of `url` within five seconds or throws `SERVICE_UNAVAILABLE`. Each service has its own inbox prefix, so that none reads another's responses. */
 export const connectQueue = async (options: {
   url: string
@@ -108,8 +123,11 @@ export const connectQueue = async (options: {
   name: string
   inboxPrefix: string
   notice: (notice: QueueNotice) => void
+  /** Called with the milliseconds of each request that has ended. */
+  requested?: RequestEnded
 }): Promise<Queue> => {
   const connection = await dial(options)
+  if (options.requested) reportRequests(connection, options.requested)
   const reconnectListeners = new Set<() => void>()
   let connected = true
   let isClosing = false

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -44,6 +46,10 @@ export type Metrics = {
   readonly text: () => Promise<string>
 }
 
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
+  readonly version: string
+}
+
 /** Milliseconds; longer than any process runs. */
 const never = 2 ** 31 - 1
 
@@ -68,6 +74,12 @@ const collectProcessMetrics = (registry: Registry) => {
     registers: [],
   })
   registry.registerMetric(utilization)
+  new Gauge({
+    name: 'shutterfleet_build_info',
+    help: 'Always 1: the release of the service, and the version of Node that runs it',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  }).set({ version, node: process.versions.node }, 1)
 }
 
 const create = (registry: Registry, name: string, { labels = [], ...kind }: Description) => {

@@ -25,7 +25,7 @@ const metricTable = {
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45],
   },
   webhook_deliveries_failed_total: { counter: 'Deliveries whose attempts all failed, or that waited too long' },
-  webhook_not_tried_total: {
+  webhook_attempts_postponed_total: {
     counter: 'Attempts that were postponed because the egress filter or the object store was unreachable',
   },
   webhook_in_flight: { gauge: 'Deliveries that are being tried' },
@@ -45,7 +45,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     },
     /** The egress filter, or the object store of an upload, was unreachable: deliveries wait, and no attempt is counted. */
     unattempted: (deliveries: number) => {
-      metric.webhook_not_tried_total.inc(deliveries)
+      metric.webhook_attempts_postponed_total.inc(deliveries)
       log.warn({ deliveries }, 'egress or object store unreachable, deliveries wait')
     },
     /** An attempt could not be made through a fault of ours or of its URL, and counts as failed: a repetition would not end. */

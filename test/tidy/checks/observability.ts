@@ -5,6 +5,7 @@ const files = 'charts/shutterfleet/files/'
 const runbooks = 'docs/runbooks/'
 const cases = 'test/fixtures/rules/'
 const docsPath = 'docs/metrics.md'
+const headings = ['Meaning', 'Diagnosis', 'Remedy', 'What callers see', 'When to wake somebody']
 const annotations = ['severity', 'summary', 'description', 'runbook_url']
 
 /** All series of the services, by the generated list of their metrics. */
@@ -47,7 +48,7 @@ const alertProblems = (
 
 /**
  * Rules and dashboards use existing metrics; every alert has a severity, a summary, an action and a case; every
- * runbook belongs to an alert.
+ * runbook belongs to an alert, and says what callers see and when to wake somebody.
  */
 export const observability = (tree: readonly SourceFile[]): Finding[] => {
   const known = seriesIn(tree.find(({ path }) => path === docsPath)?.text ?? '')
@@ -65,5 +66,10 @@ export const observability = (tree: readonly SourceFile[]): Finding[] => {
     ...pages
       .filter(({ path }) => !alerts.some(({ text }) => text.includes(path)))
       .map((page) => findingAt(page, 0, rule, 'no alert points here')),
+    ...pages.flatMap((page) =>
+      headings
+        .filter((heading) => !page.text.includes(`\n## ${heading}\n`))
+        .map((heading) => findingAt(page, 0, rule, `the runbook has no part "${heading}"`)),
+    ),
   ]
 }

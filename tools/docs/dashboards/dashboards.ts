@@ -1,6 +1,6 @@
-import { type Dashboard, max, series, type Panel, quantile, rate, sum } from './panel.ts'
+import { overview } from './overview.ts'
+import { count, type Dashboard, max, type Panel, quantile, rate, series, sum } from './panel.ts'
 
-const faults = 'fault="service"'
 const proxied = 'queue="proxied"'
 const pool = ['browserpool'] as const
 
@@ -14,82 +14,10 @@ const queueWait: Panel = {
   unit: 's',
   queries: [quantile(0.5, 'capture_queue_seconds'), quantile(0.95, 'capture_queue_seconds', ['queue'])],
 }
-const backlog: Panel = {
-  title: 'Backlog by queue and status',
-  unit: 'short',
-  queries: [max('backlog_captures', ['queue', 'status'])],
-}
 const workers: Panel = {
   title: 'Workers by state',
   unit: 'short',
   queries: [sum('pool_workers', ['browserpool', 'state'])],
-}
-
-const overview: Dashboard = {
-  name: 'overview',
-  title: 'Shutterfleet / Overview',
-  panels: [
-    { title: 'Captures', unit: 'ops', isStat: true, queries: [{ ...rate('captures_ended_total', []), legend: '' }] },
-    {
-      title: 'Captures without a service fault',
-      unit: 'percentunit',
-      isStat: true,
-      queries: [
-        {
-          expr: `1 - (sum(rate(${series('captures_ended_total', faults)}[$__rate_interval])) or vector(0)) / sum(rate(${series('captures_ended_total')}[$__rate_interval]))`,
-          legend: '',
-        },
-      ],
-    },
-    {
-      title: 'Captures waiting',
-      unit: 'short',
-      isStat: true,
-      queries: [{ expr: `sum(max by (queue) (${series('backlog_captures', 'status="pending"')}))`, legend: '' }],
-    },
-    {
-      title: 'Workers ready',
-      unit: 'short',
-      isStat: true,
-      queries: [{ expr: `sum(${series('pool_workers', 'state="ready"')})`, legend: '' }],
-    },
-    {
-      title: 'Firing alerts',
-      unit: 'short',
-      isEventOnly: true,
-      queries: [
-        {
-          expr: 'sum by (alertname, severity) (ALERTS{alertname=~"Shutterfleet.*",alertstate="firing"})',
-          legend: '{{alertname}}',
-        },
-      ],
-    },
-    outcomes,
-    queueWait,
-    backlog,
-    workers,
-    { title: 'Requests by status', unit: 'ops', queries: [rate('http_requests_total', ['status'])] },
-    {
-      title: 'Response time by operation, 95th percentile',
-      unit: 's',
-      queries: [quantile(0.95, 'http_request_seconds', ['operation'])],
-    },
-    {
-      title: 'Event loop utilization by service',
-      unit: 'percentunit',
-      queries: [max('event_loop_utilization_ratio', ['service'])],
-    },
-    {
-      title: 'Memory by service',
-      unit: 'bytes',
-      queries: [
-        {
-          expr: 'sum by (service) (process_resident_memory_bytes{namespace=~"$namespace",service=~"gateway|ledger|webhooks|worker|controller|egress"})',
-          legend: '{{service}}',
-        },
-      ],
-    },
-  ],
 }
 
 const captures: Dashboard = {
@@ -192,6 +120,16 @@ const pools: Dashboard = {
       title: 'Scaling decisions by reason',
       unit: 'ops',
       queries: [rate('pool_decisions_total', ['browserpool', 'decision', 'reason'])],
+    },
+    {
+      title: 'Changes of size, per minute',
+      unit: 'short',
+      queries: [
+        {
+          expr: `sum by (browserpool, direction) (increase(${series('pool_scale_events_total')}[1m]))`,
+          legend: '{{browserpool}} {{direction}}',
+        },
+      ],
     },
     {
       title: 'Workers that cannot start, by cause',
@@ -330,7 +268,7 @@ const webhooks: Dashboard = {
       title: 'Deferred attempts and sender failures',
       unit: 'ops',
       queries: [
-        { ...rate('webhook_not_tried_total', []), legend: 'egress unavailable' },
+        { ...rate('webhook_attempts_postponed_total', []), legend: 'egress unavailable' },
         { ...rate('webhook_turn_failures_total', []), legend: 'sender failed' },
       ],
     },
@@ -363,13 +301,13 @@ const tenants: Dashboard = {
     {
       title: 'Connections with unreadable requests',
       unit: 'ops',
-      queries: [{ ...rate('http_unreadable_total', []), legend: 'unreadable' }],
+      queries: [{ ...rate('http_connections_unreadable_total', []), legend: 'unreadable' }],
     },
     {
       title: 'Event streams ended, by cause',
       unit: 'ops',
       isEventOnly: true,
-      queries: [rate('event_streams_total', ['end'])],
+      queries: [rate('event_streams_ended_total', ['end'])],
     },
   ],
 }
@@ -378,12 +316,24 @@ const egress: Dashboard = {
   name: 'egress',
   title: 'Shutterfleet / Egress',
   panels: [
-    { title: 'Connections to targets', unit: 'ops', queries: [rate('egress_opened_total', ['kind', 'route'])] },
-    { title: 'Connections refused', unit: 'ops', queries: [rate('egress_refused_total', ['route', 'refusal'])] },
-    { title: 'Names looked up in DNS', unit: 'ops', queries: [rate('egress_names_total', ['outcome'])] },
+    {
+      title: 'Connections to targets',
+      unit: 'ops',
+      queries: [rate('egress_connections_opened_total', ['kind', 'route'])],
+    },
+    {
+      title: 'Connections refused',
+      unit: 'ops',
+      queries: [rate('egress_requests_refused_total', ['route', 'refusal'])],
+    },
+    { title: 'Names looked up in DNS', unit: 'ops', queries: [rate('egress_dns_lookups_total', ['outcome'])] },
     { title: 'Throughput', unit: 'Bps', queries: [rate('egress_bytes_total', ['kind'])] },
     { title: 'Open client connections', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },
-    { title: 'Connections to targets ended, by cause', unit: 'ops', queries: [rate('egress_ended_total', ['end'])] },
+    {
+      title: 'Connections to targets ended, by cause',
+      unit: 'ops',
+      queries: [rate('egress_connections_ended_total', ['end'])],
+    },
     {
       title: 'Clients cut or refused, by reason',
       unit: 'ops',
@@ -393,5 +343,34 @@ const egress: Dashboard = {
   ],
 }
 
+const services: Dashboard = {
+  name: 'services',
+  title: 'Shutterfleet / Services and stores',
+  panels: [
+    { title: 'Requests by status', unit: 'ops', queries: [rate('http_requests_total', ['status'])] },
+    {
+      title: 'Response time by operation, 95th percentile',
+      unit: 's',
+      queries: [quantile(0.95, 'http_request_seconds', ['operation'])],
+    },
+    {
+      title: 'Requests to stores',
+      unit: 'ops',
+      queries: [rate('store_requests_total', ['store', 'outcome'])],
+    },
+    {
+      title: 'Response time of stores, 95th percentile',
+      unit: 's',
+      queries: [quantile(0.95, 'store_request_seconds', ['store', 'operation'])],
+    },
+    {
+      title: 'Event loop utilization by service',
+      unit: 'percentunit',
+      queries: [max('event_loop_utilization_ratio', ['service'])],
+    },
+    { title: 'Processes by release', unit: 'short', queries: [count('build_info', ['service', 'version'])] },
+  ],
+}
+
 /** Every dashboard that the chart ships. */
-export const dashboards: readonly Dashboard[] = [overview, captures, pools, jobs, webhooks, tenants, egress]
+export const dashboards: readonly Dashboard[] = [overview, captures, pools, jobs, webhooks, tenants, egress, services]

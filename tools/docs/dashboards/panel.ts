@@ -10,6 +10,14 @@ export type Panel = {
   readonly unit: Unit
   readonly queries: readonly Query[]
   readonly description?: string
+  /** The row that the panel stands in; panels of a row follow each other. */
+  readonly row?: string
+  /** Values from which a panel is orange, and red. */
+  readonly bad?: { readonly above: readonly [number, number] } | { readonly below: readonly [number, number] }
+  /** Page of `docs/runbooks` without its ending. */
+  readonly runbook?: string
+  /** Name of the dashboard with more about it. */
+  readonly link?: string
   /** Shows the latest value instead of a time series. */
   readonly isStat?: true
   /** Has data only after an error or another rare event. */
@@ -42,6 +50,12 @@ export const max = (metric: string, by: readonly string[], matchers = ''): Query
 /** The sum over replicas that each report their own value. */
 export const sum = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `sum by (${by.join(', ')}) (${series(metric, matchers)})`,
+  legend: legendFormat(by),
+})
+
+/** The number of series by these labels. */
+export const count = (metric: string, by: readonly string[]): Query => ({
+  expr: `count by (${by.join(', ')}) (${series(metric)})`,
   legend: legendFormat(by),
 })
 

@@ -1,4 +1,6 @@
 import {
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
   LegendDisplayMode,
   LegendPlacement,
   ReduceDataOptionsBuilder,
@@ -8,6 +10,9 @@ import {
   DashboardBuilder,
   DashboardLinkBuilder,
   DashboardLinkType,
+  RowBuilder,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   VariableRefresh,
@@ -28,8 +33,15 @@ const notes = {
   isEventOnly: 'No data until the first event.',
 }
 
-const describe = ({ description, isKubernetes, isEventOnly }: Panel): string =>
-  [description, isKubernetes && notes.isKubernetes, isEventOnly && notes.isEventOnly].filter(Boolean).join(' ')
+const describe = ({ description, runbook, isKubernetes, isEventOnly }: Panel): string =>
+  [
+    description,
+    runbook !== undefined && `Runbook: docs/runbooks/${runbook}.md.`,
+    isKubernetes && notes.isKubernetes,
+    isEventOnly && notes.isEventOnly,
+  ]
+    .filter(Boolean)
+    .join(' ')
 
 const legend = () =>
   new VizLegendOptionsBuilder()
@@ -38,12 +50,38 @@ const legend = () =>
     .placement(LegendPlacement.Bottom)
     .calcs([])
 
+/** Green, orange and red, or no judgement; each step applies from its value upwards, the first from below. Grafana's own default is red from 80. */
+const thresholds = (bad: Panel['bad']) => {
+  const builder = new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute)
+  if (!bad) return builder.steps([{ color: 'text', value: null }])
+  const isHighBad = 'above' in bad
+  const [first, second] = isHighBad ? bad.above : [bad.below[1], bad.below[0]]
+  const [low, high] = isHighBad ? ['green', 'red'] : ['red', 'green']
+  return builder.steps([
+    { color: low, value: null },
+    { color: 'orange', value: first },
+    { color: high, value: second },
+  ])
+}
+
+const createStat = ({ bad }: Panel) =>
+  new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull'])).thresholds(thresholds(bad))
+
+const createSeries = ({ bad }: Panel) => {
+  const builder = new TimeSeriesBuilder().legend(legend()).fillOpacity(10)
+  if (!bad) return builder
+  const dashed = new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed)
+  return builder.thresholds(thresholds(bad)).thresholdsStyle(dashed)
+}
+
 const renderPanel = (panel: Panel) => {
   const { span, height } = panel.isStat ? size.stat : size.series
-  const builder = panel.isStat
-    ? new StatBuilder().reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']))
-    : new TimeSeriesBuilder().legend(legend()).fillOpacity(10)
+  const builder = panel.isStat ? createStat(panel) : createSeries(panel)
   builder.title(panel.title).datasource(datasource).unit(panel.unit).min(0).span(span).height(height)
+  if (panel.link !== undefined) {
+    const to = new DashboardLinkBuilder(panel.link).type(DashboardLinkType.Link).url(`/d/${tag}-${panel.link}`)
+    builder.links([to.keepTime(true).includeVars(true)])
+  }
   const description = describe(panel)
   if (description !== '') builder.description(description)
   for (const [index, { expr, legend: name }] of panel.queries.entries()) {
@@ -79,7 +117,12 @@ const toJson = ({ name, title, panels }: Dashboard): string => {
     .link(new DashboardLinkBuilder(tag).type(DashboardLinkType.Dashboards).tags([tag]).asDropdown(true).keepTime(true))
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
     .withVariable(namespaces())
-  for (const panel of panels) builder.withPanel(renderPanel(panel))
+  let row: string | undefined
+  for (const panel of panels) {
+    if (panel.row !== undefined && panel.row !== row) builder.withRow(new RowBuilder(panel.row))
+    row = panel.row
+    builder.withPanel(renderPanel(panel))
+  }
   return `${JSON.stringify(builder.build(), null, 2)}\n`
 }
 

@@ -88,6 +88,41 @@ t.test('events: exports bounds and desired number of workers; a fixed size is bo
   t.strictSame(await shown('pool_workers_desired'), ['{pool="a"} 2', '{pool="b"} 2'])
 })
 
+t.test(
+  'events: counts a change of the size apart from the reconciliations, and its drained workers once',
+  async (t) => {
+    const { events, shown } = begin()
+    const pool = events.of('a')
+    t.strictSame(await shown('pool_scale_events_total'), [
+      '{pool="a",direction="up"} 0',
+      '{pool="a",direction="down"} 0',
+    ])
+    const decisions: Decision[] = [
+      { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'load' },
+      hold,
+      hold,
+      { kind: 'drain', pods: ['w1'], desired: 2, reason: 'excess' },
+      { kind: 'stop', pods: ['w1'], desired: 2, reason: 'drained' },
+      { kind: 'replace', pods: ['w2'], desired: 2, reason: 'lost' },
+    ]
+    for (const decision of decisions) pool.decided({ observation: observedPool(troubled), decision }, policy)
+    t.strictSame(await shown('pool_scale_events_total'), [
+      '{pool="a",direction="up"} 1',
+      '{pool="a",direction="down"} 1',
+    ])
+  },
+)
+
+t.test('events: counts the creation of Jobs as a change of the size', async (t) => {
+  const { events, shown } = begin()
+  const state = { canStart: true, forMs: 0, reason: 'backlog' } as const
+  for (const create of [2, 0]) {
+    const decision = { ...jobDecision, state, create, reason: state.reason }
+    events.jobs('a').decided({ observation: seenJobs, decision }, jobPolicy)
+  }
+  t.strictSame(await shown('pool_scale_events_total'), ['{pool="a",direction="up"} 1'])
+})
+
 t.test('events: exports Jobs with the states of other workers', async (t) => {
   const { events, shown } = begin()
   const states = ['coming', 'idle', 'serving', 'serving', 'lost', 'stuck'] as const
