@@ -10,6 +10,7 @@ import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
 import { chooseDirectUrl, readLocalSettings } from '#local/local-settings.ts'
+import { machineEnv } from '#local/service-env.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { databasePasswordSettings, queueIdentitySettings, s3KeySettings } from '#shared/config/settings/outside.ts'
@@ -44,7 +45,8 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
   const { blockLists } = workerSettings
   const { browserAgeDaysMax } = gatewaySettings
   const config = readEnv({ blockLists, browserAgeDaysMax }, env)
-  const password = passwordSource(readEnv(databasePasswordSettings, env))
+  // As the services that `up` starts: without other variables of the shell.
+  const password = passwordSource(readEnv(databasePasswordSettings, env), machineEnv(env))
   return [
     ...machineChecks({
       chromium,

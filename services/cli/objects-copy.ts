@@ -2,10 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
+import { type Env, readEnv } from '#shared/config/read-env.ts'
+import { s3KeySettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
+import { openKeys } from '#shared/storage/open-keys.ts'
+import { fixedKeys } from '#shared/storage/s3-keys.ts'
 import { type Command, requiredText, type ParsedArgs, UsageError } from './command/command.ts'
 
 const parallel = 4
@@ -82,21 +86,29 @@ const openFolder = (folder: string): Store => {
   return { objects: files, store }
 }
 
-const openBucket = async (url: string): Promise<Store> => {
+/** Opens a bucket with the keys of its address, else with those that the settings name. */
+export const openBucket = async (url: string, env: Env): Promise<Store> => {
   const { createS3Store } = await import('#shared/storage/s3-store.ts')
-  const objects = createS3Store(url)
+  const objects = createS3Store(url, (region, inAddress) => {
+    if (inAddress) return fixedKeys(inAddress)
+    const settings = readEnv(s3KeySettings, env)
+    if (settings.s3KeysFrom !== 'url') return openKeys(settings, region, undefined)
+    throw new UsageError(
+      `the address of ${new URL(url).host} has no keys: write https://KEY:SECRET@HOST/BUCKET, or set SHUTTERFLEET_S3_KEYS_FROM`,
+    )
+  })
   return { objects, store: (key, bytes) => objects.put(key, bytes, 'application/octet-stream') }
 }
 
 /** Opens a bucket URL, a folder, or `@FILE` that contains either, which keeps credentials out of the process list. */
-const openStore = async (args: ParsedArgs, name: 'from' | 'to'): Promise<Store> => {
+const openStore = async (args: ParsedArgs, name: 'from' | 'to', env: Env): Promise<Store> => {
   const place = requiredText(args, name)
   const read = () =>
     readFile(place.slice(1), 'utf8').catch((cause: unknown) => {
       throw new UsageError(`--${name} ${place}: there is no such file`, { cause })
     })
   const address = place.startsWith('@') ? (await read()).trim() : place
-  return /^https?:/.test(address) ? openBucket(address) : openFolder(resolve(address.replace(/^file:\/\//, '')))
+  return /^https?:/.test(address) ? openBucket(address, env) : openFolder(resolve(address.replace(/^file:\/\//, '')))
 }
 
 /** `objects copy`: copies the images of an installation that another bucket or folder lacks. */
@@ -104,11 +116,15 @@ export const objectsCopy: Command = {
   usage: 'objects copy --from PLACE --to PLACE',
   summary: 'copies images that the target lacks, for backups or a move to another object store',
   flags: {
-    from: { type: 'string', value: 'PLACE', help: 'a folder, https://KEY:SECRET@HOST/BUCKET, or @FILE with either' },
+    from: {
+      type: 'string',
+      value: 'PLACE',
+      help: 'a folder, https://KEY:SECRET@HOST/BUCKET, or @FILE with either; without KEY:SECRET@ the keys are those of SHUTTERFLEET_S3_KEYS_FROM',
+    },
     to: { type: 'string', value: 'PLACE', help: 'the same' },
   },
-  run: async ({ print }, args) => {
-    const [from, to] = [await openStore(args, 'from'), await openStore(args, 'to')]
+  run: async ({ env, print }, args) => {
+    const [from, to] = [await openStore(args, 'from', env), await openStore(args, 'to', env)]
     const done = await copyObjects(from.objects, to.objects, to.store)
     print({
       json: done,

@@ -65,7 +65,10 @@ t.test('database identities: a certificate identifies, and new connections use t
 
   await authority.issue('somebody else')
   await endSessions('by_certificate')
-  await t.rejects(database.query(session), { code: 'SERVER_ERROR', message: /certificate authentication failed/ })
+  await t.rejects(database.query(session), {
+    code: 'SERVICE_UNAVAILABLE',
+    message: /certificate authentication failed/,
+  })
 })
 
 t.test(
@@ -98,7 +101,7 @@ t.test(
 
     await admin.query("alter role by_password password 'two'")
     await endSessions('by_password')
-    await t.rejects(database.query(session), { code: 'SERVER_ERROR', message: /password authentication failed/ })
+    await t.rejects(database.query(session), { code: 'SERVICE_UNAVAILABLE', message: /password authentication failed/ })
     await writeFile(path, 'two\n')
     t.match(await database.query<Session>(session), [{ user: 'by_password' }])
     await database.entities(async (em) => t.same(await em.execute('select 1 as one'), [{ one: 1 }]))
@@ -119,4 +122,9 @@ t.test('database identities: a command prints the password, and one in the addre
   withPassword.password = 'a token'
   await using other = open({ databaseUrl: withPassword.href, databasePasswordCommand: ['false'] })
   t.match(await other.query<Session>(session), [{ user: 'by_password' }])
+})
+
+t.test('database identities: the error names a command that is too slow for a connection', async (t) => {
+  await using database = open({ databaseUrl: addressOf('by_password', {}), databasePasswordCommand: ['sleep', '30'] })
+  await t.rejects(database.query(session), { code: 'SERVICE_UNAVAILABLE', message: /sleep did not end within 4 s/ })
 })

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import { RenewedKeys } from '#shared/storage/s3-keys.ts'
 import { createS3Store } from '#shared/storage/s3-store.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
@@ -112,4 +113,34 @@ t.test('s3 store: a slow reader does not time out', async (t) => {
   const found = await store.get(key)
   await eventually(() => quiet > 0)
   t.equal((await buffer(found?.body ?? Readable.from([]))).length, 20_000_000)
+})
+
+t.test('s3 store: a listing goes on with other keys once the store refuses those it began with', async (t) => {
+  const requests: string[] = []
+  const server = createServer(({ url = '', headers }, response) => {
+    const [, id = ''] = /Credential=(\w+)/.exec(String(headers.authorization)) ?? []
+    const token = new URL(url, 'http://s3').searchParams.get('continuation-token') ?? ''
+    requests.push(`${id} ${token}`)
+    if (token !== '' && id === 'old') {
+      response.writeHead(403).end('<Error><Code>ExpiredToken</Code></Error>')
+      return
+    }
+    const more = token === '' && '<IsTruncated>true</IsTruncated><NextContinuationToken>two</NextContinuationToken>'
+    response.end(
+      `<ListBucketResult>${more || ''}<Contents><Key>captures/${token || 'one'}</Key><Size>1</Size></Contents></ListBucketResult>`,
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  let accessKey = 'old'
+  const source = async () => ({ keys: { accessKey, secretKey: 'S' } })
+  const store = createS3Store(`http://127.0.0.1:${port}/images`, () => new RenewedKeys({ source }))
+  const listed: string[] = []
+  for await (const each of store.list('captures/')) {
+    listed.push(each)
+    accessKey = 'new'
+  }
+  t.strictSame(listed, ['captures/one', 'captures/two'])
+  t.strictSame(requests, ['old ', 'old two', 'new two'])
 })

@@ -110,8 +110,15 @@ t.test('s3 store: an unreachable store and a wrong secret are SERVICE_UNAVAILABL
 })
 
 t.test('s3 store: a store URL without key, secret or bucket is rejected with the name of the setting', async (t) => {
-  t.match(readS3Url('https://k:s%2F1@s3.example.com/images'), { port: 443, secretKey: 's/1', region: 'us-east-1' })
+  const url = 'https://k:s%2F1@s3.example.com/images'
+  t.match(readS3Url(url), { port: 443, keys: { secretKey: 's/1' }, region: 'us-east-1' })
+  t.match(readS3Url('https://s3.example.com/images?region=RegionOne'), { region: 'RegionOne' })
+  // The region is a part of the host of STS.
+  for (const region of ['evil.example%2Fx%3F', 'evil.example%23', 'a%40b', 'eu.west', '']) {
+    const bad = `https://s3.example.com/images?region=${region}`
+    t.throws(() => createS3Store(bad), { code: 'CONFIGURATION', publicMessage: /S3_URL must have a region/ }, bad)
+  }
   for (const bad of ['http://127.0.0.1/images', 'http://k:s@127.0.0.1/', 'http://k@127.0.0.1/images']) {
-    t.throws(() => readS3Url(bad), { code: 'CONFIGURATION', publicMessage: /SHUTTERFLEET_S3_URL/ }, bad)
+    t.throws(() => createS3Store(bad), { code: 'CONFIGURATION', publicMessage: /SHUTTERFLEET_S3_URL/ }, bad)
   }
 })

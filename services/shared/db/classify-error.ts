@@ -13,9 +13,12 @@ const replaced = /^(42...|XX000)$/
 /** SQLSTATEs of a prepared statement rejected before execution: its name is unknown or taken, or its result types have changed. */
 const unprepared = new Set(['26000', '42P05', '0A000'])
 
-/** SQLSTATE classes and codes of a server that is unavailable, shutting down, out of a resource, or too slow. */
-const unavailableClasses = new Set(['08', '53', '58'])
-const unavailableCodes = new Set(['57P01', '57P02', '57P03', '57P05', '57014', '55P03', '25P03', '25006'])
+/**
+ * SQLSTATE classes and codes of a server that is unavailable, shutting down, out of a resource, or too slow, or that does not accept
+ * a password or certificate (28), as while it is replaced; `EACCES`: its file cannot be read.
+ */
+const unavailableClasses = new Set(['08', '28', '53', '58'])
+const unavailableCodes = new Set(['57P01', '57P02', '57P03', '57P05', '57014', '55P03', '25P03', '25006', 'EACCES'])
 
 /** Node's codes of a failed connection, and the client's messages for errors without a code. */
 const socketCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'])

@@ -1,59 +1,70 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { SettingValues } from '#shared/config/read-env.ts'
+import { readBounded } from '#shared/config/read-bounded.ts'
+import { type Env, prefix, type SettingValues } from '#shared/config/read-env.ts'
 import type { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { readBounded } from '#shared/process/read-bounded.ts'
 
 /** Reads or makes the password of a new connection. Throws `SERVICE_UNAVAILABLE`. */
 export type PasswordSource = () => Promise<string>
 
 const run = promisify(execFile)
-const commandMs = 10_000
-const outputBytes = 65_536
+/** Less than the time for a connection, within which the driver asks for the password: so the error names the program. */
+const commandMs = 4000
+const bytesMax = 65_536
 /** Tokens of a cloud are valid for at least five minutes when they are made. */
 const reuseMs = 60_000
+/** Connections that fail together do not start a failing program one after the other. */
+const failureMs = 1000
 
 const unavailable = (problem: string, cause: unknown) =>
   new AppError('SERVICE_UNAVAILABLE', { message: `password of PostgreSQL: ${problem}`, cause })
 
 const readPasswordFile = async (path: string): Promise<string> => {
-  const text = await readBounded(path, outputBytes).catch((cause: unknown) => {
+  const text = await readBounded(path, bytesMax).catch((cause: unknown) => {
     throw unavailable(`${path} cannot be read`, cause)
   })
-  return text.trimEnd()
+  const password = text.trimEnd()
+  // It may be read while it is being written.
+  if (password === '') throw unavailable(`${path} is empty`, undefined)
+  return password
 }
 
-/** What a program prints on its standard output; its error is cut, and may not contain a token. */
-const runCommand = async ([program = '', ...args]: readonly string[]): Promise<string> => {
-  const options = { timeout: commandMs, killSignal: 'SIGKILL', maxBuffer: outputBytes } as const
-  const { stdout } = await run(program, args, options).catch(
-    ({ code, signal }: { code?: unknown; signal?: unknown }) => {
-      throw unavailable(`${program} failed (${String(signal ?? code)})`, undefined)
-    },
-  )
+/** Whether the program gets a variable: no setting of ours, of which some are secrets of the service. */
+const isForeign = ([name]: readonly [string, unknown]) => !name.startsWith(prefix)
+
+/** What a program prints on its standard output. Its standard error is dropped: it may contain a token. */
+const runCommand = async ([program = '', ...args]: readonly string[], operator: Env): Promise<string> => {
+  const env = Object.fromEntries(Object.entries(operator).filter(isForeign))
+  const options = { timeout: commandMs, killSignal: 'SIGKILL', maxBuffer: bytesMax, env } as const
+  type Fault = { readonly code?: unknown; readonly signal?: unknown; readonly killed?: boolean }
+  const { stdout } = await run(program, args, options).catch(({ code, signal, killed }: Fault) => {
+    const fault = killed ? `did not end within ${commandMs / 1000} s` : `failed (${String(signal ?? code)})`
+    throw unavailable(`${program} ${fault}`, undefined)
+  })
   const password = stdout.trim()
   if (password === '') throw unavailable(`${program} printed nothing`, undefined)
   return password
 }
 
-/** Runs `make` when it is needed, once at a time, and reuses what it returned for a minute. */
+/** Runs `make` when it is needed, once at a time, and reuses what it returned for a minute, or its error for a second. */
 const reused = (make: PasswordSource, nowMs: () => number): PasswordSource => {
-  let made: { readonly password: Promise<string>; readonly untilMs: number } | undefined
+  let made: { readonly password: Promise<string>; untilMs: number } | undefined
   return () => {
     if (made && nowMs() < made.untilMs) return made.password
     const next = { password: make(), untilMs: nowMs() + reuseMs }
     made = next
     next.password.catch(() => {
-      if (made === next) made = undefined
+      next.untilMs = nowMs() + failureMs
     })
     return next.password
   }
 }
 
-/** The source that the settings name; undefined if they name none. Throws `CONFIGURATION` if they name two. */
+/** The source that the settings name; undefined if they name none. A program gets the variables of `env` that are no settings. Throws `CONFIGURATION` if they name two. */
 export const passwordSource = (
   { databasePasswordFile: path, databasePasswordCommand: command }: SettingValues<typeof databasePasswordSettings>,
+  env: Env = process.env,
   nowMs = Date.now,
 ): PasswordSource | undefined => {
   if (path !== '' && command.length > 0) {
@@ -63,5 +74,5 @@ export const passwordSource = (
     })
   }
   if (path !== '') return () => readPasswordFile(path)
-  return command.length > 0 ? reused(() => runCommand(command), nowMs) : undefined
+  return command.length > 0 ? reused(() => runCommand(command, env), nowMs) : undefined
 }

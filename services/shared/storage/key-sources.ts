@@ -1,4 +1,4 @@
-import { readBounded } from '#shared/process/read-bounded.ts'
+import { readBounded } from '#shared/config/read-bounded.ts'
 import type { IssuedKeys, KeySource, S3Keys } from './s3-keys.ts'
 
 const answerMs = 5000
@@ -19,6 +19,12 @@ const toKeys = (accessKey?: unknown, secretKey?: unknown, sessionToken?: unknown
 }
 
 const readText = async (path: string): Promise<string> => (await readBounded(path, bytesMax)).trim()
+
+/** A token as the value of a header. The error of `fetch` for another value would contain it. */
+const headerOf = (token: string, from: string): string => {
+  if (!/^[\x20-\x7e]+$/.test(token)) throw new Error(`${from} does not contain a token of printable characters`)
+  return token
+}
 
 /** Reads a file in the format of the AWS command line: the keys of its profile `[default]`. */
 export const keysInFile =
@@ -92,9 +98,17 @@ export const keysByWebIdentity =
     }
   }
 
-const readIssued = (json: string): IssuedKeys => {
-  const issued = JSON.parse(json) as Readonly<Record<string, unknown>>
-  const { AccessKeyId, SecretAccessKey, Token, Expiration } = issued
+/** Parses a response with keys, of which the parser's error would contain a part. */
+const parseIssued = (json: string, url: string): Readonly<Record<string, unknown>> => {
+  try {
+    return JSON.parse(json) as Readonly<Record<string, unknown>>
+  } catch {
+    throw new Error(`${url}: the response is not JSON`)
+  }
+}
+
+const requestIssued = async (url: string, headers: Readonly<Record<string, string>>): Promise<IssuedKeys> => {
+  const { AccessKeyId, SecretAccessKey, Token, Expiration } = parseIssued(await request(url, { headers }), url)
   return { keys: toKeys(AccessKeyId, SecretAccessKey, Token), expiresAtMs: expiryOf(Expiration) }
 }
 
@@ -102,21 +116,23 @@ const readIssued = (json: string): IssuedKeys => {
 export const keysOfContainer =
   (options: { readonly url: string; readonly tokenFile: string | undefined }): KeySource =>
   async () => {
-    const token = options.tokenFile && (await readText(options.tokenFile))
-    return readIssued(await request(options.url, { headers: { ...(token && { authorization: token }) } }))
+    const { url, tokenFile } = options
+    const headers = tokenFile && { authorization: headerOf(await readText(tokenFile), tokenFile) }
+    return requestIssued(url, { ...headers })
   }
 
 /** Requests the keys of the machine's role from its metadata service, by IMDSv2 only. */
 export const keysOfInstance =
   (metadataUrl: string): KeySource =>
   async () => {
-    const token = await request(`${metadataUrl}/latest/api/token`, {
+    const tokenUrl = `${metadataUrl}/latest/api/token`
+    const token = await request(tokenUrl, {
       method: 'PUT',
       headers: { 'x-aws-ec2-metadata-token-ttl-seconds': String(metadataTokenSeconds) },
     })
-    const headers = { 'x-aws-ec2-metadata-token': token }
+    const headers = { 'x-aws-ec2-metadata-token': headerOf(token, tokenUrl) }
     const roles = `${metadataUrl}/latest/meta-data/iam/security-credentials/`
     const [role = ''] = (await request(roles, { headers })).trim().split('\n')
     if (role === '') throw new Error(`${roles}: the machine has no role`)
-    return readIssued(await request(roles + encodeURIComponent(role), { headers }))
+    return requestIssued(roles + encodeURIComponent(role), headers)
   }

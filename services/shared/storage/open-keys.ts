@@ -51,7 +51,7 @@ const sourceOf = (settings: KeySettings, region: string): KeySource => {
     })
   }
   return keysByWebIdentity({
-    stsUrl: s3KeysUrl ?? `https://sts.${region}.amazonaws.com`,
+    stsUrl: near(`https://sts.${region}.amazonaws.com`),
     roleArn: need(settings.s3RoleArn, 'S3_ROLE_ARN'),
     tokenFile: need(settings.s3TokenFile, 'S3_TOKEN_FILE'),
   })

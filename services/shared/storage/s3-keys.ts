@@ -18,12 +18,12 @@ export type KeySource = () => Promise<IssuedKeys>
 export type KeyRing = {
   /** The same object until the keys change. Throws `SERVICE_UNAVAILABLE` if none are valid. */
   readonly current: () => Promise<S3Keys>
-  /** Reports that the store does not accept these keys; they are renewed before the next use, if possible. */
-  readonly refused: (keys: S3Keys) => void
+  /** Reports that the store does not accept these keys; resolves once they are renewed, if possible. Never throws. */
+  readonly refused: (keys: S3Keys) => Promise<void>
 }
 
 /** Keys that never change. */
-export const fixedKeys = (keys: S3Keys): KeyRing => ({ current: async () => keys, refused: () => {} })
+export const fixedKeys = (keys: S3Keys): KeyRing => ({ current: async () => keys, refused: async () => {} })
 
 /** Keys are not used in their last seconds: a request may arrive late, and clocks differ. */
 const marginMs = 10_000
@@ -43,9 +43,10 @@ const isSame = (one: S3Keys, other: S3Keys) =>
   one.accessKey === other.accessKey && one.secretKey === other.secretKey && one.sessionToken === other.sessionToken
 
 /**
- * Keys that are renewed, one renewal at a time. Renewal begins after half of their time, or up to a tenth later so that
- * replicas do not renew together: an address that is signed with them then stays valid for at least four tenths. Meanwhile, and
- * while renewals fail (retried after 0.5 s, doubled up to 30 s), the current keys are used until they expire.
+ * Keys that are renewed, one renewal at a time. Renewal begins after half of their remaining time, or up to a tenth later so that
+ * replicas do not renew together: if the source then issues new ones, an address that is signed with them stays valid for at
+ * least four tenths. Meanwhile, and while renewals fail (retried after 0.5 s, doubled up to 30 s), the current keys are used
+ * until they expire. With `recheckMs` a use waits for a renewal that is due: a removed key is not used again.
  */
 export class RenewedKeys implements KeyRing {
   readonly #source: KeySource
@@ -57,7 +58,6 @@ export class RenewedKeys implements KeyRing {
   #renewAtMs = 0
   #failures = 0
   #renewal: Promise<void> | undefined
-  #isRefused = false
   #refusalsCountFromMs = 0
   #fault: unknown = 'no keys yet'
 
@@ -70,19 +70,21 @@ export class RenewedKeys implements KeyRing {
 
   async current(): Promise<S3Keys> {
     if (this.#nowMs() >= this.#renewAtMs) this.#renewal ??= this.#renew()
-    if (this.#isRefused || !this.#usable()) await this.#renewal
+    if (this.#recheckMs < Infinity || !this.#usable()) await this.#renewal
     const keys = this.#usable()
     if (keys) return keys
     const message = `object store: no valid keys: ${String(this.#fault)}`
     throw new AppError('SERVICE_UNAVAILABLE', { message, cause: this.#fault })
   }
 
-  refused(keys: S3Keys): void {
+  async refused(keys: S3Keys): Promise<void> {
     const nowMs = this.#nowMs()
-    if (keys !== this.#keys || nowMs < this.#refusalsCountFromMs) return
-    this.#refusalsCountFromMs = nowMs + refusalMs
-    this.#isRefused = true
-    this.#renewAtMs = 0
+    if (keys !== this.#keys) return
+    if (nowMs >= this.#refusalsCountFromMs) {
+      this.#refusalsCountFromMs = nowMs + refusalMs
+      this.#renewal ??= this.#renew()
+    }
+    await this.#renewal
   }
 
   #usable(): S3Keys | undefined {
@@ -104,7 +106,6 @@ export class RenewedKeys implements KeyRing {
       this.#renewAtMs = this.#nowMs() + backOffMs(retry, this.#failures)
       this.#failures += 1
     } finally {
-      this.#isRefused = false
       this.#renewal = undefined
     }
   }

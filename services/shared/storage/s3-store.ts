@@ -17,6 +17,8 @@ const callMs = 30_000
 /** Longest wait for the head of an object, and for each of its bytes. */
 const idleMs = 10_000
 const retryMs = 200
+/** Most keys in a page of a listing, which is what stores return at most. */
+const pageMax = 1000
 
 const fail = (cause: unknown): never => {
   throw new AppError('SERVICE_UNAVAILABLE', { message: `object store: ${String(cause)}${trustAdvice(cause)}`, cause })
@@ -60,6 +62,14 @@ export const readS3Url = (text: string) => {
       publicMessage: 'SHUTTERFLEET_S3_URL must have the form https://KEY:SECRET@host:port/bucket?region=us-east-1',
     })
   }
+  // Always set: without a region the client requests it from the store once per bucket.
+  const region = url.searchParams.get('region') ?? 'us-east-1'
+  // A part of host names, such as that of STS.
+  if (!/^[\w-]{1,64}$/.test(region)) {
+    throw new AppError('CONFIGURATION', {
+      publicMessage: 'SHUTTERFLEET_S3_URL must have a region of 1 to 64 letters, digits, - and _',
+    })
+  }
   const useSSL = url.protocol === 'https:'
   return {
     bucket,
@@ -69,8 +79,7 @@ export const readS3Url = (text: string) => {
     keys: url.username
       ? { accessKey: decodeURIComponent(url.username), secretKey: decodeURIComponent(url.password) }
       : undefined,
-    // Always set: without a region the client requests it from the store once per bucket.
-    region: url.searchParams.get('region') ?? 'us-east-1',
+    region,
   }
 }
 
@@ -119,7 +128,7 @@ const callsWith = (ring: KeyRing, place: Place, bounds: Bounds) => {
       return await retryBusy(() => work(by))
     } catch (error) {
       if (!refusals.has(codeOf(error))) throw error
-      ring.refused(by.keys)
+      await ring.refused(by.keys)
       const next = await clients()
       if (next === by) throw error
       return await work(next)
@@ -164,15 +173,16 @@ export const createS3Store = (
       return (errors as DeleteError[]).map(notDeleted)
     },
     list: async function* list(prefix, after = '') {
-      try {
-        const found = (await clients()).client.listObjectsV2(bucket, prefix, true, after)
-        for await (const item of found) {
-          const { name } = item as { name?: string }
-          if (name !== undefined) yield name
-        }
-      } catch (error) {
-        fail(error)
-      }
+      let next = ''
+      do {
+        const from = next
+        // Each page with the keys of its time: a long listing outlives a session.
+        const page = await call(({ client }) =>
+          client.listObjectsV2Query(bucket, prefix, from, '', pageMax, after),
+        ).catch(fail)
+        for (const { name } of page.objects) if (name !== undefined) yield name
+        next = page.isTruncated ? page.nextContinuationToken : ''
+      } while (next !== '')
     },
   }
 }

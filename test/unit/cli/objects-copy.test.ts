@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { copyObjects } from '#cli/objects-copy.ts'
+import { copyObjects, openBucket } from '#cli/objects-copy.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 
@@ -52,4 +52,14 @@ t.test('copy: skips an object that was deleted meanwhile', async (t) => {
   const from = storeOf(all)
   const get: ObjectStore['get'] = async (key) => (key === keys[3] ? undefined : from.get(key))
   t.match((await copy({ ...from, get }, new Map())).done, { copied: 19 })
+})
+
+t.test('copy: opens a bucket with the keys of its address, else with those that the settings name', async (t) => {
+  const settings = { SHUTTERFLEET_S3_KEYS_FROM: 'file', SHUTTERFLEET_S3_KEYS_FILE: '/missing/keys' }
+  await t.resolves(openBucket('https://K:S@s3.example.com/images', settings))
+  const { objects } = await openBucket('https://s3.example.com/images', settings)
+  await t.rejects(objects.get('captures/x'), { message: /no valid keys: .*\/missing\/keys/ })
+  await t.rejects(openBucket('https://s3.example.com/images', {}), {
+    message: /the address of s3\.example\.com has no keys: write .*, or set SHUTTERFLEET_S3_KEYS_FROM/,
+  })
 })

@@ -7,7 +7,7 @@ export const databasePasswordSettings = {
     fallback: '',
   }),
   databasePasswordCommand: list('DATABASE_PASSWORD_COMMAND', {
-    help: 'program and its arguments, separated by commas, that print the password (a token of RDS IAM, for example), for addresses without one; run without a shell, for 10 s at most; what it prints is used for a minute; empty: none',
+    help: 'program and its arguments, separated by commas, that print the password (a token of RDS IAM, for example), for addresses without one; run without a shell and without the variables SHUTTERFLEET_*, for 4 s at most; what it prints is used for a minute; empty: none',
     fallback: '',
   }),
 }
@@ -100,7 +100,7 @@ export const s3KeySettings = {
   }),
   s3RoleArn: text('S3_ROLE_ARN', { help: 'role that `web-identity` assumes, as its ARN', fallback: '' }),
   s3KeysUrl: address('S3_KEYS_URL', {
-    help: 'where keys are requested; empty: https://sts.REGION.amazonaws.com with `web-identity`, http://169.254.170.23/v1/credentials with `container`, http://169.254.169.254 with `instance`',
+    help: 'where keys are requested, https:// unless the address is loopback or link-local; empty: https://sts.REGION.amazonaws.com with `web-identity`, http://169.254.170.23/v1/credentials with `container`, http://169.254.169.254 with `instance`',
     fallback: '',
     schemes: ['http', 'https'],
   }),

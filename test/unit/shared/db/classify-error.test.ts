@@ -6,7 +6,7 @@ const withCode = (code: string, severity?: string) => Object.assign(new Error('x
 
 t.test('classify error: a server that is unreachable, shutting down or too slow is unavailable', async (t) => {
   const codes = ['08006', '53300', '53100', '57P01', '57P05', '57014', '55P03', '25P03', '25006', '40001', '40P01']
-  for (const code of [...codes, 'ECONNREFUSED', 'ETIMEDOUT']) {
+  for (const code of [...codes, '28P01', '28000', 'ECONNREFUSED', 'ETIMEDOUT', 'EACCES']) {
     t.equal(classifyDatabaseError(withCode(code)).code, 'SERVICE_UNAVAILABLE', code)
   }
   for (const words of ['Connection terminated unexpectedly', 'timeout exceeded when trying to connect']) {

@@ -23,6 +23,8 @@ t.test('database password: each connection reads the file', async (t) => {
   await t.rejects(read!(), { code: 'SERVICE_UNAVAILABLE', cause: { message: /password is longer than 65536 bytes/ } })
   const missing = passwordSource({ ...none, databasePasswordFile: `${path}.missing` })
   await t.rejects(missing!(), { code: 'SERVICE_UNAVAILABLE', message: /password\.missing cannot be read/ })
+  await writeFile(path, '\n')
+  await t.rejects(read!(), { code: 'SERVICE_UNAVAILABLE', message: /password is empty/ }, 'while it is being written')
 })
 
 const script = async (folder: string, body: string) => {
@@ -38,7 +40,7 @@ t.test(
     const folder = t.testdir()
     const program = await script(folder, `echo run >> ${folder}/runs; echo "token of $1"`)
     let nowMs = 0
-    const read = passwordSource({ ...none, databasePasswordCommand: [program, '$(id); a b'] }, () => nowMs)
+    const read = passwordSource({ ...none, databasePasswordCommand: [program, '$(id); a b'] }, {}, () => nowMs)
     t.strictSame(await Promise.all([read?.(), read?.()]), ['token of $(id); a b', 'token of $(id); a b'])
     nowMs = 59_999
     await read?.()
@@ -58,10 +60,20 @@ t.test(
       ['exit 0', /printed nothing$/],
       ['head -c 70000 /dev/zero', /failed \(ERR_CHILD_PROCESS_STDIO_MAXBUFFER\)$/],
     ] as const) {
-      const read = passwordSource({ ...none, databasePasswordCommand: [await script(folder, body)] })
+      let nowMs = 0
+      const read = passwordSource({ ...none, databasePasswordCommand: [await script(folder, body)] }, {}, () => nowMs)
       await t.rejects(read!(), { code: 'SERVICE_UNAVAILABLE', message: fault })
       await script(folder, 'echo token')
-      t.equal(await read?.(), 'token', 'the next connection runs it again')
+      nowMs = 999
+      await t.rejects(read!(), { message: fault }, 'connections that fail together run it once')
+      nowMs = 1000
+      t.equal(await read?.(), 'token', 'a later connection runs it again')
     }
   },
 )
+
+t.test('database password: a command gets the variables that are no settings', async (t) => {
+  const env = { PATH: process.env['PATH'], AWS_REGION: 'eu', SHUTTERFLEET_KEY_PEPPER: 'secret' }
+  const command = ['sh', '-c', 'echo "$AWS_REGION,$SHUTTERFLEET_KEY_PEPPER,$HOME"']
+  t.equal(await passwordSource({ ...none, databasePasswordCommand: command }, env)?.(), 'eu,,')
+})

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { inspect } from 'node:util'
 import t from 'tap'
 import { keysByWebIdentity, keysInFile, keysOfContainer, keysOfInstance } from '#shared/storage/key-sources.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
@@ -65,6 +66,28 @@ t.test("key sources: an error names the URL and the server's code, and never the
   t.match(error.message, /^http:\/\/127.*: status 403: AccessDenied no such role$/)
   t.notMatch(error.message, /the-token/)
 })
+
+t.test(
+  'key sources: an error contains nothing of a token with a line break, or of keys that cannot be parsed',
+  async (t) => {
+    const tokenFile = join(t.testdir({ token: 'the-secret\ntoken' }), 'token')
+    let requests = 0
+    await using server = await serving((request, response) => {
+      requests += 1
+      response.end(request.method === 'PUT' ? 'the-secret\ntoken' : '{"SecretAccessKey":the-secret')
+    })
+    for (const [source, fault] of [
+      [keysOfContainer({ url: server.url, tokenFile }), /token does not contain a token of printable characters$/],
+      [keysOfInstance(server.url), /token does not contain a token of printable characters$/],
+      [keysOfContainer({ url: server.url, tokenFile: undefined }), /: the response is not JSON$/],
+    ] as const) {
+      const error: unknown = await source().catch((thrown: unknown) => thrown)
+      t.match(error, { message: fault })
+      t.notMatch(inspect(error), /secret/)
+    }
+    t.equal(requests, 2)
+  },
+)
 
 t.test('key sources: redirects are not followed, and endless or incomplete responses are rejected', async (t) => {
   let followed = 0

@@ -38,9 +38,9 @@ t.test('open keys: a token or a session is sent without TLS only to the machine 
     'http://169.254.1.1.example.com': false,
     'http://10.0.0.1': false,
   }
-  for (const s3KeysFrom of ['container', 'instance'] as const) {
+  for (const s3KeysFrom of ['container', 'instance', 'web-identity'] as const) {
     for (const [s3KeysUrl, isAllowed] of Object.entries(urls)) {
-      const open = () => openKeys({ ...keysOfAddress, s3KeysFrom, s3KeysUrl }, 'r', undefined)
+      const open = () => openKeys({ ...web, s3KeysFrom, s3KeysUrl }, 'r', undefined)
       if (isAllowed) t.doesNotThrow(open, s3KeysUrl)
       else t.throws(open, { code: 'CONFIGURATION', publicMessage: /SHUTTERFLEET_S3_KEYS_URL/ }, s3KeysUrl)
     }

@@ -50,18 +50,20 @@ t.test('s3 keys: are used until they expire while renewals fail, which are retri
   await t.rejects(current(), { code: 'SERVICE_UNAVAILABLE', message: /no valid keys: Error: STS is down/ })
 })
 
-t.test('s3 keys: that the store refused are renewed before the next use, at most every ten seconds', async (t) => {
+t.test('s3 keys: that the store refused are renewed for the caller, at most every ten seconds', async (t) => {
   const { world, ring, current } = issuer()
   const first = await ring.current()
-  ring.refused(first)
+  const renewed = ring.refused(first)
+  t.equal(await current(), 'key 1', 'others, whose keys it may not concern, do not wait')
+  await renewed
   t.equal(await current(), 'key 2')
-  ring.refused(first)
+  await ring.refused(first)
   t.equal(await current(), 'key 2', 'a late report about earlier keys')
-  ring.refused(await ring.current())
+  await ring.refused(await ring.current())
   t.equal(await current(), 'key 2', 'again within ten seconds')
   world.nowMs += 10_000
-  ring.refused(await ring.current())
   world.fault = new Error('STS is down')
+  await ring.refused(await ring.current())
   t.equal(await current(), 'key 2', 'valid keys are not given up for a refusal that may have another cause')
 })
 
@@ -81,6 +83,18 @@ t.test('s3 keys: without an expiry are read again, and stay the same object if t
   t.equal(reads, 2)
   t.equal(await ring.current(), first)
 })
+
+t.test(
+  's3 keys: of a source that is read again are new at the first use after it changed, however long ago',
+  async (t) => {
+    const { world, current } = issuer(undefined, 1000)
+    t.equal(await current(), 'key 1')
+    world.nowMs += 999
+    t.equal(await current(), 'key 1')
+    world.nowMs += hourMs / 4
+    t.equal(await current(), 'key 2')
+  },
+)
 
 t.test('s3 keys: that are issued in their last seconds are not used', async (t) => {
   await t.rejects(issuer(10_000).current(), { code: 'SERVICE_UNAVAILABLE', message: /have expired/ })
