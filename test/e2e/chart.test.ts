@@ -148,7 +148,8 @@ t.test('chart: names that YAML takes for other types stay texts', async (t) => {
 t.test('chart: an Ingress without a host has TLS for all hosts', async (t) => {
   const sets = ['--set=ingress.enabled=true', '--set=ingress.tlsSecret=tls']
   const rendered = objectsOf(await renderText(minimal, 'helm4', sets))
-  t.match(rendered.find(({ kind }) => kind === 'Ingress')?.['spec'], { tls: [{ hosts: [], secretName: 'tls' }] })
+  const spec = rendered.find(({ kind }) => kind === 'Ingress')?.['spec'] as { readonly tls: readonly object[] }
+  t.strictSame(spec.tls, [{ hosts: [], secretName: 'tls' }])
 })
 
 t.test('chart: an alert that is off is left out', async (t) => {
