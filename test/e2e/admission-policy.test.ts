@@ -183,6 +183,25 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
     errorOf(['debug', worker!.metadata.name, '--image=debugger:1', `--profile=${profile}`, ...as, '--', 'sh'])
   t.match(await debugger1('restricted'), /not allowed: debugger:1/, 'not a debugger')
   t.match(await debugger1('sysadmin', ...operator), /not allowed: debugger:1/, 'privileged')
+  const { metadata, spec } = await cluster.get<{ metadata: { name: string }; spec: object }>(
+    'pod',
+    worker!.metadata.name,
+  )
+  const path = `/api/v1/namespaces/default/pods/${metadata.name}/ephemeralcontainers`
+  for (const more of [
+    { capabilities: undefined },
+    { seccompProfile: { type: 'Unconfined' } },
+    { seccompProfile: undefined },
+  ]) {
+    const securityContext = {
+      ...{ runAsNonRoot: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      ...{ seccompProfile: { type: 'RuntimeDefault' }, ...more },
+    }
+    const ephemeralContainers = [{ name: 'debugger', image: 'debugger:1', securityContext }]
+    const changed = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { ...spec, ephemeralContainers } }
+    const refused = await errorOf(['replace', `--raw=${path}`, '--filename=-', ...operator], changed)
+    t.match(refused, /not allowed: debugger:1/, Object.keys(more).join())
+  }
   t.notMatch(await debugger1('restricted', ...operator), /denied|not allowed/, 'an operator')
   t.match(JSON.stringify(await cluster.get('pod', worker!.metadata.name)), /"image":"debugger:1"/)
 })

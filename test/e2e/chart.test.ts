@@ -101,6 +101,15 @@ t.test('chart: rendering fails with the name of a missing or unsupported value',
     await refusalOf(['--set=evaluation.enabled=true']),
     /postgresql\.existingSecret cannot be used with evaluation/,
   )
+  const program = '--set=postgresql.passwordCommand={a}'
+  t.match(
+    await refusalOf(['--set=evaluation.enabled=true', program]),
+    /postgresql\.passwordCommand cannot be used with/,
+  )
+  t.match(await refusalOf(['--set=services.type=NodePort']), /services\.type would apply to every Service/)
+  t.match(await refusalOf(['--set=gateway.service.spec.type=NodePort']), /service\.spec\.type has no effect/)
+  t.match(await refusalOf(['--set-json=postgresql.passwordCommand=["a","b,c"]']), /does not match pattern/)
+  t.match(await refusalOf(['--set-string=fullnameOverride=1e3']), /does not match pattern/)
   t.match(await refusalOf(['--kube-version=1.32.0']), /needs Kubernetes 1\.33/)
   t.match(await refusalOf(['--set=workers.namespace=shots']), /workers\.namespace is that of the release/)
   t.match(await refusalOf(['--set=httpRoute.enabled=true']), /httpRoute\.parentRefs is empty/)
@@ -122,6 +131,82 @@ t.test('chart: values add containers, volumes and variables to those of the char
   )
   const variables = containers[0]?.env?.map(({ name }) => name)
   t.ok(variables?.includes('MINE') && variables.includes('SHUTTERFLEET_GATEWAY_PORT'), String(variables))
+})
+
+t.test('chart: names that YAML takes for other types stay texts', async (t) => {
+  const rendered = await renderText(minimal, 'helm4', ['--set-string=fullnameOverride=true,workers.namespace=1e3'])
+  const objects = objectsOf(rendered)
+  const found = objects.flatMap(({ metadata }) => [metadata.name, metadata.namespace ?? ''])
+  found.push(...podsOf(objects).map(({ spec }) => spec.serviceAccountName ?? ''))
+  t.ok(found.includes('true') && found.includes('1e3'))
+  t.strictSame(
+    found.filter((each) => typeof each !== 'string'),
+    [],
+  )
+})
+
+t.test('chart: an Ingress without a host has TLS for all hosts', async (t) => {
+  const sets = ['--set=ingress.enabled=true', '--set=ingress.tlsSecret=tls']
+  const rendered = objectsOf(await renderText(minimal, 'helm4', sets))
+  const spec = rendered.find(({ kind }) => kind === 'Ingress')?.['spec'] as { readonly tls: readonly object[] }
+  t.strictSame(spec.tls, [{ hosts: [], secretName: 'tls' }])
+})
+
+t.test('chart: an alert that is off is left out', async (t) => {
+  const rules = JSON.stringify(objectsOf(await renderText(ciPath('alerts'))))
+  t.match(rules, '"ShutterfleetStoreDown"')
+  t.notMatch(rules, '"alert":"ShutterfleetLoopFailing"')
+})
+
+t.test('chart: annotations may hold templates of other programs', async (t) => {
+  const template = '{{- with secret "a" -}}'
+  const values = ['pods.annotations', 'gateway.podAnnotations', 'gateway.service.annotations', 'ingress.annotations']
+  const sets = values.map((name) => `--set-json=${name}=${JSON.stringify({ vault: template })}`)
+  const rendered = objectsOf(await renderText(minimal, 'helm4', [...sets, '--set=ingress.enabled=true']))
+  const annotated = rendered.filter(({ metadata }) => metadata.annotations?.['vault'] === template)
+  t.match(annotated.map(({ kind }) => kind).toSorted(), ['Ingress', 'Pod', 'Service'])
+  t.ok(podsOf(rendered).every((pod) => JSON.stringify(pod.metadata).includes(JSON.stringify(template))))
+})
+
+t.test('chart: a disruption budget has one bound, that of the service if it has one', async (t) => {
+  const boundsOf = async (...sets: readonly string[]) =>
+    objectsOf(
+      await renderText(
+        minimal,
+        'helm4',
+        sets.map((set) => `--set=${set}`),
+      ),
+    )
+      .filter(({ kind, metadata }) => kind === 'PodDisruptionBudget' && metadata.name.endsWith('-gateway'))
+      .map(({ spec }) => spec)
+  const all = 'pods.disruptionBudget'
+  const own = 'gateway.disruptionBudget'
+  const bound = async (...sets: readonly string[]) => {
+    const [{ maxUnavailable, minAvailable } = {}] = (await boundsOf(...sets)) as readonly Readonly<
+      Record<string, unknown>
+    >[]
+    return JSON.stringify({ maxUnavailable, minAvailable })
+  }
+  t.equal(await bound(), '{"maxUnavailable":1}')
+  t.equal(await bound(`${all}.maxUnavailable=0`), '{"maxUnavailable":0}')
+  t.equal(await bound(`${all}.minAvailable=1`, `${own}.maxUnavailable=2`), '{"maxUnavailable":2}')
+  t.equal(await bound(`${all}.maxUnavailable=2`, `${own}.minAvailable=0`), '{"minAvailable":0}')
+  t.strictSame(await boundsOf(`${all}.enabled=false`), [])
+})
+
+t.test('chart: Jobs end: they get no containers of all pods, and keep their own template', async (t) => {
+  const sets = ['pods.pod.containers[0].name=mesh', 'jobs.job.template.a=b', 'jobs.job.selector.a=b']
+  const rendered = objectsOf(
+    await renderText(
+      minimal,
+      'helm4',
+      sets.map((set) => `--set=${set}`),
+    ),
+  )
+  const jobs = rendered.filter(({ kind }) => kind === 'Job')
+  t.equal(jobs.length, 4)
+  t.notMatch(JSON.stringify(jobs), /"mesh"|"a":"b"/)
+  t.match(JSON.stringify(rendered.filter(({ kind }) => kind === 'Deployment')), '"mesh"')
 })
 
 t.test('chart: the admission policy allows the images of sidecars in pool templates', async (t) => {
@@ -271,6 +356,13 @@ t.test(
     const withToken = pods.filter(({ spec }) => /"audience":"minio","path":"S3_TOKEN"/.test(JSON.stringify(spec)))
     const componentOf = ({ metadata }: ChartPod) => metadata.labels['app.kubernetes.io/component'] ?? ''
     t.strictSame(withToken.map(componentOf).toSorted(), ['gateway', 'ledger', 'webhooks'])
+    const accounts = objectsOf(await renderText(ciPath('identities'))).filter(({ kind }) => kind === 'ServiceAccount')
+    const ofRole = accounts.filter(({ metadata }) => metadata.annotations?.['eks.amazonaws.com/role-arn'])
+    const databasePods = pods.filter(({ spec }) => JSON.stringify(spec).includes('DATABASE_PASSWORD_COMMAND'))
+    t.strictSame(
+      [...new Set(databasePods.map(({ spec }) => spec.serviceAccountName))].toSorted(),
+      ofRole.map(({ metadata }) => metadata.name).toSorted(),
+    )
     const withCertificate = pods.filter(({ spec }) => JSON.stringify(spec).includes('/run/secrets/postgresql'))
     t.strictSame(withCertificate.map(componentOf).toSorted(), ['bootstrap', 'gateway', 'ledger', 'migrate', 'webhooks'])
   },

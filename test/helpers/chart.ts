@@ -125,6 +125,7 @@ type ChartContainer = {
 export type ChartPod = {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> }
   readonly spec: {
+    readonly serviceAccountName?: string
     readonly containers: readonly [ChartContainer, ...ChartContainer[]]
     readonly initContainers?: readonly ChartContainer[]
     readonly volumes: readonly {

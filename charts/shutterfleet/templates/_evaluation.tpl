@@ -16,7 +16,7 @@ podAffinity:
     - topologyKey: kubernetes.io/hostname
       labelSelector:
         matchLabels:
-          app.kubernetes.io/instance: {{ .Release.Name }}
+          app.kubernetes.io/instance: {{ .Release.Name | quote }}
           shutterfleet.dev/images: "true"
 {{- end }}
 
@@ -41,7 +41,7 @@ spec:
       labels:
         {{- include "shutterfleet.selector" (list $root .component) | nindent 8 }}
     spec:
-      serviceAccountName: {{ include "shutterfleet.fullname" $root }}
+      serviceAccountName: {{ include "shutterfleet.fullname" $root | quote }}
       automountServiceAccountToken: false
       enableServiceLinks: false
       {{- include "shutterfleet.pullSecrets" $root | nindent 6 }}

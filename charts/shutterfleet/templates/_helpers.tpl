@@ -54,7 +54,7 @@ standard proxied{{ if .Values.pools.stealth.enabled }} stealth{{ end }}
 {{- define "shutterfleet.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: {{ $root.Chart.Name }}
-app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/instance: {{ $root.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
@@ -75,9 +75,9 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 {{- $own := include "shutterfleet.labels" (list $root (index . 1)) -}}
 {{- $labels := merge (dict) ($more.labels | default dict) (include "shutterfleet.commonLabels" $root | fromYaml) -}}
 {{- range $name, $_ := fromYaml $own }}{{ $_ := unset $labels $name }}{{ end -}}
-name: {{ index . 2 }}
+name: {{ index . 2 | quote }}
 {{- with ternary $more.namespace $root.Release.Namespace (hasKey $more "namespace") }}
-namespace: {{ . }}
+namespace: {{ . | quote }}
 {{- end }}
 labels:
   {{- $own | nindent 2 }}

@@ -20,7 +20,7 @@ releases do not report each other's faults. Alerts that are off are left out; a 
 {{- if ne (len (regexFindAll $comparison $rule.expr -1)) 1 }}{{ fail (printf "metrics.alerts.%s.threshold: its expression does not compare with a single number, set expr instead" $rule.alert) }}{{ end -}}
 {{- $_ := set $rule "expr" (regexReplaceAll $comparison $rule.expr (printf "${1}%v" $own.threshold)) -}}
 {{- end -}}
-{{- if get (merge (dict) $own (dict "enabled" true)) "enabled" }}
+{{- if ne (get $own "enabled" | toString) "false" }}
 {{- if $rule.alert }}
 {{- $_ := set $rule.annotations "runbook_url" (print $m.runbooksUrl $rule.annotations.runbook_url) -}}
 {{- $_ = set $rule "labels" (merge (dict) ($rule.labels | default dict) $m.alertLabels) -}}

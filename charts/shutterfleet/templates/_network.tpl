@@ -1,7 +1,7 @@
 {{- /* Labels of the pods that the controller creates. */}}
 {{- define "shutterfleet.workerSelector" -}}
 app.kubernetes.io/name: shutterfleet
-app.kubernetes.io/instance: {{ include "shutterfleet.fullname" . }}
+app.kubernetes.io/instance: {{ include "shutterfleet.fullname" . | quote }}
 app.kubernetes.io/component: worker
 {{- end }}
 
@@ -17,7 +17,7 @@ ports: [{ port: {{ index . 2 }} }]
 {{- define "shutterfleet.ruleFromWorkers" -}}
 {{- $root := index . 0 -}}
 to:
-  - namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ $root.Release.Namespace }} } }
+  - namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ $root.Release.Namespace | quote }} } }
     podSelector:
       matchLabels:
         {{- include "shutterfleet.selector" (list $root (index . 1)) | nindent 8 }}

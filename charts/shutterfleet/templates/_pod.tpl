@@ -39,7 +39,9 @@ A pod: dict of
 {{- end -}}
 {{- $spec := fromYaml (include "shutterfleet.podSpec" (merge (dict "settings" $settings) .)) -}}
 {{- $_ := set $spec "containers" (list $container) -}}
-{{- range $own := list $root.Values.pods.pod .config.pod }}
+{{- /* A Job whose pod has another container that does not end does not end either. */}}
+{{- $common := ternary (omit $root.Values.pods.pod "containers") $root.Values.pods.pod (hasKey . "restartPolicy") -}}
+{{- range $own := list $common .config.pod }}
 {{- $spec = mergeOverwrite $spec (omit (deepCopy $own) "containers" "initContainers" "volumes") -}}
 {{- range list "containers" "initContainers" "volumes" }}{{ if hasKey $own . }}{{ $_ := set $spec . (concat (index $spec . | default list) (index $own .)) }}{{ end }}{{ end -}}
 {{- end -}}
@@ -50,14 +52,14 @@ A pod: dict of
 metadata:
   {{- with .name }}
   name: {{ . }}
-  namespace: {{ $root.Release.Namespace }}
+  namespace: {{ $root.Release.Namespace | quote }}
   {{- end }}
   labels:
     {{- $own | nindent 4 }}
     {{- with $labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-  {{- with merge (dict) (.annotations | default dict) (include "shutterfleet.strings" (list $root .config.podAnnotations) | fromYaml) (include "shutterfleet.strings" (list $root $root.Values.pods.annotations) | fromYaml) (include "shutterfleet.commonAnnotations" $root | fromYaml) (include "shutterfleet.secretVersions" . | fromYaml) }}
+  {{- with merge (dict) (.annotations | default dict) .config.podAnnotations $root.Values.pods.annotations (include "shutterfleet.commonAnnotations" $root | fromYaml) (include "shutterfleet.secretVersions" . | fromYaml) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -151,7 +153,7 @@ volumeMounts:
 {{- define "shutterfleet.podSpec" -}}
 {{ include "shutterfleet.podSecurity" . }}
 {{ include "shutterfleet.pullSecrets" .root }}
-serviceAccountName: {{ coalesce .token .account (include "shutterfleet.fullname" .root) }}
+serviceAccountName: {{ coalesce .token .account (include "shutterfleet.fullname" .root) | quote }}
 automountServiceAccountToken: {{ ne (.token | default "") "" }}
 enableServiceLinks: false
 terminationGracePeriodSeconds: {{ .grace | default 30 }}
@@ -244,8 +246,12 @@ volumes:
 {{- if not .autoscaled }}{{ $_ = set $spec "replicas" .replicas }}{{ end -}}
 {{- $spec = mergeOverwrite $spec (deepCopy $root.Values.pods.deployment) (deepCopy .config.deployment) -}}
 {{- if .recreate }}{{ $_ = set $spec "strategy" (dict "type" "Recreate") }}{{ end -}}
-{{- $budget := mergeOverwrite (dict "enabled" true) (deepCopy $root.Values.pods.disruptionBudget) (deepCopy .config.disruptionBudget) -}}
-{{- if not (hasKey $budget "minAvailable") }}{{ $budget = merge $budget (dict "maxUnavailable" 1) }}{{ end -}}
+{{- $budget := dict "enabled" true "unhealthyPodEvictionPolicy" "AlwaysAllow" "maxUnavailable" 1 -}}
+{{- range $own := list $root.Values.pods.disruptionBudget .config.disruptionBudget }}
+{{- /* The API server refuses both. */}}
+{{- if or (hasKey $own "minAvailable") (hasKey $own "maxUnavailable") }}{{ $budget = omit $budget "minAvailable" "maxUnavailable" }}{{ end -}}
+{{- $budget = mergeOverwrite $budget (deepCopy $own) -}}
+{{- end -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -265,7 +271,7 @@ metadata:
   {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
 spec:
   # By default, a node drain evicts one pod at a time; pods that are not ready never block it.
-  {{- toYaml (omit (merge $budget (dict "unhealthyPodEvictionPolicy" "AlwaysAllow")) "enabled" "selector") | nindent 2 }}
+  {{- toYaml (omit $budget "enabled" "selector") | nindent 2 }}
   selector:
     matchLabels:
       {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
