@@ -175,6 +175,9 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
   ]
   for (const [what, object, message] of rejected) t.match(await tryOut(object), message, what)
   t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
+})
+
+t.test('admission policy: only debuggers add ephemeral containers, without privileges', async (t) => {
   const [worker] = await world.podsOf('web')
   const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
   t.match(await errorOf(debug), /not allowed: other/, 'an ephemeral container')

@@ -360,7 +360,7 @@ t.test(
     const ofRole = accounts.filter(({ metadata }) => metadata.annotations?.['eks.amazonaws.com/role-arn'])
     const databasePods = pods.filter(({ spec }) => JSON.stringify(spec).includes('DATABASE_PASSWORD_COMMAND'))
     t.strictSame(
-      [...new Set(databasePods.map(({ spec }) => spec.serviceAccountName))].toSorted(),
+      [...new Set(databasePods.map(({ spec }) => spec.serviceAccountName ?? ''))].toSorted(),
       ofRole.map(({ metadata }) => metadata.name).toSorted(),
     )
     const withCertificate = pods.filter(({ spec }) => JSON.stringify(spec).includes('/run/secrets/postgresql'))
