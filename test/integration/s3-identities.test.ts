@@ -121,7 +121,13 @@ t.test(
     // MinIO signs sessions with its own secret, so that a new one ends them.
     await server.stop()
     await server.start('another-secret')
-    const { status } = await fetch(accepted, { method: 'PUT', body: bytes, headers: { 'if-none-match': '*' } })
+    let status = 503
+    const isReady = async () => {
+      const sent = await fetch(accepted, { method: 'PUT', body: bytes, headers: { 'if-none-match': '*' } })
+      status = sent.status
+      return status !== 503
+    }
+    await eventually(isReady, { what: 'MinIO has read its policies' })
     t.ok([400, 403].includes(status), `an address ends with its session: ${status}`)
     t.ok(await stored(), 'a refused session is replaced by a new one within the same call')
 
