@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { readBounded } from '#shared/process/read-bounded.ts'
+import { readBounded } from '#shared/config/read-bounded.ts'
 
 /** Reads or makes the password of a new connection. Throws `SERVICE_UNAVAILABLE`. */
 export type PasswordSource = () => Promise<string>

@@ -1,4 +1,4 @@
-import { readBounded } from '#shared/process/read-bounded.ts'
+import { readBounded } from '#shared/config/read-bounded.ts'
 import type { IssuedKeys, KeySource, S3Keys } from './s3-keys.ts'
 
 const answerMs = 5000

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { readBounded } from '#shared/process/read-bounded.ts'
+import { readBounded } from '#shared/config/read-bounded.ts'
 
 t.test('read bounded: reads up to its bound', async (t) => {
   const folder = t.testdir({ file: 'é123' })
