@@ -28,6 +28,9 @@ const sourceKinds = [
 
 const fileEndings = sourceKinds.map(([ending]) => ending).join(' or ')
 
+/** What the operand SOURCE is. */
+export const operandHelp = { SOURCE: `an http or https URL, or a file ending in ${fileEndings}` }
+
 /** What looks like a URL without its scheme. */
 const hostForm = /^(?:[a-z0-9-]+\.)+[a-z]{2,}(?:[:/]|$)/i
 
@@ -148,6 +151,7 @@ export const capture: Command = {
   usage:
     'capture SOURCE [-o FILE] [-p name=value]… [--data DIR], or capture --from FILE [-o FOLDER] [--concurrency N] [-p name=value]… [--data DIR]',
   summary: `captures a URL, a file ending in ${fileEndings}, or the addresses of a list, with the running service`,
+  operandHelp,
   flags: {
     output: {
       type: 'string',

@@ -1,4 +1,4 @@
-import { readParameters, readSource } from './capture.ts'
+import { operandHelp, readParameters, readSource } from './capture.ts'
 import { type Command, dataFlag, requiredText } from './command/command.ts'
 import { signLinkViaHttp } from './http/http-interface.ts'
 import { findInterface } from './installation.ts'
@@ -7,6 +7,7 @@ import { findInterface } from './installation.ts'
 export const link: Command = {
   usage: 'link SOURCE --key-id ID [-p name=value]… [--data DIR]',
   summary: 'prints a signed link to an image that is captured when it is viewed, for <img>, e-mail and Open Graph tags',
+  operandHelp,
   flags: {
     'key-id': { type: 'string', value: 'ID', help: 'API key whose link secret signs the link, by its id (key list)' },
     parameter: {

@@ -54,6 +54,8 @@ export type Command = {
   readonly flags: Readonly<Record<string, Flag>>
   /** Name of the flag that stands in for the operands. */
   readonly operandsUnless?: string
+  /** What operands are, by their name in the usage, for the error of a missing one. */
+  readonly operandHelp?: Readonly<Record<string, string>>
   readonly run: (context: CommandContext, args: ParsedArgs) => Promise<void>
 }
 

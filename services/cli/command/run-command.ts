@@ -77,11 +77,14 @@ const parse = (command: Command, args: readonly string[]): ParsedArgs => {
   }
 }
 
-const checkOperands = ({ usage, operandsUnless }: Command, { operands: supplied, flags }: ParsedArgs) => {
+const checkOperands = ({ usage, operandsUnless, operandHelp }: Command, { operands: supplied, flags }: ParsedArgs) => {
   const isReplaced = operandsUnless !== undefined && flags[operandsUnless] !== undefined
   const operands = isReplaced ? [] : operandsOf(usage)
   const missing = operands[supplied.length]
-  if (missing !== undefined) throw new UsageError(`${missing} is missing`)
+  if (missing !== undefined) {
+    const help = operandHelp?.[missing]
+    throw new UsageError(`${missing} is missing${help === undefined ? '' : `: ${help}`}`)
+  }
   if (supplied.length > operands.length) throw new UsageError(`${supplied[operands.length]} is an unexpected argument`)
 }
 

@@ -8,6 +8,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 const echo: Command = {
   usage: 'thing show NAME [--size N] [--tag T]…',
   summary: 'shows a thing',
+  operandHelp: { NAME: 'that of the thing' },
   flags: {
     size: { type: 'string', value: 'N', help: 'its size' },
     tag: { type: 'string', value: 'T', multiple: true, short: 't', help: 'one of its tags' },
@@ -48,7 +49,7 @@ t.test('run command: wrong usage exits with 2 and names the fault', async (t) =>
   for (const [args, named] of [
     [[], /no command given.*thing show/],
     [['nothing'], /nothing is not a command.*thing show/],
-    [['thing', 'show'], /NAME is missing/],
+    [['thing', 'show'], /NAME is missing: that of the thing$/m],
     [['thing', 'show', 'x', 'y'], /y is an unexpected argument/],
     [['thing'], /thing needs a second word: thing show$/m],
     [['thing', 'shwo', 'x'], /thing needs a second word: thing show$/m],

@@ -310,6 +310,15 @@ t.test('decide: records at most one size for each size of the pool', (t) => {
   t.end()
 })
 
+t.test('decide: a paused queue needs the minimum, also while its depth cannot be read', async (t) => {
+  const at = (depth: Observation['depth'], memory = calm) =>
+    decide(observed({ depth, backlog: { ...quiet, pending: 500 }, workers: groups(1) }), policy, memory)
+  const paused = at({ waiting: 500, inFlight: 0, isPaused: true })
+  for (const { decision } of [paused, at('unknown', paused.memory)])
+    t.match(decision, { kind: 'hold', desired: 1, reason: 'queue-paused' })
+  t.match(at({ waiting: 500, inFlight: 0 }, paused.memory).decision, { kind: 'scale-up' })
+})
+
 t.test('decide: after a pause, holds the size found during the pause', (t) => {
   const paused = decide(observed({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
   const later = observed({ nowMs: nowMs + 29_999, workers: groups(6) })
