@@ -45,8 +45,8 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
   const { blockLists } = workerSettings
   const { browserAgeDaysMax } = gatewaySettings
   const config = readEnv({ blockLists, browserAgeDaysMax }, env)
-  // As the services that `up` starts: without other variables of the shell.
-  const password = passwordSource(readEnv(databasePasswordSettings, env), machineEnv(env))
+  // Services that `up` starts get no other variables of the shell; those of a pod get all of the container.
+  const password = passwordSource(readEnv(databasePasswordSettings, env), local ? machineEnv(env) : env)
   return [
     ...machineChecks({
       chromium,
