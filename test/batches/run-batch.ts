@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 
 /** Timeouts of a whole batch and of one of its files, for a busy machine. */
-const batchMs = 900_000
+const batchMs = 1_800_000
 const fileMs = 300_000
 
 const tests = new Map<string, Test>()
