@@ -20,18 +20,15 @@ type PoolView = {
   readonly pause: PoolPause | null
 }
 
-const readPools = async (database: Sql): Promise<PoolView[]> => {
+const readViews = async (database: Sql): Promise<(pool: Pool) => PoolView> => {
   const [counts, pauses] = await Promise.all([countBacklog(database), listPauses(database)])
-  return pools.map((pool) => {
+  return (pool) => {
     const { pending = 0, processing = 0 } = counts.find((each) => each.pool === pool) ?? {}
     return { pool, pending, processing, pause: pauses.find((pause) => pause.pool === pool) ?? null }
-  })
+  }
 }
 
-const readPool = async (database: Sql, name: Pool): Promise<PoolView> => {
-  const pool = (await readPools(database)).find((each) => each.pool === name)
-  return pool ?? { pool: name, pending: 0, processing: 0, pause: null }
-}
+const readPool = async (database: Sql, pool: Pool): Promise<PoolView> => (await readViews(database))(pool)
 
 const describePause = ({ state, since, until, by, reason }: PoolPause): string =>
   `${state}, paused since ${since}${until === null ? '' : ` until ${until}`} by ${by}: ${reason}`
@@ -53,7 +50,7 @@ export const poolList: Command = {
   summary: 'lists the pools: captures that wait and run, and whether they are paused',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
-    const views = await withDatabase(env, args, readPools)
+    const views = pools.map(await withDatabase(env, args, readViews))
     print({
       json: views,
       text: table([

@@ -16,6 +16,7 @@ import {
   None,
 } from 'openid-client'
 import type { OperatorRole } from '#shared/db/sign-in-links.ts'
+import { readBody } from '#shared/config/read-body.ts'
 import { type OperatorClaim, operatorRoleOf } from './operator-role.ts'
 import { SignInError } from './sign-in-error.ts'
 import type { SignInFlow } from './sign-in-flow.ts'
@@ -54,14 +55,8 @@ export type OidcSettings = {
 }
 
 const readBounded = async (response: Response): Promise<Response> => {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bodyBytesMax) throw new Error(`the response of ${response.url} is larger than ${bodyBytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), response)
+  const body = await readBody(response, bodyBytesMax)
+  return new Response(body.length === 0 ? null : new Uint8Array(body), response)
 }
 
 /** By the header unless the provider lists only the other way (OpenID Connect Core §9). */

@@ -1,4 +1,5 @@
 import { readBounded } from '#shared/config/read-bounded.ts'
+import { readBody } from '#shared/config/read-body.ts'
 import type { IssuedKeys, KeySource, S3Keys } from './s3-keys.ts'
 
 const answerMs = 5000
@@ -52,14 +53,7 @@ const request = async (url: string, options: RequestInit = {}): Promise<string> 
       throw new Error(`${url}: ${String(cause instanceof Error ? (cause.cause ?? cause) : cause)}`, { cause })
     },
   )
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new Error(`${url}: more than ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  const body = Buffer.concat(chunks).toString()
+  const body = (await readBody(response, bytesMax)).toString()
   if (!response.ok) throw new Error(`${url}: status ${response.status}: ${faultOf(body).slice(0, faultChars)}`)
   return body
 }

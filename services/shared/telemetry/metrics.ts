@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { readProductVersion } from '#shared/config/product-version.ts'
 
 type Labels = readonly string[]
 
@@ -46,10 +45,6 @@ export type Metrics = {
   readonly text: () => Promise<string>
 }
 
-const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
-  readonly version: string
-}
-
 /** Milliseconds; longer than any process runs. */
 const never = 2 ** 31 - 1
 
@@ -79,7 +74,7 @@ const collectProcessMetrics = (registry: Registry) => {
     help: 'Always 1: the release of the service, and the version of Node that runs it',
     labelNames: ['version', 'node'],
     registers: [registry],
-  }).set({ version, node: process.versions.node }, 1)
+  }).set({ version: readProductVersion(), node: process.versions.node }, 1)
 }
 
 const create = (registry: Registry, name: string, { labels = [], ...kind }: Description) => {
