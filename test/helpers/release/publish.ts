@@ -46,7 +46,13 @@ export const publishReleases = async (folder: string): Promise<Publication> => {
   const first = await publish(place, { version, commit, targets: ['server', 'worker', 'worker-stealth'] })
   const nextCommit = await raiseVersion(clone, version, nextVersion)
   const next = await publish(place, { version: nextVersion, commit: nextCommit, targets: ['server', 'worker'] })
-  return { registry, first, next, otherKey: `${other}.pub`, [Symbol.asyncDispose]: () => registry[Symbol.asyncDispose]() }
+  return {
+    registry,
+    first,
+    next,
+    otherKey: `${other}.pub`,
+    [Symbol.asyncDispose]: () => registry[Symbol.asyncDispose](),
+  }
 }
 
 const shareLayers = async (clone: string) => {
@@ -104,7 +110,8 @@ const publish = async (
 const documented = async ({ registry, version, key }: { registry: string; version: string; key: string }) => {
   const page = await readFile(join(root, 'docs/releases.md'), 'utf8')
   const [, commands] = /^## Verify one\n[^]*?\n```sh\n([^]*?)\n```\n/m.exec(page) ?? []
-  if (!commands?.includes('cosign verify-blob')) throw new Error('docs/releases.md has no commands that verify a release')
+  if (!commands?.includes('cosign verify-blob'))
+    throw new Error('docs/releases.md has no commands that verify a release')
   return commands
     .replaceAll('images.example.com/team', registry)
     .replaceAll('1.2.3', version)
