@@ -30,4 +30,4 @@ step scripts/install-traefik.sh
 [ "${TEST_S3:-}" != minio ] || step scripts/build-minio.sh
 [ "$1" != --bench ] || exec node test/bench/run-nodes.ts
 # One file at a time: each starts a machine's worth of processes.
-exec scripts/run-tests.sh --jobs=1 --timeout=2400 "$@"
+exec scripts/run-tests.sh --jobs=1 --timeout=3600 "$@"
