@@ -5,8 +5,7 @@
 #
 # Writes each image to .tools/images/TARGET.tar, for `ctr images import` and `docker load`, with the name
 # docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed. With REVISION, a commit,
-# builds again if the image is of another, from the packages of that moment. With ARCH, such as arm64 on a machine of amd64, builds
-# them by emulation into .tools/images-ARCH.
+# builds again if the image is of another, from the packages of that moment.
 # The base image replaces debian:bookworm-slim and is built from this machine's package sources, without anything of this machine.
 # Needs root; installs the Debian packages that it needs. The first run takes some minutes and 8 GB in .tools/images.
 set -euo pipefail
@@ -45,12 +44,11 @@ build() {
 clusters=''
 if [ $# -eq 0 ]; then
   set -- server worker worker-stealth
-  [ ${#foreign[@]} -gt 0 ] || clusters=true
+  clusters=true
 fi
 [ "$(id -u)" = 0 ] || die 'images are built as root.'
-start_work "${images##*/}.lock"
+start_work images.lock
 require_packages 'images' buildah mmdebstrap
-provide_emulation
 provide_base
 if [ -n "$clusters" ]; then
   provide_pause

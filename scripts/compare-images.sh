@@ -11,7 +11,7 @@ expected='^[-+] [^ ]* [^ ]* [^ ]* [^ ]* [^ ]* \./app/\.tools/compile-cache/'
 scripts/build-images.sh "$target"
 . scripts/fetch.sh
 . scripts/images/store.sh
-start_work "${images##*/}.lock"
+start_work images.lock
 
 # list IMAGE FILE: type, mode, owner, size, sum, path.
 list() {

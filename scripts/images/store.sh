@@ -1,21 +1,12 @@
 # Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a separate store.
 
-# Architecture of the images: this machine's, or ARCH, whose programs run by emulation.
-arch=${ARCH:-$(dpkg --print-architecture)}
 images=.tools/images
-foreign=()
-if [ "$arch" != "$(dpkg --print-architecture)" ]; then
-  images=.tools/images-$arch
-  foreign=(--arch "$arch")
-fi
 # Same on every machine, of public packages alone; what the images contain.
 base=$images/base.tar
 base_name=docker.io/library/debian:bookworm-slim
 # With this machine's certificates, for the stages that download from npm and PyPI.
 builder_name=docker.io/shutterfleet/builder:local
 build_limit=30m
-# Emulated, ten times slower.
-[ ${#foreign[@]} -eq 0 ] || build_limit=5h
 
 in_store() {
   buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" "$@"
@@ -33,7 +24,7 @@ build_image() {
   revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
   [ -z "$(git status --porcelain 2>/dev/null)" ] || revision=$revision-dirty
   timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
-    bud "${foreign[@]}" --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
+    bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
     --build-arg "BUILDER=$builder_name" \
     --build-arg "PACKAGES=${REVISION:-}" --build-arg "REVISION=$revision" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
@@ -41,14 +32,6 @@ build_image() {
     in_store rm --all >/dev/null 2>&1 || true
     die "the image $target could not be built (see above)."
   }
-}
-
-# provide_emulation: lets the kernel run the programs of another architecture, if the images are for one.
-provide_emulation() {
-  [ ${#foreign[@]} -gt 0 ] || return 0
-  require_packages "images for $arch" qemu-user-static binfmt-support
-  compgen -G '/proc/sys/fs/binfmt_misc/qemu-*' >/dev/null ||
-    die "this machine's kernel does not run programs of $arch: mount binfmt_misc and run update-binfmts --enable, or build on a machine of $arch."
 }
 
 # The apt sources of this machine if it is the same Debian release, else the public ones.
@@ -73,7 +56,7 @@ provide_base() {
   if [ ! -f "$base" ]; then
     say 'making a minimal Debian for images'
     # shellcheck disable=SC2046 # none or one word
-    SOURCE_DATE_EPOCH=0 mmdebstrap --quiet --variant=minbase --mode=root --components=main --architectures="$arch" \
+    SOURCE_DATE_EPOCH=0 mmdebstrap --quiet --variant=minbase --mode=root --components=main \
       --include=usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
       --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
       --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
@@ -89,7 +72,7 @@ provide_base() {
   local container certificate
   container=$(in_store from scratch)
   in_store add --quiet "$container" "$base" / >/dev/null
-  in_store config "${foreign[@]}" --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
+  in_store config --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
   in_store commit --quiet --timestamp 0 "$container" "$base_name" >/dev/null
   for certificate in /usr/local/share/ca-certificates/*.crt; do
     [ ! -e "$certificate" ] || in_store add --quiet "$container" "$certificate" /usr/local/share/ca-certificates/ >/dev/null

@@ -82,8 +82,10 @@ archive_of() {
     echo "$IMAGES/$1-$2.tar"
     return
   fi
-  ARCH=$2 REVISION=$commit scripts/build-images.sh "$1" >&2 9>&-
-  if [ "$(dpkg --print-architecture)" = "$2" ]; then echo ".tools/images/$1.tar"; else echo ".tools/images-$2/$1.tar"; fi
+  [ "$(dpkg --print-architecture)" = "$2" ] ||
+    die "images for $2 are built on such a machine: make images there, and set IMAGES to a folder with those of all of ARCHES."
+  REVISION=$commit scripts/build-images.sh "$1" >&2 9>&-
+  echo ".tools/images/$1.tar"
 }
 
 # Digests by TARGET-ARCH, as they were pushed.

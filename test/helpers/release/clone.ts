@@ -7,7 +7,7 @@ const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../../..')
 const commandMs = 300_000
 /** What a clone makes itself: neither archives of images nor a release nor what other processes write. */
-const own = /^(?:images(?:-.*)?|release|gate-passed|lock|.*\.lock|work\..*|tests-.*)$/
+const own = /^(?:images|release|gate-passed|lock|.*\.lock|work\..*|tests-.*)$/
 
 /** Programs of releases and of Helm, and Node. */
 export const programs = [join(root, '.tools/release-tools'), join(root, '.tools/helm'), join(process.execPath, '..')]
