@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds the images, a control plane, the container runtime and Helm if they have changed, and runs the tests that need real
-# nodes: the given files, or all of test/nodes; with --bench runs test/bench/run-nodes.ts instead. Needs root and cgroup v1. Prints
-# how long each step took. The last line is `N passed, N failed`.
+# Builds the images, a control plane, the container runtime, Helm and the programs of releases if they have changed, and runs the
+# tests that need real nodes: the given files, or all of test/nodes; with --bench runs test/bench/run-nodes.ts instead. Needs root
+# and cgroup v1. Prints how long each step took. The last line is `N passed, N failed`.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 refuse() {
@@ -24,8 +24,10 @@ step scripts/build-test-cluster.sh
 step scripts/build-node-runtime.sh
 step scripts/build-images.sh
 step scripts/build-helm.sh
+step scripts/build-release-tools.sh
+step scripts/install-traefik.sh
 # The installations' bucket: the tests' S3 server, or MinIO.
 [ "${TEST_S3:-}" != minio ] || step scripts/build-minio.sh
 [ "$1" != --bench ] || exec node test/bench/run-nodes.ts
 # One file at a time: each starts a machine's worth of processes.
-exec scripts/run-tests.sh --jobs=1 --timeout=2400 "$@"
+exec scripts/run-tests.sh --jobs=1 --timeout=3600 "$@"

@@ -60,7 +60,7 @@ export const measureNodes = async (t: WithTeardown): Promise<NodeTimes> => {
   const trial = evaluationOf(cluster)
   const evaluation = await install(trial, {})
   await trial.helm('uninstall', '--wait', '--timeout=4m')
-  const shots = releaseOf(cluster, outside, 'helm4')
+  const shots = releaseOf(cluster, outside)
   const release = await install(shots, outside.secrets)
 
   await shots.deploy('upgrade', { pools: { standard: { spec: fromZero } } })

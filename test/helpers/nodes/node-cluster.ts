@@ -2,7 +2,7 @@ import type { TestCluster, WithTeardown } from '#test/helpers/cluster.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 import { startClusterDns } from './cluster-dns.ts'
 import { openNodeNetwork, type NodeNetwork } from './network.ts'
-import { type RealNode, startNode } from './real-node.ts'
+import { type NodeImages, type RealNode, startNode } from './real-node.ts'
 
 /** A control plane with real nodes on this machine, and DNS for its Services. */
 export type NodeCluster = TestCluster & {
@@ -13,12 +13,12 @@ export type NodeCluster = TestCluster & {
 }
 
 /**
- * Starts a control plane and `count` nodes, and resolves once they are Ready; `later` more may be added.
+ * Starts a control plane and `count` nodes with the images `has`, and resolves once they are Ready; `later` more may be added.
  * Stopped at the test's end. Needs root, and what scripts/build-node-runtime.sh and scripts/build-images.sh build.
  */
 export const startNodeCluster = async (
   t: WithTeardown,
-  { count, later = 0 }: { readonly count: number; readonly later?: number },
+  { count, later = 0, has = 'all' }: { readonly count: number; readonly later?: number; readonly has?: NodeImages },
 ): Promise<NodeCluster> => {
   const opened = new AsyncDisposableStack()
   t.teardown(() => opened.disposeAsync())
@@ -27,7 +27,7 @@ export const startNodeCluster = async (
   opened.use(await startClusterDns(cluster.place, network.address))
   const nodes: RealNode[] = []
   const start = async (index: number) => {
-    const node = opened.use(await startNode(cluster.place, network, { index, nodeCount: count + later }))
+    const node = opened.use(await startNode(cluster.place, network, { index, nodeCount: count + later, has }))
     await cluster.kubectl(['wait', 'node', node.name, '--for=create', '--timeout=30s'])
     await cluster.kubectl(['wait', 'node', node.name, '--for=condition=Ready', '--timeout=30s'])
     return node

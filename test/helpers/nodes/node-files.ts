@@ -9,6 +9,9 @@ const apiGroup = 'kubelet.config.k8s.io/v1beta1'
 /** Sandbox image of every pod. */
 const pauseImage = 'docker.io/shutterfleet/pause:local'
 
+/** In a node's folder: how containerd reaches registries, read at each pull. */
+const registriesFolder = 'registries'
+
 /** Writes the configuration files of a node into its folder, for `k8s/test-cluster/node.sh`. */
 export const writeNodeFiles = async (place: ClusterPlace, network: NodeNetwork, index: number): Promise<string> => {
   const folder = join(place.folder, nodeName(index))
@@ -30,6 +33,13 @@ export const writeNodeFiles = async (place: ClusterPlace, network: NodeNetwork, 
   return folder
 }
 
+/** Lets a node pull images of the registry `host` over HTTP from `address`. */
+export const addRegistry = async (folder: string, host: string, address: string): Promise<void> => {
+  const own = join(folder, registriesFolder, host)
+  await mkdir(own, { recursive: true })
+  await writeFile(join(own, 'hosts.toml'), `server = 'http://${address}'\n`)
+}
+
 const containerd = (folder: string) => `version = 3
 root = '${folder}/containerd/root'
 state = '${folder}/containerd/state'
@@ -42,6 +52,8 @@ disabled_plugins = ['io.containerd.nri.v1.nri', 'io.containerd.snapshotter.v1.er
   snapshotter = 'overlayfs'
   [plugins.'io.containerd.cri.v1.images'.pinned_images]
     sandbox = '${pauseImage}'
+  [plugins.'io.containerd.cri.v1.images'.registry]
+    config_path = '${folder}/${registriesFolder}'
 [plugins.'io.containerd.cri.v1.runtime']
   # For a machine whose root may not lower the score of a process.
   restrict_oom_score_adj = true

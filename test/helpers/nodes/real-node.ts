@@ -17,13 +17,16 @@ const runtime = join(root, '.tools/node-runtime')
 const imageFolder = join(root, '.tools/images')
 const startMs = 240_000
 /** Images from scripts/build-images.sh: one set for all nodes, so that they are imported once. */
-const images = ['pause', 'server', 'worker', 'worker-stealth', 'postgres', 'nats']
-const archives = images.map((image) => join(imageFolder, `${image}.tar`))
+const images = {
+  all: ['pause', 'server', 'worker', 'worker-stealth', 'postgres', 'nats'],
+  /** Without those of a release, for nodes that pull these from its registry. */
+  foreign: ['pause', 'postgres', 'nats'],
+} as const
 const commandMs = 10_000
 const logTailChars = 2000
 
 /** Folder of the imported archives, which is replaced when an image is rebuilt. */
-const importedFolder = async (): Promise<string> => {
+const importedFolder = async (archives: readonly string[]): Promise<string> => {
   const states = archives.map(async (path) => `${path} ${(await stat(path)).mtimeMs}`)
   const key = [await readlink(runtime), ...(await Promise.all(states))].join('\n')
   return join(imageFolder, `imported-${hash('sha256', key).slice(0, 16)}`)
@@ -37,16 +40,20 @@ export type RealNode = AsyncDisposable & {
   readonly inNetwork: (command: readonly string[], input?: string) => Promise<string>
 }
 
-/** Starts node `index` with all images of `.tools/images`; resolves once its programs run. */
+/** The images that a node has from its start. */
+export type NodeImages = keyof typeof images
+
+/** Starts node `index` with images of `.tools/images`; resolves once its programs run. */
 export const startNode = async (
   place: ClusterPlace,
   network: NodeNetwork,
-  { index, nodeCount }: { readonly index: number; readonly nodeCount: number },
+  { index, nodeCount, has }: { readonly index: number; readonly nodeCount: number; readonly has: NodeImages },
 ): Promise<RealNode> => {
   if (!existsSync(runtime)) throw new Error('node runtime not built: run scripts/build-node-runtime.sh')
   const name = nodeName(index)
   const folder = await writeNodeFiles(place, network, index)
   const others = Array.from({ length: nodeCount }, (_, each) => each + 1).filter((each) => each !== index)
+  const archives = images[has].map((image) => join(imageFolder, `${image}.tar`))
   let stderr = ''
   // The kernel sends SIGTERM when the test ends.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', join(root, 'k8s/test-cluster/node.sh')], {
@@ -59,7 +66,7 @@ export const startNode = async (
       NODE_PODS: network.pods(index),
       NODE_CGROUP: cgroupOf(folder, name),
       NODE_IMAGES: archives.join(' '),
-      NODE_IMPORTED: await importedFolder(),
+      NODE_IMPORTED: await importedFolder(archives),
       NODE_PROGRAMS: `${runtime}:${programs}`,
       BRIDGE: network.bridge,
       VETH: network.veth(index),

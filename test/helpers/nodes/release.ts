@@ -30,32 +30,68 @@ export type Release = {
   readonly workersNamespace: string
   /** Runs a Helm command for this release (`install`, `upgrade`, `rollback`, `test`, `uninstall`); returns its stdout. */
   readonly helm: (command: string, ...more: readonly string[]) => Promise<string>
-  /** Installs or upgrades the release with `values` merged over the cluster's defaults. Resolves once all pools are Ready. */
-  readonly deploy: (command: 'install' | 'upgrade', values?: Values) => Promise<void>
+  /**
+   * Installs or upgrades the release with `values` merged over the cluster's defaults, from another `chart` if given. Resolves
+   * once all pools are Ready.
+   */
+  readonly deploy: (command: 'install' | 'upgrade', values?: Values, chart?: ChartArguments) => Promise<void>
   readonly poolsReady: () => Promise<void>
-  /** Sends a request as the first account through the gateway's Service. */
+  /** Sends a request as the first account, through the gateway's Service or `Options.send`. */
   readonly request: (path: string, body?: object, headers?: Readonly<Record<string, string>>) => Promise<Response>
   /** Creates a capture and returns its id. */
   readonly create: (parameters: object) => Promise<string>
   readonly record: (id: string) => Promise<CaptureRecord>
 }
 
-/** A release by Helm `which` with PostgreSQL, NATS and S3 outside of the cluster. */
-export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, which: (typeof helms)[number]): Release =>
-  createRelease(cluster, { name: 'shots', which, values: outsideValues(cluster, outside) })
+/** Helm's arguments for a chart and its images. */
+export type ChartArguments = readonly string[]
+
+/** The chart of the working tree, with the images of `.tools/images`. */
+const workingTree: ChartArguments = [
+  chartFolder,
+  '--set=image.pullPolicy=Never',
+  ...['server', 'worker', 'workerStealth'].map((image) => `--set-string=image.${image}.tag=local`),
+]
+
+/** Sends a request of a client to the gateway. */
+export type Send = (
+  path: string,
+  init: { readonly method: 'GET' | 'POST'; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
+) => Promise<Response>
+
+type Options = {
+  readonly which?: (typeof helms)[number]
+  /** The chart of the working tree by default. */
+  readonly chart?: ChartArguments
+  /** Through the gateway's Service by default. */
+  readonly send?: Send
+}
+
+/** A release with PostgreSQL, NATS and S3 outside of the cluster. */
+export const releaseOf = (cluster: NodeCluster, outside: OutsideServices, options: Options = {}): Release =>
+  createRelease(cluster, { name: 'shots', values: outsideValues(cluster, outside), ...options })
 
 /** A release of the evaluation profile, with PostgreSQL, NATS and files in the cluster. Needs `addLocalVolumes`. */
-export const evaluationOf = (cluster: NodeCluster): Release =>
-  createRelease(cluster, { name: 'trial', which: 'helm4', values: evaluationValues(cluster) })
+export const evaluationOf = (cluster: NodeCluster, options: Options = {}): Release =>
+  createRelease(cluster, { name: 'trial', values: evaluationValues(cluster), ...options })
 
-type Chosen = { readonly name: string; readonly which: (typeof helms)[number]; readonly values: Values }
+type Chosen = Options & { readonly name: string; readonly values: Values }
 
-const createRelease = (cluster: NodeCluster, { name, which, values: own }: Chosen): Release => {
+const createRelease = (
+  cluster: NodeCluster,
+  { name, values: own, which = 'helm4', chart: ownChart = workingTree, send }: Chosen,
+): Release => {
   const workersNamespace = `${name}-workers`
   const valuesFile = join(cluster.place.folder, `${name}-values.yaml`)
   const moreFile = join(cluster.place.folder, `${name}-more-values.yaml`)
   const run: Release['helm'] = (command, ...more) =>
-    helm(which, [command, name, ...more, `--namespace=${name}`], { KUBECONFIG: cluster.kubeconfig }, helmMs)
+    helm(
+      which,
+      [command, name, ...more, `--namespace=${name}`],
+      // Also for downloaded charts.
+      { KUBECONFIG: cluster.kubeconfig, HELM_CACHE_HOME: join(cluster.place.folder, 'helm-cache') },
+      helmMs,
+    )
   const poolsReady = () =>
     eventually(
       async () => {
@@ -76,24 +112,28 @@ const createRelease = (cluster: NodeCluster, { name, which, values: own }: Chose
     namespace: name,
     workersNamespace,
     helm: run,
-    deploy: async (command, values = {}) => {
+    deploy: async (command, values = {}, chart = ownChart) => {
       await writeFile(valuesFile, JSON.stringify(own))
       await writeFile(moreFile, JSON.stringify(values))
       const files = [`--values=${valuesFile}`, `--values=${moreFile}`]
       try {
-        await run(command, chartFolder, ...files, '--wait', `--timeout=${helmTimeout}`)
+        await run(command, ...chart, ...files, '--wait', `--timeout=${helmTimeout}`)
         await poolsReady()
       } catch (cause) {
         throw new Error(`${command}: ${String(cause)}\n${await stateOf(cluster)}`, { cause })
       }
     },
     poolsReady,
-    ...clientOf(cluster, name),
+    ...clientOf(cluster, name, send),
   }
 }
 
 /** HTTP client of the first account. */
-const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request' | 'create' | 'record'> => {
+const clientOf = (
+  { place }: NodeCluster,
+  name: string,
+  send?: Send,
+): Pick<Release, 'request' | 'create' | 'record'> => {
   const read = async <T>(kind: 'services' | 'secrets', objectName: string): Promise<T> => {
     const found = await readApi<T>(place, `/api/v1/namespaces/${name}/${kind}/${name}-shutterfleet-${objectName}`)
     if (found === undefined) throw new Error(`the release has no ${objectName} among its ${kind}`)
@@ -108,11 +148,14 @@ const clientOf = ({ place }: NodeCluster, name: string): Pick<Release, 'request'
   const request: Release['request'] = async (path, body, headers) => {
     access ??= await readAccess()
     const { address, key } = access
-    return fetch(`http://${address}${path}`, {
+    const init = {
+      method: body ? ('POST' as const) : ('GET' as const),
       headers: { ...headers, authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { method: 'POST', body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(requestMs),
-    })
+      ...(body && { body: JSON.stringify(body) }),
+    }
+    return send
+      ? send(path, init)
+      : fetch(`http://${address}${path}`, { ...init, signal: AbortSignal.timeout(requestMs) })
   }
   /** Retries as documented for clients while the service or the network is unavailable. */
   const create: Release['create'] = async (parameters) => {
@@ -152,12 +195,8 @@ export const prepareRelease = async (
   }
 }
 
-/** Values for the images of `.tools/images`, and for pages at a private address. */
+/** Values for pages at a private address, and for the cluster's DNS. */
 const localValues = ({ network }: NodeCluster) => ({
-  image: {
-    pullPolicy: 'Never',
-    ...Object.fromEntries(['server', 'worker', 'workerStealth'].map((image) => [image, { tag: 'local' }])),
-  },
   allowTargets: [network.webAddress],
   networkPolicy: { dns: rulesTo(network, { port: 53, protocol: 'UDP' }, { port: 53, protocol: 'TCP' }) },
 })

@@ -38,7 +38,7 @@ export const standardPool = (
 export const cluster = await startNodeCluster(t, { count: 2, later: 1 })
 export const outside = await startOutsideServices(cluster.network)
 t.teardown(() => outside[Symbol.asyncDispose]())
-export const release = releaseOf(cluster, outside, 'helm4')
+export const release = releaseOf(cluster, outside)
 await prepareRelease(cluster, release.namespace, outside.secrets)
 // No surge, as in a namespace whose quota is full.
 await release.deploy('install', standardPool([2, 2], { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }))

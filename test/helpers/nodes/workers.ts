@@ -9,6 +9,7 @@ const scaledMs = 180_000
 export type WorkerOnNode = {
   readonly name: string
   readonly node: string | undefined
+  readonly image: string | undefined
   readonly isReady: boolean
   readonly isEnding: boolean
   /** Number of container restarts. */
@@ -25,7 +26,7 @@ type Pod = {
     readonly deletionTimestamp?: string
     readonly annotations?: Readonly<Record<string, string>>
   }
-  readonly spec: { readonly nodeName?: string }
+  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly image: string }[] }
   readonly status: {
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
     readonly containerStatuses?: readonly { readonly restartCount: number }[]
@@ -42,6 +43,7 @@ const workersOf = async (
   return items.map(({ metadata, spec, status }) => ({
     name: metadata.name,
     node: spec.nodeName,
+    image: spec.containers[0]?.image,
     isReady: status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
     isEnding: metadata.deletionTimestamp !== undefined,
     restarts: status.containerStatuses?.reduce((sum, { restartCount }) => sum + restartCount, 0) ?? 0,

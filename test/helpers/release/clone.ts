@@ -12,17 +12,19 @@ const own = /^(?:images|release|gate-passed|lock|.*\.lock|work\..*|tests-.*)$/
 /** Programs of releases and of Helm, and Node. */
 export const programs = [join(root, '.tools/release-tools'), join(root, '.tools/helm'), join(process.execPath, '..')]
 
+type CallOptions = { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly withinMs?: number }
+
 /** Runs a program with `env` added; returns its standard output, rejects with an error that has `stderr`. */
 export const call = async (
   program: string,
   args: readonly string[],
-  { cwd = root, env = {} }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  { cwd = root, env = {}, withinMs = commandMs }: CallOptions = {},
 ): Promise<string> => {
   const path = [...programs, process.env['PATH'] ?? ''].join(delimiter)
   const options = {
     cwd,
     env: { ...process.env, PATH: path, ...env },
-    timeout: commandMs,
+    timeout: withinMs,
     maxBuffer: 16_000_000,
   }
   // Tap adds options to Node's processes that only those of tests understand.
@@ -41,12 +43,30 @@ export const cloneForRelease = async (
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   // Ignored only as folders.
   await appendFile(join(folder, '.git/info/exclude'), 'node_modules\n.tools\n')
-  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
-  const log = await readFile(join(folder, 'CHANGELOG.md'), 'utf8')
-  await writeFile(join(folder, 'CHANGELOG.md'), log.replace(`## ${version}, unreleased`, `## ${version}, 2026-01-02`))
   for (const [name, value] of Object.entries({ 'user.name': 'Test', 'user.email': 'test@shutterfleet.example' })) {
     await call('git', ['config', name, value], { cwd: folder })
   }
-  await call('git', ['commit', '--quiet', '--all', '--message', 'Release'], { cwd: folder })
-  return { version, commit: (await call('git', ['rev-parse', 'HEAD'], { cwd: folder })).trim() }
+  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
+  await edit(folder, 'CHANGELOG.md', `## ${version}, unreleased`, `## ${version}, 2026-01-02`)
+  return { version, commit: await commitAll(folder) }
+}
+
+/** Raises the version of a clone as docs/releases.md says, and returns the commit. */
+export const raiseVersion = async (folder: string, from: string, to: string): Promise<string> => {
+  await edit(folder, 'package.json', `"version": "${from}"`, `"version": "${to}"`)
+  await edit(folder, 'CHANGELOG.md', `## ${from},`, `## ${to}, 2026-01-03\n\n- Another version.\n\n## ${from},`)
+  await call('node', ['tools/docs/generate.ts'], { cwd: folder })
+  return commitAll(folder)
+}
+
+const edit = async (folder: string, name: string, from: string, to: string) => {
+  const path = join(folder, name)
+  const text = await readFile(path, 'utf8')
+  if (!text.includes(from)) throw new Error(`${name} has no ${from}`)
+  await writeFile(path, text.replace(from, to))
+}
+
+const commitAll = async (cwd: string) => {
+  await call('git', ['commit', '--quiet', '--all', '--message', 'Release'], { cwd })
+  return (await call('git', ['rev-parse', 'HEAD'], { cwd })).trim()
 }
