@@ -24,8 +24,10 @@ const keys = Array.from({ length: 20 }, () => newObjectKey(crypto.randomUUID(), 
 const all = new Map(keys.map((key, index) => [key, `image ${index}`]))
 const copy = async (from: ObjectStore, there: Map<string, string>) => {
   const written: string[] = []
+  const progress: number[] = []
   const store = async (key: string, bytes: Buffer) => void (written.push(key), there.set(key, bytes.toString()))
-  return { done: await copyObjects(from, storeOf(new Map(there)), store), written }
+  const to = { objects: storeOf(new Map(there)), store }
+  return { done: await copyObjects(from, to, ({ copied }) => progress.push(copied)), written, progress }
 }
 
 t.test('copy: copies missing objects anywhere in the list, and nothing else', async (t) => {
@@ -40,6 +42,14 @@ t.test('copy: copies missing objects anywhere in the list, and nothing else', as
     )
     t.equal(there.size, 21)
   }
+})
+
+t.test('copy: reports its progress after each object that it has stored', async (t) => {
+  const { progress } = await copy(storeOf(all), new Map())
+  t.strictSame(
+    progress,
+    Array.from(keys, (_, index) => index + 1),
+  )
 })
 
 t.test('copy: does not store an object that ends early', async (t) => {
