@@ -152,6 +152,7 @@ export const capture: Command = {
     'capture SOURCE [-o FILE] [-p name=value]… [--data DIR], or capture --from FILE [-o FOLDER] [--concurrency N] [-p name=value]… [--data DIR]',
   summary: `captures a URL, a file ending in ${fileEndings}, or the addresses of a list, with the running service`,
   operandHelp,
+  json: '{ id, file, … }, the record of the HTTP interface; with --from each capture on a line, also with its line, or { line, url, error: { code, message } }',
   flags: {
     output: {
       type: 'string',

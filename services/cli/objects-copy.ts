@@ -131,6 +131,7 @@ const copyWithProgress = async (context: CommandContext, from: Store, to: Store)
 export const objectsCopy: Command = {
   usage: 'objects copy --from PLACE --to PLACE',
   summary: 'copies images that the target lacks, for backups or a move to another object store',
+  json: '{ copied, kept, bytes }',
   flags: {
     from: {
       type: 'string',

@@ -20,6 +20,7 @@ import { withDatabase } from './with-database.ts'
 export const queueList: Command = {
   usage: 'queue list [--data DIR]',
   summary: 'lists the accounts with captures that have not ended, largest queue first',
+  json: '[{ account_id, name, pending, processing }]',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const queues = await withDatabase(env, args, (database) => countQueue(database))
@@ -42,6 +43,7 @@ export const queueList: Command = {
 export const queueCancel: Command = {
   usage: 'queue cancel ACCOUNT_ID [--data DIR]',
   summary: 'cancels the captures of an account that have not begun, without charge',
+  json: '{ canceled }',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
@@ -54,6 +56,7 @@ export const queueCancel: Command = {
 export const queueRecount: Command = {
   usage: 'queue recount ACCOUNT_ID [--data DIR]',
   summary: 'corrects the meters of an account that differ from its captures',
+  json: '{ corrected: [{ meter, part, counted, actual }] }',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
@@ -95,6 +98,7 @@ const describeRequeued = (id: string, { requeued, left_out: leftOut }: Requeued)
 export const queueRequeue: Command = {
   usage: 'queue requeue ACCOUNT_ID [--since 1h] [--code CODE]… [--limit N] [--data DIR]',
   summary: 'accepts captures of an account that failed by an error of the service again, each as a new one',
+  json: '{ requeued, left_out: { reason: count } }',
   flags: {
     since: { type: 'string', value: 'TIME', help: 'how long ago they ended at most (default 1h, at most 24h)' },
     code: { type: 'string', value: 'CODE', multiple: true, help: `${requeueCodes.join(' or ')} (default both)` },

@@ -9,6 +9,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { setMaintenance } from '#shared/db/maintenance.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
@@ -253,7 +254,7 @@ t.test('admin requeue: the command line requeues as an operator, whose session e
   await account.failed({ url: `${url}2`, headers: { 'x-a': 'b' } })
   const { out, errors } = await runRequeue(baseUrl, account.id, '--since', '24h', '--json')
   t.strictSame(
-    { result: JSON.parse(out) as object, errors },
+    { result: await readDocument<object>(['queue', 'requeue'], out), errors },
     { result: { requeued: 1, left_out: { secret_not_kept: 1 } }, errors: '' },
   )
   t.match((await runRequeue(baseUrl, account.id)).out, /^0 failed .* again\n1 are not: secret_not_kept\n$/)

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import sharp from 'sharp'
 import t from 'tap'
+import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { startSystem } from '#test/helpers/system.ts'
@@ -42,7 +43,7 @@ const run = (args: readonly string[], input = '') => {
 const json = async <T>(...args: readonly string[]): Promise<T> => {
   const { code, out, errors } = await run([...args, '--json'])
   if (code !== 0) throw new Error(errors)
-  return JSON.parse(out) as T
+  return await readDocument<T>(args, out)
 }
 
 t.testdir()

@@ -80,9 +80,7 @@ export const captureList = async (
   const folder = resolve(flagText(args, 'output') ?? 'captures')
   await openFolder(folder)
   const isJson = args.flags['json'] === true
-  const ended = (end: Ended) => {
-    if (isJson) context.write(`${JSON.stringify(toJson(end))}\n`)
-  }
+  const ended = (end: Ended) => context.printEach({ json: toJson(end) })
   const captures = await captureInto(folder, addresses, context, { workers, options, ended })
   const failures = captures.flatMap((end) => ('error' in end ? [end] : []))
   const completed = captures.length - failures.length

@@ -17,7 +17,7 @@ import { commandHelp, operandsOf, overview } from './help.ts'
 export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
 
 /** The command context without the output of results, which depends on `--json`. */
-export type Terminal = Omit<CommandContext, 'print'>
+export type Terminal = Omit<CommandContext, 'print' | 'printEach'>
 
 /** Exit codes of `bin/shutterfleet`. */
 const exitCodes = { success: 0, failure: 1, usage: 2 } as const
@@ -112,9 +112,11 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   const parsed = parse(command, rest)
   if (parsed.flags['help']) return terminal.write(commandHelp(command))
   checkOperands(command, parsed)
-  const print: CommandContext['print'] = ({ json, text }) =>
-    terminal.write(parsed.flags['json'] ? `${JSON.stringify(json)}\n` : `${text}\n`)
-  await command.run({ ...terminal, print }, parsed)
+  const printEach: CommandContext['printEach'] = ({ json, text }) => {
+    if (parsed.flags['json']) terminal.write(`${JSON.stringify(json)}\n`)
+    else if (text !== undefined) terminal.write(`${text}\n`)
+  }
+  await command.run({ ...terminal, print: printEach, printEach }, parsed)
 }
 
 /** The message, with what is wrong with which field. */

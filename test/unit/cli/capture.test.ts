@@ -27,7 +27,7 @@ const sent = async (source: string, flags: ParsedArgs['flags']) => {
     note: (line: string) => void notes.push(line),
     write: (bytes: Uint8Array | string) => void written.push(String(bytes)),
   }
-  const rest = { stop: new AbortController().signal, root: '/', print: () => {}, ...outputs }
+  const rest = { stop: new AbortController().signal, root: '/', print: () => {}, printEach: () => {}, ...outputs }
   await capture.run({ env, ...rest }, { flags, operands: [source] })
   return bodies.at(-1)
 }

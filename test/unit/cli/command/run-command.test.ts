@@ -8,6 +8,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 const echo: Command = {
   usage: 'thing show NAME [--size N] [--tag T]…',
   summary: 'shows a thing',
+  json: '{ operands, flags }',
   operandHelp: { NAME: 'that of the thing' },
   flags: {
     size: { type: 'string', value: 'N', help: 'its size' },
