@@ -1,4 +1,4 @@
-import { type Finding, type SourceFile } from '#test/tidy/source.ts'
+import type { Finding, SourceFile } from '#test/tidy/source.ts'
 import { findingOn, nodesIn, type SyntaxNode } from '#test/tidy/syntax.ts'
 
 const rule = 'json-output'
