@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
@@ -78,6 +78,12 @@ export const copyObjects = async (
   return done
 }
 
+/** A target that does not exist is created; a source that does not would look like one without images. */
+const assertFolder = async (folder: string): Promise<void> => {
+  const found = await stat(folder).catch(() => undefined)
+  if (!found?.isDirectory()) throw new UsageError(`--from ${folder}: there is no such folder`)
+}
+
 const openFolder = (folder: string): Store => {
   // The command signs no URLs.
   const files = createFilesStore({ folder, filesUrl: '', signingKey: '', now: () => new Date() })
@@ -116,7 +122,10 @@ const openStore = async (args: ParsedArgs, name: 'from' | 'to', env: Env): Promi
       throw new UsageError(`--${name} ${place}: there is no such file`, { cause })
     })
   const address = place.startsWith('@') ? (await read()).trim() : place
-  return /^https?:/.test(address) ? openBucket(address, env) : openFolder(resolve(address.replace(/^file:\/\//, '')))
+  if (/^https?:/.test(address)) return openBucket(address, env)
+  const folder = resolve(address.replace(/^file:\/\//, ''))
+  if (name === 'from') await assertFolder(folder)
+  return openFolder(folder)
 }
 
 const describeCopied = ({ copied, kept, bytes }: Copied): string =>

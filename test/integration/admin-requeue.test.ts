@@ -258,7 +258,7 @@ t.test('admin requeue: the command line requeues as an operator, whose session e
     { result: { requeued: 1, left_out: { secret_not_kept: 1 } }, errors: '' },
   )
   t.match((await runRequeue(baseUrl, account.id)).out, /^0 failed .* again\n1 are not: secret_not_kept\n$/)
-  t.match(await runRequeue(baseUrl, randomUUID()), { code: 1, errors: /NOT_FOUND; there is no account/i })
+  t.match(await runRequeue(baseUrl, randomUUID()), { code: 1, errors: /NOT_FOUND: there is no account/i })
   t.match(await runRequeue(baseUrl, account.id, '--since', '25h'), {
     code: 2,
     errors: /--since 25h: must be at most 24h/,

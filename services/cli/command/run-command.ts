@@ -35,6 +35,12 @@ const closestCommand = (names: readonly string[], words: readonly string[]): str
   return closestName(ofOne, words[0] ?? '') ?? closestName(ofTwo, words.slice(0, 2).join(' '))
 }
 
+const describeGroup = ([group = '', second = '']: readonly string[], names: readonly string[]): string => {
+  const suggestion = closestName(names, `${group} ${second}`)
+  if (second === '' || suggestion === undefined) return `${group} needs a second word: ${names.join(', ')}`
+  return `${group} ${second} is not a command; did you mean '${suggestion}'?`
+}
+
 const find = (table: CommandTable, words: readonly string[]) => {
   for (const count of [2, 1]) {
     const name = words.slice(0, count).join(' ')
@@ -45,7 +51,7 @@ const find = (table: CommandTable, words: readonly string[]) => {
   const [first] = words
   if (first === undefined) throw new UsageError(`no command given; commands are: ${names.join(', ')}`)
   const inGroup = namesIn(table, first)
-  if (inGroup.length > 0) throw new UsageError(`${first} needs a second word: ${inGroup.join(', ')}`)
+  if (inGroup.length > 0) throw new UsageError(describeGroup(words, inGroup))
   const suggestion = closestCommand(names, words)
   throw new UsageError(
     `${first} is not a command; ${suggestion === undefined ? `commands are: ${names.join(', ')}` : `did you mean '${suggestion}'?`}`,
@@ -119,10 +125,12 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   await command.run({ ...terminal, print: printEach, printEach }, parsed)
 }
 
-/** The message, with what is wrong with which field. */
+/** The message, with what is wrong with which field, unless it says so itself. */
 const describeError = (thrown: unknown): string => {
   const { message, details = {} } = toAppError(thrown)
-  const problems = Object.entries(details).map(([field, reasons]) => `${field} ${reasons.join(', ')}`)
+  const problems = Object.entries(details)
+    .filter(([, reasons]) => !reasons.every((reason) => message.includes(reason)))
+    .map(([field, reasons]) => `${field} ${reasons.join(', ')}`)
   return problems.length === 0 ? message : `${message.replace(/\.$/, '')}: ${problems.join('; ')}`
 }
 

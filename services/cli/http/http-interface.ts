@@ -41,8 +41,9 @@ const unavailable = (publicMessage: string, cause?: unknown) =>
 
 const rejectionError = ({ error = {} }: ErrorEnvelope, { status, headers }: Response): AppError => {
   const problems = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
-  const parts = [error.code ?? `status ${status}`, error.message ?? '', ...problems].filter((part) => part !== '')
-  const publicMessage = `the service rejected the request: ${parts.join('; ')}`
+  const message = problems.length === 0 ? error.message : error.message?.replace(/\.$/, '')
+  const parts = [error.code ?? `status ${status}`, message ?? '', problems.join('; ')].filter((part) => part !== '')
+  const publicMessage = `the service rejected the request: ${parts.join(': ')}`
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
   return new AppError('SERVICE_UNAVAILABLE', {
     publicMessage,

@@ -66,8 +66,8 @@ t.test('top: names a paused pool below the queues, with who paused it, until whe
   const lines = draw({ ...snapshot, captures: { ...captures, pauses: [...pauses] } }, wide)
   const at = lines.findIndex((line) => /^standard +12/.test(line))
   t.strictSame(lines.slice(at + 1, at + 3), [
-    'standard is drained, paused since 2026-01-01T10:00:00Z by admin:ann: new egress',
-    'stealth is drained, paused since 2026-01-01T10:00:00Z until 2026-01-01T12:00:00Z by admin:ann: new egress',
+    'standard is drained, paused since 2026-01-01T10:00Z by admin:ann: new egress',
+    'stealth is drained, paused since 2026-01-01T10:00Z until 2026-01-01T12:00Z by admin:ann: new egress',
   ])
 })
 
