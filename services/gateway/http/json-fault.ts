@@ -11,7 +11,8 @@ export const endOfString = (json: Buffer, start: number): number => {
 }
 
 const space = /[ \t\n\r]*/y
-const scalar = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y
+const word = /[\w.+-]*/y
+const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
 
 type State = 'value' | 'firstValue' | 'name' | 'firstName' | 'colon' | 'afterEntry' | 'afterMember' | 'end'
 
@@ -42,13 +43,13 @@ export const findJsonFault = (json: Buffer): number => {
   for (let at = 0; at <= json.length;) {
     space.lastIndex = at
     space.test(text)
-    at = scalar.lastIndex = space.lastIndex
-    const token = scalar.test(text) ? 'scalar' : (text[at] ?? '')
+    at = word.lastIndex = space.lastIndex
+    const token = scalar.test(word.exec(text)?.[0] ?? '') ? 'scalar' : (text[at] ?? '')
     const next: State | 'after' | undefined = rules[state][token]
     if (next === undefined) return at
     if (token === '{' || token === '[') open.push(token)
     if (token === '}' || token === ']') open.pop()
-    if (token === 'scalar') at = scalar.lastIndex
+    if (token === 'scalar') at = word.lastIndex
     else at = (token === '"' ? endOfString(json, at) : at) + 1
     state = next === 'after' ? stateAfter(open) : next
   }
