@@ -102,7 +102,7 @@ export class Firefox implements AsyncDisposable {
 
   async type(role: string, name: string, text: string): Promise<void> {
     await this.click(role, name)
-    const actions = [...text].flatMap((value) => [
+    const actions = Array.from(text).flatMap((value) => [
       { type: 'keyDown', value },
       { type: 'keyUp', value },
     ])

@@ -43,7 +43,7 @@ for (const [width, colorScheme] of [
     await dialog.waitFor({ state: 'detached' })
     const paused = page.getByRole('paragraph').filter({ hasText: reason })
     await paused.getByText('Paused, nothing runs').waitFor()
-    t.match(await paused.textContent(), /since .* until in 4 h.* by operator:[0-9a-f-]{36}: New egress rules/)
+    t.match(await paused.textContent(), /Began .*, ends in 4 h.*, by operator:[0-9a-f-]{36}: New egress rules/)
     t.equal(await pausing.count(), 0)
     await fits('a paused pool')
 
