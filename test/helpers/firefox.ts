@@ -18,7 +18,7 @@ type Answer = { readonly id?: number; readonly method?: string; readonly params?
 type Element = { readonly sharedId: string }
 type WindowOptions = { readonly width: number; readonly colorScheme: 'light' | 'dark' }
 
-/** A window of Firefox, of which elements are found by their accessible role and name. */
+/** A window of Firefox. Elements are found by their role and whole accessible name, or by `css` and a selector. */
 export class Firefox implements AsyncDisposable {
   /** Errors of scripts and of the content security policy. */
   readonly complaints: string[] = []
@@ -76,7 +76,7 @@ export class Firefox implements AsyncDisposable {
 
   /** Waits at most a minute for an element. */
   async find(role: string, name: string): Promise<Element> {
-    const locator = { type: 'accessibility', value: { role, name } }
+    const locator = role === 'css' ? { type: 'css', value: name } : { type: 'accessibility', value: { role, name } }
     let found: Element | undefined
     const look = async () => {
       const located = { context: this.#context, locator, maxNodeCount: 1 }
