@@ -35,23 +35,29 @@ const stateAfter = (open: readonly string[]): State => {
   return open.at(-1) === '{' ? 'afterMember' : 'afterEntry'
 }
 
+/** The token after spaces at `from`, by its first character or as `scalar`, empty at the end; and the offset after it. */
+const readToken = (json: Buffer, text: string, from: number) => {
+  space.lastIndex = from
+  space.test(text)
+  const at = (word.lastIndex = space.lastIndex)
+  if (scalar.test(word.exec(text)?.[0] ?? '')) return { token: 'scalar', at, after: word.lastIndex }
+  const token = text[at] ?? ''
+  return { token, at, after: (token === '"' ? endOfString(json, at) : at) + 1 }
+}
+
 /** Offset of the first byte that JSON has no use for at its place; the length if the text ends too early. Does not look into strings. */
 export const findJsonFault = (json: Buffer): number => {
   const text = json.toString('latin1')
   const open: string[] = []
   let state: State = 'value'
-  for (let at = 0; at <= json.length;) {
-    space.lastIndex = at
-    space.test(text)
-    at = word.lastIndex = space.lastIndex
-    const token = scalar.test(word.exec(text)?.[0] ?? '') ? 'scalar' : (text[at] ?? '')
+  for (let from = 0; from <= json.length;) {
+    const { token, at, after } = readToken(json, text, from)
     const next: State | 'after' | undefined = rules[state][token]
     if (next === undefined) return at
     if (token === '{' || token === '[') open.push(token)
     if (token === '}' || token === ']') open.pop()
-    if (token === 'scalar') at = word.lastIndex
-    else at = (token === '"' ? endOfString(json, at) : at) + 1
     state = next === 'after' ? stateAfter(open) : next
+    from = after
   }
   return json.length
 }
