@@ -29,6 +29,7 @@ down: ## drains and stops what `make up` started
 
 test: setup ## runs everything that passes without a cluster
 	@scripts/install-gallery.sh
+	@scripts/install-firefox.sh
 	@scripts/run-tests.sh $(ARGS)
 
 test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with simulated time, and opens the hostile pages that take long

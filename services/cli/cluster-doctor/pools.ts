@@ -22,9 +22,15 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   BacklogUnknown: ledgerAdvice,
   MissingHeartbeats: ledgerAdvice,
   Paused: 'set spec.paused to false',
+  QueuePaused: 'captures wait until the pause ends: the console under Pools shows who paused it, until when and why',
 }
 
-type ConditionRule = { readonly type: string; readonly when: 'True' | 'False'; readonly as: 'problem' | 'warning' }
+type ConditionRule = {
+  readonly type: string
+  readonly when: 'True' | 'False'
+  readonly as: 'problem' | 'warning'
+  readonly reason?: string
+}
 
 /** Conditions that report a problem; of several with the same reason only the first is shown. */
 const conditionRules: readonly ConditionRule[] = [
@@ -33,6 +39,7 @@ const conditionRules: readonly ConditionRule[] = [
   { type: 'MetricsAvailable', when: 'False', as: 'problem' },
   { type: 'Ready', when: 'False', as: 'problem' },
   { type: 'ScalingLimited', when: 'True', as: 'warning' },
+  { type: 'ScalingActive', when: 'False', as: 'warning', reason: 'QueuePaused' },
 ]
 
 const toProblem = ({ metadata }: Named, { type, status, reason = '', message = '' }: Condition): Problem => ({
@@ -49,9 +56,10 @@ const checkPool = (pool: BrowserPool): Required<PartResult> => {
     const advice = 'see deployments: the controller must run, with SHUTTERFLEET_POOLS_NAMESPACE set to that of the pool'
     return { summary, problems: [{ detail, advice }], warnings: [] }
   }
-  const reported = conditionRules.flatMap(({ type, when, as }) => {
+  const reported = conditionRules.flatMap(({ type, when, as, reason }) => {
     const condition = conditionOf(pool, type)
-    return condition?.status === when ? [{ condition, as }] : []
+    const applies = condition?.status === when && (reason === undefined || condition.reason === reason)
+    return applies ? [{ condition, as }] : []
   })
   // One cause sets several conditions.
   const first = reported.filter(

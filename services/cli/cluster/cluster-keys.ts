@@ -37,6 +37,7 @@ const secretManifest = (name: string, namespace: string | undefined, stringData:
 export const clusterKeys: Command = {
   usage: 'cluster keys --secret NAME --worker-secret NAME [--pool POOL]… [--manifest]',
   summary: 'generates the keys that the Secrets of an installation on Kubernetes lack',
+  json: '{ secret: names of new keys }; with --manifest the manifest',
   flags: {
     secret: { type: 'string', value: 'NAME', help: 'Secret of the services, in the namespace of the pod' },
     'worker-secret': { type: 'string', value: 'NAME', help: 'name prefix of the Secrets of workers; the pool follows' },
