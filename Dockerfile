@@ -74,9 +74,9 @@ ENV NODE_ENV=production NODE_COMPILE_CACHE=/app/.tools/compile-cache PATH=/app/b
 WORKDIR /app
 # Reaps orphaned processes and forwards signals.
 ENTRYPOINT ["/usr/bin/tini", "--"]
-# Labels of all images. Pass org.opencontainers.image.revision with --label when building: set here, it would invalidate the layers
-# with the browsers on each commit.
-LABEL org.opencontainers.image.licenses="Apache-2.0" org.opencontainers.image.version="0.1.0"
+# Labels of all images. Set here, version and revision would invalidate the layers with the browsers on each release and commit. ARG
+# REVISION precedes a RUN, because buildah's cache ignores arguments that are only in labels.
+LABEL org.opencontainers.image.licenses="Apache-2.0"
 
 # Chromium's headless shell, its sandbox and fonts. certutil (libnss3-tools) is for an operator's private certificates. The font
 # cache is valid only while the mtimes of the font folders match it: whole seconds, because layers store no fractions.
@@ -104,27 +104,33 @@ RUN apt-get -q update && \
 FROM runtime AS server
 COPY --from=app /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
+ARG REVISION=unknown
 RUN node tools/images/write-sbom.ts server
 USER 10001:10001
 LABEL org.opencontainers.image.title="Shutterfleet server" \
+      org.opencontainers.image.version="0.1.0" org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.description="Gateway, ledger, webhooks, egress and controller of Shutterfleet"
 CMD ["node", "services/gateway/main.js"]
 
 FROM headless-shell AS worker
 COPY --from=app /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
+ARG REVISION=unknown
 RUN node tools/images/write-sbom.ts worker
 USER 10001:10001
 LABEL org.opencontainers.image.title="Shutterfleet worker" \
+      org.opencontainers.image.version="0.1.0" org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.description="Worker of Shutterfleet with Chromium's headless shell"
 CMD ["node", "services/worker/main.js"]
 
 FROM full-chromium AS worker-stealth
 COPY --from=app /app /app
 COPY --from=compiled /app/.tools/compile-cache .tools/compile-cache
+ARG REVISION=unknown
 RUN node tools/images/write-sbom.ts worker-stealth
 USER 10001:10001
 LABEL org.opencontainers.image.title="Shutterfleet worker with full Chromium" \
+      org.opencontainers.image.version="0.1.0" org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.description="Worker of Shutterfleet with full Chromium beside the headless shell"
 ENV SHUTTERFLEET_WORKER_POOL=stealth
 CMD ["node", "services/worker/main.js"]

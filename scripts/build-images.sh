@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the images of the Dockerfile with buildah, without a container engine or a registry.
 #
-#   scripts/build-images.sh [TARGET...]       server, worker and worker-stealth by default
+#   scripts/build-images.sh [TARGET...]       server, worker, worker-stealth, and those of test clusters by default
 #
 # Writes each image to .tools/images/TARGET.tar, for `ctr images import` and `docker load`, with the name
 # docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed. With REVISION, a commit,
@@ -41,11 +41,17 @@ build() {
   echo "$hash" >"$images/$target.hash"
 }
 
-[ $# -gt 0 ] || set -- server worker worker-stealth
+clusters=''
+if [ $# -eq 0 ]; then
+  set -- server worker worker-stealth
+  clusters=true
+fi
 [ "$(id -u)" = 0 ] || die 'images are built as root.'
 start_work images.lock
 require_packages 'images' buildah mmdebstrap
 provide_base
-provide_pause
-provide_servers
+if [ -n "$clusters" ]; then
+  provide_pause
+  provide_servers
+fi
 for target in "$@"; do build "$target"; done

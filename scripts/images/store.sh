@@ -26,7 +26,7 @@ build_image() {
   timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
     bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
     --build-arg "BUILDER=$builder_name" \
-    --build-arg "PACKAGES=${REVISION:-}" --label "org.opencontainers.image.revision=$revision" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
+    --build-arg "PACKAGES=${REVISION:-}" --build-arg "REVISION=$revision" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
     # Mounts of an interrupted build.
     in_store rm --all >/dev/null 2>&1 || true

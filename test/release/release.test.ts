@@ -169,12 +169,13 @@ t.test('release: images are found by digest, for both architectures, signed and 
   t.equal((await call('git', ['rev-parse', `v${version}^{commit}`], { cwd: clone })).trim(), commit, 'the tag')
 })
 
-t.test('release: the chart is rendered out of the registry, with the published images', async (t) => {
+t.test('release: the chart is rendered out of the registry by digest, with the published images', async (t) => {
   await verify(['verify'], `${chart}@${await digestOf(`${chart}:${version}`)}`)
   await verify(['verify-attestation', '--type=slsaprovenance1'], `${chart}@${await digestOf(`${chart}:${version}`)}`)
   const values = [join(clone, 'charts/shutterfleet/ci/minimal-values.yaml'), join(out, `values-${version}.yaml`)]
   for (const helm of ['helm3', 'helm4']) {
-    const args = ['template', 'shots', `oci://${chart}`, '--version', version, '--plain-http', '--kube-version=1.36.0']
+    const pinned = `oci://${chart}@${await digestOf(`${chart}:${version}`)}`
+    const args = ['template', 'shots', pinned, '--plain-http', '--kube-version=1.36.0']
     const text = await call(helm, [...args, ...values.map((file) => `--values=${file}`)])
     t.match(text, `image: ${server}@${await digestOf(`${server}:${version}`)}`, helm)
   }
