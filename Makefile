@@ -46,7 +46,7 @@ chaos: setup ## runs the real system under seeded faults and checks what clients
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)
 
-test-s3: setup ## runs the tests of the object store and captures into it on MinIO, which is built with Go 1.26 the first time
+test-s3: setup ## runs the tests of the object store and captures into it on MinIO, or with TEST_S3=versitygw on the server of compose.yaml, which is built with Go 1.26 the first time
 	@scripts/run-s3-tests.sh $(ARGS)
 
 test-monitoring: setup ## runs the cases of the alert rules, executes every panel's query on a real Prometheus, plants troubles, follows a trace; ARGS=rules for the rules alone
