@@ -1,4 +1,4 @@
-// The contents of images, as the tool of their build writes them, in front of a scanner, with a database of two advisories.
+// The contents of images, as the tool of their build writes them, in front of a scanner, with a database of four advisories.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import t from 'tap'
@@ -38,6 +38,7 @@ writeAdvisories(join(folder, 'advisories.db'), [
   { id: 'CVE-2099-0001', ecosystem: 'deb', name: 'openssl', fixed: '3.0.99-1', major: system?.version ?? '' },
   { id: 'CVE-2099-0002', ecosystem: 'npm', name: 'fastify', fixed: '999.0.0' },
   { id: 'CVE-2099-0003', ecosystem: 'npm', name: 'preact', fixed: '0.0.1' },
+  { id: 'CVE-2099-0004', ecosystem: 'application', name: 'nodejs:node.js', fixed: '999.0.0' },
 ])
 await call(grype, ['db', 'import', join(folder, 'advisories.db')], { env: settings })
 
@@ -55,9 +56,9 @@ const scan = async (text: string): Promise<string[]> => {
 }
 
 t.test(
-  'scanner: finds a binary package by its source package, and an npm package, and nothing that is fixed',
+  'scanner: finds a Debian package by its source package, an npm package and Node, and nothing that is fixed',
   async (t) => {
-    t.strictSame(await scan(sbom), ['CVE-2099-0001 libssl3', 'CVE-2099-0002 fastify'])
+    t.strictSame(await scan(sbom), ['CVE-2099-0001 libssl3', 'CVE-2099-0002 fastify', 'CVE-2099-0004 node'])
   },
 )
 
@@ -70,8 +71,8 @@ t.test('scanner: without the distribution or the source package, Debian advisori
         .filter(({ type }) => !qualifier.test('&distro=') || type !== 'operating-system')
         .map(({ purl, ...each }) => ({ ...each, ...(purl !== undefined && { purl: purl.replace(qualifier, '') }) })),
     })
-  t.strictSame(await scan(without(/&distro=[^&]*/)), ['CVE-2099-0002 fastify'])
-  t.strictSame(await scan(without(/&upstream=[^&]*/)), ['CVE-2099-0002 fastify'])
+  t.strictSame(await scan(without(/&distro=[^&]*/)), ['CVE-2099-0002 fastify', 'CVE-2099-0004 node'])
+  t.strictSame(await scan(without(/&upstream=[^&]*/)), ['CVE-2099-0002 fastify', 'CVE-2099-0004 node'])
 })
 
 t.test('contents: name licences of npm packages, and refuse a Debian package that is not of main', async (t) => {

@@ -16,6 +16,8 @@ type Component = {
   readonly version: string
   /** None for the operating system. */
   readonly purl?: string
+  /** The name in the National Vulnerability Database, of what is in no registry of packages. */
+  readonly cpe?: string
   readonly licenses?: readonly Licence[]
 }
 type Lock = { readonly version: string }
@@ -43,10 +45,9 @@ const operatingSystem = (): Component => {
   return { type: 'operating-system', name: fields.get('ID') ?? '', version: fields.get('VERSION_ID') ?? '' }
 }
 
-const licencesOf = (debianPackage: string): Licence[] => {
+const licencesOf = (debianPackage: string): string[] => {
   const file = `/usr/share/doc/${debianPackage}/copyright`
-  const names = existsSync(file) ? debianLicences(readFileSync(file, 'utf8')) : []
-  return names.map((name) => ({ license: { name } }))
+  return existsSync(file) ? debianLicences(readFileSync(file, 'utf8')) : []
 }
 
 const debianPackages = (distro: string): Component[] => {
@@ -58,17 +59,19 @@ const debianPackages = (distro: string): Component[] => {
     .map((line) => line.split('\t'))
     .filter(([status]) => status?.trim() === 'ii')
     .map(([, name = '', version = '', architecture = '', source = '', sourceVersion = '', section = '']) => {
-      const licenses = licencesOf(name)
-      if (!isMain(section)) {
-        const names = licenses.flatMap((each) => ('license' in each ? [each.license.name] : []))
-        throw new Error(
-          `${name} ${version}: section ${section || 'unknown'} is not of main; licences: ${names.join(', ')}`,
-        )
-      }
+      const licences = licencesOf(name)
+      if (!isMain(section))
+        throw new Error(`${name} ${version}: section ${section} is not of main; licences: ${licences.join(', ')}`)
       const upstream = encodeURIComponent(sourceVersion === version ? source : `${source}@${sourceVersion}`)
       const path = `${encodeURIComponent(name)}@${encodeURIComponent(version)}`
       const purl = `pkg:deb/debian/${path}?arch=${architecture}&distro=${distro}&upstream=${upstream}`
-      return { type: 'library' as const, name, version, purl, ...(licenses.length > 0 && { licenses }) }
+      return {
+        type: 'library' as const,
+        name,
+        version,
+        purl,
+        licenses: licences.map((each) => ({ license: { name: each } })),
+      }
     })
 }
 
@@ -83,6 +86,7 @@ const found: Component[] = [
     name: 'node',
     version: node,
     purl: `pkg:generic/node@${node}`,
+    cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,
     licenses: [{ expression: 'MIT' }],
   },
   system,

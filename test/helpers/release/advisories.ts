@@ -1,9 +1,12 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** A vulnerability of all versions of a package before `fixed`; `major` is the release of Debian for a `deb`, whose name is a source package. */
+/**
+ * A vulnerability of all versions of a package before `fixed`. A `deb` is a source package of the release `major` of Debian; an
+ * `application` is named `vendor:product` (CPE).
+ */
 export type Advisory = {
   readonly id: string
-  readonly ecosystem: 'deb' | 'npm'
+  readonly ecosystem: 'deb' | 'npm' | 'application'
   readonly name: string
   readonly fixed: string
   readonly major?: string
@@ -19,37 +22,42 @@ const tables = `
   CREATE TABLE packages (id INTEGER PRIMARY KEY, ecosystem TEXT, name TEXT);
   CREATE TABLE affected_package_handles (id INTEGER PRIMARY KEY, vulnerability_id INTEGER NOT NULL, operating_system_id INTEGER,
     package_id INTEGER, blob_id INTEGER);
+  CREATE TABLE cpes (id INTEGER PRIMARY KEY, part TEXT NOT NULL, vendor TEXT, product TEXT NOT NULL, edition TEXT, language TEXT,
+    software_edition TEXT, target_hardware TEXT, target_software TEXT, other TEXT);
+  CREATE TABLE affected_cpe_handles (id INTEGER PRIMARY KEY, vulnerability_id INTEGER NOT NULL, cpe_id INTEGER, blob_id INTEGER);
 `
+
+const providers = { deb: 'debian', npm: 'github', application: 'nvd' }
+const versions = { deb: 'dpkg', npm: 'npm', application: 'semver' }
 
 /** Writes a database of grype's schema 6 with these advisories; `grype db import` adds the tables that are missing. */
 export const writeAdvisories = (file: string, advisories: readonly Advisory[]): void => {
   using database = new DatabaseSync(file)
   database.exec(tables)
+  const insert = (table: string, ...values: readonly (string | number | null)[]) =>
+    database.prepare(`INSERT INTO ${table} VALUES (${values.map(() => '?').join(', ')})`).run(...values)
   const now = new Date().toISOString().replace('T', ' ').replace('Z', '+00:00')
-  database.prepare('INSERT INTO db_metadata VALUES (?, 6, 1, 9)').run(now)
-  for (const provider of ['debian', 'github'])
-    database.prepare("INSERT INTO providers VALUES (?, '1', 'test', ?, '')").run(provider, now)
+  insert('db_metadata', now, 6, 1, 9)
+  for (const provider of Object.values(providers)) insert('providers', provider, '1', 'test', now, '')
   for (const [index, { id, ecosystem, name, fixed, major }] of advisories.entries()) {
-    const row = index + 1
-    const ranges = [
-      {
-        version: { type: ecosystem === 'deb' ? 'dpkg' : 'npm', constraint: `< ${fixed}` },
-        fix: { version: fixed, state: 'fixed' },
-      },
-    ]
-    const blob = database.prepare('INSERT INTO blobs (value) VALUES (?)')
-    const vulnerability = blob.run(JSON.stringify({ id, severities: [{ scheme: 'CHMLN', value: 'high', rank: 1 }] }))
-    const affected = blob.run(JSON.stringify({ cves: [id], ranges }))
-    database
-      .prepare("INSERT INTO vulnerability_handles VALUES (?, ?, 'active', ?, ?)")
-      .run(row, id, ecosystem === 'deb' ? 'debian' : 'github', vulnerability.lastInsertRowid)
-    database.prepare('INSERT INTO packages VALUES (?, ?, ?)').run(row, ecosystem, name)
-    if (major !== undefined)
-      database
-        .prepare("INSERT INTO operating_systems VALUES (?, 'debian', 'debian', ?, '', '', '', '')")
-        .run(row, major)
-    database
-      .prepare('INSERT INTO affected_package_handles VALUES (?, ?, ?, ?, ?)')
-      .run(row, row, major === undefined ? null : row, row, affected.lastInsertRowid)
+    const [row, vulnerability, affected] = [index + 1, 2 * index + 1, 2 * index + 2]
+    const version = { type: versions[ecosystem], constraint: `< ${fixed}` }
+    const severities = [{ scheme: 'CHMLN', value: 'high', rank: 1 }]
+    insert('blobs', vulnerability, JSON.stringify({ id, severities }))
+    insert(
+      'blobs',
+      affected,
+      JSON.stringify({ cves: [id], ranges: [{ version, fix: { version: fixed, state: 'fixed' } }] }),
+    )
+    insert('vulnerability_handles', row, id, 'active', providers[ecosystem], vulnerability)
+    if (ecosystem === 'application') {
+      const [vendor = '', product = ''] = name.split(':')
+      insert('cpes', row, 'a', vendor, product, '', '', '', '', '', '')
+      insert('affected_cpe_handles', row, row, row, affected)
+      continue
+    }
+    insert('packages', row, ecosystem, name)
+    if (major !== undefined) insert('operating_systems', row, 'debian', 'debian', major, '', '', '', '')
+    insert('affected_package_handles', row, row, major === undefined ? null : row, row, affected)
   }
 }
