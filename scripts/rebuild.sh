@@ -40,10 +40,11 @@ find_newer() {
 
 # check_built: each new image has newer packages than the published ones.
 check_built() {
-  local target arch name version
+  local target arch name version archive
   for target in $TARGETS; do
     for arch in $ARCHES; do
-      node tools/release/check-image.ts "$(archive_of "$target" "$arch")" "$target" "$arch" "$commit" "$VERSION" >"$work/sbom" ||
+      archive=$(archive_of "$target" "$arch")
+      node tools/release/check-image.ts "$archive" "$target" "$arch" "$commit" "$VERSION" >"$work/sbom" ||
         die "the image $target for $arch is not one of this release (see above)."
       node tools/release/package-versions.ts "${watched[@]}" <"$work/sbom" >"$work/built"
       while read -r name version; do
