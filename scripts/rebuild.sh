@@ -60,12 +60,14 @@ next_revision() {
   local number=0 own found target=${TARGETS%% *} arch=${ARCHES%% *}
   [ "$1" = "$VERSION" ] || number=${1##*-r}
   own=$(crane digest --tarball "$(archive_of "$target" "$arch")")
-  while :; do
-    number=$((number + 1))
+  for number in $(seq $((number + 1)) $((number + 100))); do
     found=$(published "$REGISTRY/shutterfleet/$target:$VERSION-r$number-$arch")
-    if [ -z "$found" ] || [ "$found" = "$own" ]; then break; fi
+    if [ -z "$found" ] || [ "$found" = "$own" ]; then
+      echo "$VERSION-r$number"
+      return
+    fi
   done
-  echo "$VERSION-r$number"
+  die "a hundred revisions after $1 are taken by others."
 }
 
 check_settings

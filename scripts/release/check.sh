@@ -53,6 +53,6 @@ check_released() {
 check_origins() {
   [ "${NPM_SIGNATURES:-verify}" != skip ] || return 0
   say 'verifying the signatures of npm packages'
-  npm audit signatures >&2 ||
+  timeout 10m npm audit signatures >&2 ||
     die 'npm packages could not be verified (see above). A mirror without signing keys cannot: set NPM_CONFIG_REGISTRY to one that has them, or NPM_SIGNATURES=skip to release without.'
 }
