@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release test-scanner release rebuild images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -75,14 +75,11 @@ release: packages ## makes the release of this commit and publishes it (docs/rel
 rebuild: packages ## publishes the images of a release again if the distribution has a newer Chromium (docs/releases.md): VERSION=1.2.3 REGISTRY=…; ARGS=look only looks
 	@scripts/rebuild.sh $(ARGS)
 
-test-release: packages ## releases into a registry on this machine, installs and verifies what was published; builds the programs once (Go 1.26)
+test-release: packages ## releases into a registry on this machine, installs, verifies and rebuilds what was published, scans contents; builds the programs once (Go 1.26)
 	@scripts/build-release-tools.sh
 	@scripts/build-helm.sh
-	@scripts/run-tests.sh --timeout=900 test/release/release.test.ts test/release/rebuild.test.ts test/release/compose.test.ts
-
-test-scanner: packages ## scans the contents that an image's build writes with grype and two advisories; builds grype once (Go 1.26)
 	@scripts/build-scanner.sh
-	@scripts/run-tests.sh --timeout=900 test/release/scanner.test.ts
+	@scripts/run-tests.sh --timeout=900 'test/release/*.test.ts'
 
 check: packages ## types, lint, format, dead code, tidy rules, generated files
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-lint check-rules check-format check-dead check-pages
