@@ -39,7 +39,12 @@ const refusal = (env: NodeJS.ProcessEnv = {}) =>
     ({ stderr }: { readonly stderr: string }) => stderr,
   )
 const reference = (target: string) => `${settings.REGISTRY}/shutterfleet/${target}`
-const tags = async (target: string) => (await call('crane', ['ls', reference(target)])).trim().split('\n').toSorted()
+/** Tags of an image but those of its signatures. */
+const tags = async (target: string) =>
+  (await call('crane', ['ls', reference(target)]))
+    .split('\n')
+    .filter((tag) => tag.startsWith(version))
+    .toSorted()
 const digestOf = async (name: string) => (await call('crane', ['digest', name])).trim()
 /** Images as a build with this version of Chromium makes them. */
 const build = async (chromium: string) => {
