@@ -255,7 +255,8 @@ volumes:
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
+  {{- $own := dict "labels" $root.Values.pods.deploymentLabels "annotations" $root.Values.pods.deploymentAnnotations }}
+  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component) $own) | nindent 2 }}
 spec:
   {{- toYaml (omit $spec "selector" "template") | nindent 2 }}
   selector:
