@@ -23,7 +23,10 @@ import type { Queue } from '#shared/queue/connection.ts'
 
 type DeploymentDeps = Pick<ChildrenDeps, 'clock' | 'turns' | 'settings'> & {
   readonly api: Pick<KubeApi, 'get' | 'patch' | 'remove'>
-  readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'budget' | 'podsOf' | 'hasPod' | 'assertFresh'>
+  readonly informers: Pick<
+    Informers,
+    'namespace' | 'deployment' | 'budget' | 'autoscalersOf' | 'podsOf' | 'hasPod' | 'assertFresh'
+  >
   readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf' | 'onWorker'>
   readonly subscriptions: Pick<PoolSubscriptions, 'waitForSync'> & {
     readonly forPool: (kind: Pool) => Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
@@ -100,7 +103,15 @@ export const reconcileDeployment = async (
       const { kind, reason } = tick.decision
       return {
         isCalm: kind === 'hold' && reason === 'fixed' && !children.isPending(),
-        status: (base) => poolStatus({ ...base, ...tick, ...facts, rollout: rollout(), problem: children.problem() }),
+        status: (base) =>
+          poolStatus({
+            ...base,
+            ...tick,
+            ...facts,
+            rollout: rollout(),
+            problem: children.problem(),
+            autoscalers: informers.autoscalersOf(workersName(browserpool)),
+          }),
       }
     },
     act: (tick) => {
