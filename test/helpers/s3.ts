@@ -26,7 +26,7 @@ const secret = 'S3RVER'
 export const onMinio = process.env['TEST_S3'] === 'minio'
 
 /** A server that verifies signatures, but overwrites objects despite If-None-Match. */
-const startSmallServer = async (tls?: Certificate, host = '127.0.0.1'): Promise<TestS3> => {
+const startSmallServer = async (tls?: Certificate): Promise<TestS3> => {
   const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-s3-'))
   const port = await freePort()
   const key = `S3RVER${port}`
@@ -34,7 +34,7 @@ const startSmallServer = async (tls?: Certificate, host = '127.0.0.1'): Promise<
   const launch = async (secretNow = secret) => {
     user.createKeyPair(key, secretNow)
     const server = new S3rver({
-      address: host.replaceAll(/[[\]]/g, ''),
+      address: '127.0.0.1',
       port,
       directory: folder,
       silent: true,
@@ -53,7 +53,7 @@ const startSmallServer = async (tls?: Certificate, host = '127.0.0.1'): Promise<
     await closed
   }
   return {
-    url: `${tls ? 'https' : 'http'}://${key}:${secret}@${host}:${port}/images?region=us-east-1`,
+    url: `${tls ? 'https' : 'http'}://${key}:${secret}@127.0.0.1:${port}/images?region=us-east-1`,
     stop,
     start: async (secretNow) => {
       running = await launch(secretNow)
@@ -65,6 +65,5 @@ const startSmallServer = async (tls?: Certificate, host = '127.0.0.1'): Promise<
   }
 }
 
-/** Starts an S3 server on a free port with a new folder; over TLS if a certificate is given. `host` has no effect on MinIO. */
-export const startS3 = (tls?: Certificate, host?: string): Promise<TestS3> =>
-  onMinio ? startMinio({ tls }) : startSmallServer(tls, host)
+/** Starts an S3 server on a free port with a new folder; over TLS if a certificate is given. */
+export const startS3 = (tls?: Certificate): Promise<TestS3> => (onMinio ? startMinio({ tls }) : startSmallServer(tls))
