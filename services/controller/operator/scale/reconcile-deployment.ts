@@ -54,6 +54,7 @@ export const reconcileDeployment = async (
   const { clock, informers, podStarts, subscriptions, queue, applyFailed } = deps
   const { name } = loop
   const { queue: pool, browserpool } = loop.labels
+  const workers = workersName(browserpool)
   let facts = noFacts
   let lastReason = ''
   const policy = () => policyOf(loop.pool().spec)
@@ -86,7 +87,9 @@ export const reconcileDeployment = async (
   const rollout = (): Rollout =>
     loop.pool().spec.paused
       ? 'complete'
-      : followRollout(informers.deployment(workersName(browserpool)), children.appliedHash(loop.pool()))
+      : followRollout(informers.deployment(workers), children.appliedHash(loop.pool()))
+  const autoscalers = () => informers.autoscalersOf(workers)
+  const state = () => ({ rollout: rollout(), problem: children.problem(), autoscalers: autoscalers() })
 
   using _workers = podStarts.onWorker(name, loop.events.worker)
   // Before the first heartbeats every worker would count as starting.
@@ -103,15 +106,7 @@ export const reconcileDeployment = async (
       const { kind, reason } = tick.decision
       return {
         isCalm: kind === 'hold' && reason === 'fixed' && !children.isPending(),
-        status: (base) =>
-          poolStatus({
-            ...base,
-            ...tick,
-            ...facts,
-            rollout: rollout(),
-            problem: children.problem(),
-            autoscalers: informers.autoscalersOf(workersName(browserpool)),
-          }),
+        status: (base) => poolStatus({ ...base, ...tick, ...facts, ...state() }),
       }
     },
     act: (tick) => {
