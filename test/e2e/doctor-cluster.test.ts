@@ -150,7 +150,8 @@ t.test('doctor: works in a pod of the image, with the token of its service accou
   if (process.getuid?.() !== 0) return t.comment('skipped: the files of a service account need root')
 
   const account = t.testdir()
-  await writeFile(join(account, 'token'), await kubectl(['create', 'token', 'reader', '-n', namespace]))
+  const token = (await kubectl(['create', 'token', 'reader', '-n', namespace])).trim()
+  await writeFile(join(account, 'token'), token)
   await writeFile(join(account, 'ca.crt'), await readFile(clusterFiles(cluster.place).authority))
   await writeFile(join(account, 'namespace'), namespace)
   const mounts = 'mount -t tmpfs none /run; mkdir -p "$1"; cp "$0"/* "$1"; shift; exec "$@"'
