@@ -41,6 +41,8 @@ COPY bin bin
 COPY tools/images tools/images
 COPY tools/console tools/console
 COPY services services
+# `doctor` compares the rights of the controller with it.
+COPY k8s/controller-role.yaml k8s/
 # The tools for models call the service with it.
 COPY clients/typescript/dist clients/typescript/dist
 # Licences first: packages lose their texts with their files below.

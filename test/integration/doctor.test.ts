@@ -84,3 +84,10 @@ t.test('doctor: names the setting of a NATS server that accepts no large capture
   const check = dependencyChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
   await t.rejects(check!.run(), { message: /max_payload is 1048576, .* need 8388608/ })
 })
+
+t.test('doctor: reads the greeting of a NATS server at an IPv6 address', async (t) => {
+  const nats = await startNats(t, { host: '[::1]' })
+  const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
+  const check = dependencyChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
+  t.match(await check!.run(), /accepts writes/)
+})

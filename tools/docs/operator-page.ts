@@ -83,6 +83,8 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   NotStarting:
     'A node has not started a worker for two minutes: a volume, the network, or a long download of the image',
   PodsRefused: 'The cluster rejects the pods',
+  SizedByAnother:
+    'A HorizontalPodAutoscaler names the Deployment of the workers, not the BrowserPool: it and the controller overwrite each other, and it ends workers that have captures',
   PoolTaken: 'An older BrowserPool is sized by the same queue: this one is skipped',
   ApplyFailed:
     "The API server rejects an apply, or a CustomResourceDefinition other than this release's is installed; the message says which. Retried when the pool changes, else with back-off of up to five minutes",
@@ -252,6 +254,10 @@ each Job. While Jobs cannot start, only an occasional probe Job is created, and 
 |---|---|---|
 | \`true\` (default) | the queue, within \`minReplicas\` and \`maxReplicas\` | rejected: "the queue sizes the pool" |
 | \`false\` | \`spec.replicas\` | \`kubectl scale\`, a HorizontalPodAutoscaler, KEDA |
+
+Let the scaler name the BrowserPool, never the Deployment of its workers: two would then write one size, and Kubernetes would end
+workers that have captures. While a HorizontalPodAutoscaler, also one of KEDA's, names that Deployment, the pool is \`Degraded\` with
+the reason \`SizedByAnother\`, which needs the permission to read them in [k8s/controller-role.yaml](../k8s/controller-role.yaml).
 
 Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` of
 \`autoscaling\` applies: stabilization, bounds and scale to zero are up to the external scaler. Omit \`replicas\` from manifests

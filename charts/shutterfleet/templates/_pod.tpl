@@ -241,7 +241,7 @@ volumes:
 {{- $root := .root -}}
 {{- $pod := merge (dict "probes" true) . -}}
 {{- $_ := set $pod "ports" (merge (dict "probe" 9090) (.ports | default dict)) -}}
-{{- $_ = set $pod "env" (merge (dict "PROBE_HOST" "0.0.0.0" "PROBE_PORT" "9090" "LOG_LEVEL" $root.Values.logLevel) .env) -}}
+{{- $_ = set $pod "env" (merge (dict "PROBE_HOST" "::" "PROBE_PORT" "9090" "LOG_LEVEL" $root.Values.logLevel) .env) -}}
 {{- $spec := dict "revisionHistoryLimit" 3 -}}
 {{- if not .autoscaled }}{{ $_ = set $spec "replicas" .replicas }}{{ end -}}
 {{- $spec = mergeOverwrite $spec (deepCopy $root.Values.pods.deployment) (deepCopy .config.deployment) -}}
@@ -255,7 +255,8 @@ volumes:
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
+  {{- $own := dict "labels" $root.Values.pods.deploymentLabels "annotations" $root.Values.pods.deploymentAnnotations }}
+  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component) $own) | nindent 2 }}
 spec:
   {{- toYaml (omit $spec "selector" "template") | nindent 2 }}
   selector:

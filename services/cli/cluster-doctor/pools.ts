@@ -14,6 +14,8 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   ConfigError: 'a Secret, one of its keys, or the seccomp profile is missing on the node: `kubectl describe pod`',
   CrashLooping: '`kubectl logs` of a worker names what it lacks: namespaces, seccomp profile, egress or NATS',
   PodsRefused: 'admission refuses the pods: `kubectl get events`, then workers.podSecurity or workers.admissionPolicy',
+  SizedByAnother:
+    'let the HorizontalPodAutoscaler or ScaledObject name the BrowserPool, with its autoscaling off, or delete it',
   QuotaExceeded: 'raise the ResourceQuota of the namespace, or lower the maximum of the pool',
   AtMaximum: 'raise the maximum of the pool if captures wait for long',
   PoolTaken: 'two BrowserPools name one queue: delete one',

@@ -224,7 +224,7 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
     [workerSettings.egress.name]: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     [workerSettings.networkIsolation.name]: settings.podIsolation,
     [workerSettings.unsafeNoSandbox.name]: String(settings.podUnsafeNoSandbox),
-    [commonSettings.probeHost.name]: '0.0.0.0',
+    [commonSettings.probeHost.name]: '::',
     [commonSettings.probePort.name]: String(probePort),
     [`${queueSettings.natsUrl.name}_FILE`]: `${secretFolder}/nats-url`,
     [`${workerSettings.openingKeys.name}_FILE`]: `${secretFolder}/opening-keys`,

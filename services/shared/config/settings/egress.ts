@@ -1,3 +1,4 @@
+import { listenHost } from './listen-host.ts'
 import { splitEntries, integer, list, port, parsed, type Setting, text } from './setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
@@ -179,7 +180,7 @@ export const egressSettings = {
   nat64Prefixes,
   egressTokens,
   upstreamProxy,
-  egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
+  egressHost: listenHost('EGRESS_HOST', 'address on which the egress filter listens'),
   egressPort: port('EGRESS_PORT', { help: 'port on which the egress filter listens', fallback: 3128 }),
   connectionsMax: integer('EGRESS_CONNECTIONS_MAX', {
     help: 'most client connections at a time, at most 64 of them of one capture; further ones are refused, and their captures wait and are handed back',

@@ -28,7 +28,7 @@ t.test('worker pod: the environment has the pool and the paths of the secrets, a
       ['SHUTTERFLEET_WORKER_EGRESS', 'egress:3128'],
       ['SHUTTERFLEET_WORKER_NETWORK_ISOLATION', 'namespace'],
       ['SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX', 'false'],
-      ['SHUTTERFLEET_PROBE_HOST', '0.0.0.0'],
+      ['SHUTTERFLEET_PROBE_HOST', '::'],
       ['SHUTTERFLEET_PROBE_PORT', '9090'],
       ['SHUTTERFLEET_NATS_URL_FILE', '/run/secrets/shutterfleet/nats-url'],
       ['SHUTTERFLEET_WORKER_OPENING_KEYS_FILE', '/run/secrets/shutterfleet/opening-keys'],
