@@ -26,6 +26,8 @@ const recorder = (events: RecordedEvents): Events => {
     (...args: readonly unknown[]) =>
       void events.push({ name, args })
   return {
+    certificateServed: on('certificateServed'),
+    certificateUnusable: on('certificateUnusable'),
     listening: on('listening'),
     clientConnected: on('clientConnected'),
     clientGone: on('clientGone'),
