@@ -98,6 +98,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podImage: `shutterfleet/worker:${readProductVersion()}`,
       podSecret: 'shots-shutterfleet-worker',
       podExtraCa: false,
+      podEgressCa: '',
       podEgress: { host: 'egress', port: 3128 },
       podSeccomp: 'shutterfleet-worker.json',
       podIsolation,
