@@ -192,6 +192,7 @@ t.test('chart: hooks create the keys and the first account, and have no other pe
       'nats-url': keys[`worker-${pool}-url`],
       'opening-keys': keys[`opening-keys-${pool}`],
       'egress-token': keys['egress-token'],
+      'egress-ca.crt': keys['egress-ca.crt'],
     })
   }
   t.notMatch(await makeKeys(), /key-pepper/)

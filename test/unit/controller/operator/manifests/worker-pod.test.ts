@@ -57,6 +57,26 @@ t.test('worker pod: a worker trusts the authorities in its Secret only if the se
   t.strictSame(trusted(false), [undefined, false])
 })
 
+t.test(
+  'worker pod: a worker reads what it trusts for egress from its Secret or a ConfigMap, or needs none',
+  async (t) => {
+    const trusted = (podEgressCa: string) => {
+      const settings = { ...podSettings, podEgressCa }
+      const { volumes = [], containers } = pod({ settings }).spec
+      const path = String(variablesOf({ settings }).get('SHUTTERFLEET_EGRESS_CA_FILE'))
+      const mount = containers[0]?.volumeMounts?.find(({ mountPath }) => path.startsWith(`${mountPath}/`))
+      const volume = volumes.find(({ name }) => name === mount?.name)
+      const items = volume?.secret?.items ?? volume?.configMap?.items ?? []
+      const from = volume?.secret?.secretName ?? volume?.configMap?.name
+      return { from, isMounted: items.some((item) => path === `${mount?.mountPath}/${item.path}`) }
+    }
+    t.match(trusted('secret'), { from: 'worker-secret-standard', isMounted: true })
+    t.match(trusted('configmap/authorities'), { from: 'authorities', isMounted: true })
+    t.match(trusted(''), { from: undefined, isMounted: false })
+    t.notOk(JSON.stringify(pod({ settings: podSettings })).includes('egress-ca'))
+  },
+)
+
 t.test('worker pod: a worker whose event loop has been blocked for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = workerContainer().livenessProbe ?? {}
   t.equal(httpGet?.path, '/livez')
