@@ -20,7 +20,9 @@ const time = (ms: number) => {
 const yes = der(0x01, Buffer.of(0xff))
 
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
-const commonName = oid(0x55, 0x04, 0x03)
+const [commonName, serialNumber] = [oid(0x55, 0x04, 0x03), oid(0x55, 0x04, 0x05)]
+const named = (attribute: Buffer, tag: number, value: string) =>
+  der(0x31, sequence(attribute, der(tag, Buffer.from(value))))
 const [subjectAltName, basicConstraints, keyUsage] = [
   oid(0x55, 0x1d, 0x11),
   oid(0x55, 0x1d, 0x13),
@@ -38,7 +40,11 @@ export const makeSelfSigned = (dnsNames: readonly string[], fromMs: number, unti
   const serial = randomBytes(16)
   // Positive, and without a leading zero.
   serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f)
-  const name = sequence(der(0x31, sequence(commonName, der(0x0c, Buffer.from((dnsNames[0] ?? '').slice(0, 64))))))
+  // The serial number makes it unique: of several trusted certificates with one name OpenSSL takes any for the issuer.
+  const name = sequence(
+    named(commonName, 0x0c, (dnsNames[0] ?? '').slice(0, 64)),
+    named(serialNumber, 0x13, serial.toString('hex')),
+  )
   const names = sequence(...dnsNames.map((each) => der(0x82, Buffer.from(each))))
   const extensions = [
     sequence(subjectAltName, der(0x04, names)),

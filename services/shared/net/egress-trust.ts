@@ -53,8 +53,9 @@ export const openEgressTrust = async (
         ...(session && { session }),
       }
       const socket = connectTls(options)
+      // A connection that resumes a session is not verified again.
       socket.on('session', (next) => {
-        if (used === context) session = next
+        if (socket.authorized && used === context) session = next
       })
       return socket.setNoDelay()
     },

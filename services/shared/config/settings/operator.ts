@@ -45,7 +45,7 @@ export const operatorSettings = {
   }),
   podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
   podSecret: text('POD_SECRET', {
-    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA',
+    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA, egress-ca.crt with POD_EGRESS_CA = secret',
     fallback: 'shutterfleet-worker',
   }),
   podExtraCa: flag('POD_EXTRA_CA', {
