@@ -4,6 +4,7 @@ import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import { openEgressTrust } from '#shared/net/egress-trust.ts'
 import { createRecordSeal } from '#shared/db/record-seal.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
@@ -35,6 +36,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('webhooks')
   const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
+  stack.use(reportClientCertificates(config, events))
   const openingKeys = config.openingKeys.map(readOpeningKey)
   const { egressToken } = config
   const failed = (cause: unknown) => events.certificateUnusable('egress-ca', cause)

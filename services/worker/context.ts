@@ -5,6 +5,7 @@ import { connectQueue } from '#shared/queue/connection.ts'
 import type { InstalledBrowser } from '#shared/queue/messages.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
@@ -54,6 +55,7 @@ export const createContext = async (
   const metrics = createMetrics('worker', { queue: pool })
   const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
   warnOfUnsafe(config, events)
+  stack.use(reportClientCertificates(config, events))
   const failed = (cause: unknown) => events.certificateUnusable('egress-ca', cause)
   const trust = stack.use(await openEgressTrust(config.egressCaFile, failed))
   const endpoint = { ...config, egress: { ...config.egress, trust } }

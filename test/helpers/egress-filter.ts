@@ -27,6 +27,7 @@ const recorder = (events: RecordedEvents): Events => {
       void events.push({ name, args })
   return {
     certificateServed: on('certificateServed'),
+    certificatePresented: on('certificatePresented'),
     certificateUnusable: on('certificateUnusable'),
     listening: on('listening'),
     clientConnected: on('clientConnected'),

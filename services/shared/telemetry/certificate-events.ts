@@ -8,13 +8,13 @@ const metricTable = {
     labels: ['name'],
   },
   certificate_read_failures_total: {
-    counter: 'Times that replaced files of certificates could not be used; what was read before stays in use',
+    counter: 'Times that a file of a certificate or its key could not be used; what was read before stays in use',
     labels: ['name'],
   },
 } as const satisfies MetricTable
 
-/** The certificates of a service: those that egress serves, and those that its clients trust. */
-export type CertificateName = 'egress' | 'egress-ca'
+/** The certificates of a service: what egress serves, what its clients trust, and what a service presents to stores. */
+type CertificateName = 'egress' | 'egress-ca' | 'postgresql' | 'nats'
 
 /** The events of certificates that are read from files. */
 export const createCertificateEvents = (log: Logger, metrics: Metrics) => {
@@ -28,6 +28,9 @@ export const createCertificateEvents = (log: Logger, metrics: Metrics) => {
       if (validToDate.getTime() > Date.now()) log.info(fields, 'certificate in use')
       else log.error(fields, 'certificate has expired, clients refuse it')
     },
+    /** A certificate, as PEM, is presented at each new connection. */
+    certificatePresented: (name: CertificateName, pem: string) =>
+      metric.certificate_not_after_seconds.set({ name }, new X509Certificate(pem).validToDate.getTime() / 1000),
     /** `cause` contains paths and reasons of the file system and of TLS, and nothing of the files. */
     certificateUnusable: (name: CertificateName, cause: unknown) => {
       metric.certificate_read_failures_total.inc({ name })
@@ -35,3 +38,6 @@ export const createCertificateEvents = (log: Logger, metrics: Metrics) => {
     },
   }
 }
+
+/** See `createCertificateEvents`. */
+export type CertificateEvents = ReturnType<typeof createCertificateEvents>
