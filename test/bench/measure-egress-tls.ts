@@ -109,4 +109,5 @@ for (const side of ['plain', 'TLS'] as const) {
       `${median(streams[side].map((each) => each.cpuSeconds)).toFixed(2)} s of processor for ${streamBytes / 2 ** 20} MiB\n`,
   )
 }
+trust?.[Symbol.dispose]()
 await rm(folder, { recursive: true })

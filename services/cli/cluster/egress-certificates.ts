@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { certificatesIn } from '#shared/config/extra-certificates.ts'
 import { makeSelfSigned } from './self-signed.ts'
 
 /** The data of a Secret, decoded. */
@@ -15,8 +16,6 @@ const skewMs = hourMs
 const settleMs = hourMs
 /** Certificates that clients trust at most: those served, next, and before. */
 const trustedMax = 8
-
-const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g
 
 /** Names of the keys of an egress filter in the Secret. */
 const namesOf = (filter: string) => ({
@@ -60,7 +59,7 @@ export const renewCertificates = (
     current = next
     next = make()
   }
-  const before = (existing[names.trusted] ?? '').match(pem) ?? []
+  const before = certificatesIn(existing[names.trusted] ?? '').map((each) => `${each}\n`)
   const unexpired = before.filter((certificate) => remainingMs(certificate, nowMs) > 0)
   const trusted = [...new Set([next.certificate, current.certificate, ...unexpired])].slice(0, trustedMax)
   return {

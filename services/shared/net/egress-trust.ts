@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { connect, isIP, type Socket } from 'node:net'
 import {
   connect as connectTls,
@@ -6,6 +7,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls'
+import { certificatesIn } from '#shared/config/extra-certificates.ts'
 import { type FilesWatcher, watchFiles } from '#shared/config/watch-files.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 
@@ -33,7 +35,10 @@ export const openEgressTrust = async (
   /** Of the latest connection: a handshake that resumes it needs no signature of the server. */
   let session: Buffer | undefined
   const apply = ([ca = '']: readonly string[]) => {
-    if (!ca.includes('-----BEGIN CERTIFICATE-----')) throw new Error(`${path} contains no certificate`)
+    const certificates = certificatesIn(ca)
+    if (certificates.length === 0) throw new Error(`${path} contains no certificate`)
+    // A context would skip those that it cannot read.
+    for (const each of certificates) new X509Certificate(each)
     context = createSecureContext({ ca, minVersion: egressTlsVersion })
     session = undefined
   }
