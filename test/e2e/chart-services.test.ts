@@ -35,8 +35,8 @@ const podOf = (name: string): ChartPod => {
 }
 
 // The servers of the release, configured with its keys.
-const own = { egress: ['localhost'], 'webhook-egress': ['localhost'] }
-const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' }, own)
+const names = { egress: ['localhost'], 'webhook-egress': ['localhost'] }
+const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' }, names)
 const accounts = keys['nats.conf'] ?? ''
 const nats = await startNats(t, { config: accounts.slice(accounts.indexOf('accounts {')) })
 const postgres = await startPostgres(t)

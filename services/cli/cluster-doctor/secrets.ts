@@ -8,7 +8,9 @@ import { kinds, type PodSpec, type Secret, type Workload } from './objects.ts'
 type RequiredSecret = { readonly namespace: string; readonly name: string; readonly keys: readonly string[] }
 
 const workerKeys = ({ hasAuthorities, hasEgressAuthorities }: Installation): readonly string[] => [
-  ...['nats-url', 'opening-keys', 'egress-token'],
+  'nats-url',
+  'opening-keys',
+  'egress-token',
   ...(hasAuthorities ? ['ca.crt'] : []),
   ...(hasEgressAuthorities ? ['egress-ca.crt'] : []),
 ]

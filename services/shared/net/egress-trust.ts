@@ -34,12 +34,12 @@ export const openEgressTrust = async (
   let context: SecureContext | undefined
   /** Of the latest connection: a handshake that resumes it needs no signature of the server. */
   let session: Buffer | undefined
-  const apply = ([ca = '']: readonly string[]) => {
-    const certificates = certificatesIn(ca)
+  const apply = ([text = '']: readonly string[]) => {
+    const certificates = certificatesIn(text)
     if (certificates.length === 0) throw new Error(`${path} contains no certificate`)
-    // A context would skip those that it cannot read.
-    for (const each of certificates) new X509Certificate(each)
-    context = createSecureContext({ ca, minVersion: egressTlsVersion })
+    // Parsed here too, because a context skips those that it cannot read.
+    const parsed = certificates.map((each) => new X509Certificate(each).toString())
+    context = createSecureContext({ ca: parsed, minVersion: egressTlsVersion })
     session = undefined
   }
   const watch = await watchFiles([path], { apply, failed }).catch((cause: unknown) => {

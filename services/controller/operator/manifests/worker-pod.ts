@@ -1,4 +1,11 @@
-import type { V1Container, V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node'
+import type {
+  V1Container,
+  V1EnvVar,
+  V1PodSpec,
+  V1SecurityContext,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node'
 import { prefix, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import type { operatorSettings } from '#shared/config/settings/operator.ts'
@@ -103,15 +110,7 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
           readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
           livenessProbe: probe('/livez', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }),
           securityContext: securityOf(isolated),
-          volumeMounts: [
-            { name: 'secrets', mountPath: secretFolder, readOnly: true },
-            { name: 'tmp', mountPath: '/tmp' },
-            { name: 'shm', mountPath: '/dev/shm' },
-            ...(egressConfigMap(settings) === undefined
-              ? []
-              : [{ name: 'egress-ca', mountPath: egressCaFolder, readOnly: true }]),
-            ...volumeMounts,
-          ],
+          volumeMounts: [...mountsOf(settings), ...volumeMounts],
         },
       ],
       initContainers: sidecars.map(sidecarOf),
@@ -173,6 +172,15 @@ const secretItems = ({ podExtraCa, podEgressCa }: PodSettings) =>
 
 /** Name of the ConfigMap with the certificates that identify egress; undefined if they are elsewhere, or there is no TLS. */
 const egressConfigMap = ({ podEgressCa }: PodSettings): string | undefined => podEgressCa.split('/')[1]
+
+const mountsOf = (settings: PodSettings): V1VolumeMount[] => [
+  { name: 'secrets', mountPath: secretFolder, readOnly: true },
+  { name: 'tmp', mountPath: '/tmp' },
+  { name: 'shm', mountPath: '/dev/shm' },
+  ...(egressConfigMap(settings) === undefined
+    ? []
+    : [{ name: 'egress-ca', mountPath: egressCaFolder, readOnly: true }]),
+]
 
 const volumesOf = ({ pool, slots, settings }: WorkerPodOptions): V1Volume[] => {
   const secret = { secretName: `${settings.podSecret}-${pool}`, defaultMode: secretMode, items: secretItems(settings) }

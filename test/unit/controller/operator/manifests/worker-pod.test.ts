@@ -62,18 +62,26 @@ t.test(
   async (t) => {
     const trusted = (podEgressCa: string) => {
       const settings = { ...podSettings, podEgressCa }
-      const { volumes = [], containers } = pod({ settings }).spec
-      const path = String(variablesOf({ settings }).get('SHUTTERFLEET_EGRESS_CA_FILE'))
-      const mount = containers[0]?.volumeMounts?.find(({ mountPath }) => path.startsWith(`${mountPath}/`))
-      const volume = volumes.find(({ name }) => name === mount?.name)
-      const items = volume?.secret?.items ?? volume?.configMap?.items ?? []
-      const from = volume?.secret?.secretName ?? volume?.configMap?.name
-      return { from, isMounted: items.some((item) => path === `${mount?.mountPath}/${item.path}`) }
+      const { volumes, containers } = pod({ settings }).spec
+      const path = variablesOf({ settings }).get('SHUTTERFLEET_EGRESS_CA_FILE')
+      return { path, volumes, mounts: containers[0]?.volumeMounts }
     }
-    t.match(trusted('secret'), { from: 'worker-secret-standard', isMounted: true })
-    t.match(trusted('configmap/authorities'), { from: 'authorities', isMounted: true })
-    t.match(trusted(''), { from: undefined, isMounted: false })
-    t.notOk(JSON.stringify(pod({ settings: podSettings })).includes('egress-ca'))
+    const item = { key: 'egress-ca.crt', path: 'egress-ca.crt' }
+    const inSecret = trusted('secret')
+    t.equal(inSecret.path, '/run/secrets/shutterfleet/egress-ca.crt')
+    t.strictSame(inSecret.volumes?.find(({ name }) => name === 'secrets')?.secret?.items?.at(-1), item)
+    const inConfigMap = trusted('configmap/authorities')
+    t.equal(inConfigMap.path, '/run/egress-ca/ca.crt')
+    const configMap = { name: 'authorities', items: [{ key: 'ca.crt', path: 'ca.crt' }] }
+    t.strictSame(
+      inConfigMap.volumes?.find(({ name }) => name === 'egress-ca'),
+      { name: 'egress-ca', configMap },
+    )
+    t.match(
+      inConfigMap.mounts?.find(({ name }) => name === 'egress-ca'),
+      { mountPath: '/run/egress-ca' },
+    )
+    t.notMatch(JSON.stringify(pod({ settings: podSettings })), /egress-ca|EGRESS_CA/)
   },
 )
 
