@@ -28,7 +28,7 @@ await kubectl(['create', 'priorityclass', 'important', '--value=1000'])
 
 /** Whether the object is of an operator that is not installed in this cluster. */
 const isForeign = ({ apiVersion }: ChartObject) =>
-  /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion)
+  /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io|cert-manager\.io)\//.test(apiVersion)
 
 type CommandResult = { readonly code: number; readonly output: string }
 const outcomeOf = (running: Promise<unknown>): Promise<CommandResult> =>
