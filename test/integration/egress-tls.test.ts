@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { createSecureContext, createServer as createTlsServer } from 'node:tls'
 import t from 'tap'
 import { makeSelfSigned } from '#cli/cluster/self-signed.ts'
 import { checkEgress } from '#shared/net/check-egress.ts'
@@ -14,6 +15,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { connectBySocks } from '#test/helpers/socks-client.ts'
+import { connectReceiver } from '#webhooks/connect-receiver.ts'
 import { createRelay } from '#worker/network/relay.ts'
 
 const dayMs = 86_400_000
@@ -91,6 +93,21 @@ t.test('egress TLS: a worker captures through it, and half-closed connections pa
     socket.end(sent)
     t.ok((await text(socket)) === `received ${sent}`)
   }
+})
+
+t.test('egress TLS: the sender of webhooks reaches its receivers through it, by TLS inside of TLS', async (t) => {
+  const { certificate: cert, key } = certify()
+  await using receiver = await listening(createTlsServer({ cert, key }, (socket) => void socket.pipe(socket)))
+  await using files = await makeFiles()
+  using egress = await startTlsEgress(files, { SHUTTERFLEET_ALLOW_TARGETS: `localhost:${receiver.port}` })
+  using trust = await openEgressTrust(files.ca, unexpected)
+  const route = { egressToken: token, trust: createSecureContext({ ca: cert }), connectMs: 10_000 }
+  const to = { host: 'localhost', port: receiver.port }
+  const socket = await connectReceiver({ ...route, egress: { ...egress.at, trust } }, to)
+  const sent = 'x'.repeat(1_000_000)
+  socket.end(sent)
+  t.ok((await text(socket)) === sent)
+  await t.rejects(connectReceiver({ ...route, egress: egress.at }, to), { message: 'not_tried' })
 })
 
 t.test('egress TLS: clients in clear and clients of another authority or name get nothing', async (t) => {
