@@ -159,6 +159,7 @@ const certificates: readonly Mutation[] = [
   ]),
   ...against('test/unit/shared/net/egress-trust.test.ts', 'services/shared/net/egress-trust.ts', [
     { at: 'openEgressTrust', drop: '...($session && { session: $session })' },
+    { at: 'openEgressTrust', drop: '$session = undefined' },
     {
       at: 'openEgressTrust',
       replace: '...($used && { secureContext: $used })',

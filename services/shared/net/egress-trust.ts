@@ -23,12 +23,13 @@ export type EgressAddress =
 export const egressTlsVersion = 'TLSv1.3'
 
 /**
- * Reads the certificates to trust for egress, and again when the file changes; undefined if `path` is ''. Throws `CONFIGURATION` if
+ * Reads the certificates to trust for egress, and again every `everyMs`; undefined if `path` is ''. Throws `CONFIGURATION` if
  * there are none.
  */
 export const openEgressTrust = async (
   path: string,
   failed: FilesWatcher['failed'],
+  everyMs = 5000,
 ): Promise<EgressTrust | undefined> => {
   if (path === '') return undefined
   let context: SecureContext | undefined
@@ -42,7 +43,7 @@ export const openEgressTrust = async (
     context = createSecureContext({ ca: parsed, minVersion: egressTlsVersion })
     session = undefined
   }
-  const watch = await watchFiles([path], { apply, failed }).catch((cause: unknown) => {
+  const watch = await watchFiles([path], { apply, failed, everyMs }).catch((cause: unknown) => {
     const publicMessage = `SHUTTERFLEET_EGRESS_CA_FILE = ${path}, cannot be used: ${String(cause)}`
     throw new AppError('CONFIGURATION', { publicMessage, cause })
   })

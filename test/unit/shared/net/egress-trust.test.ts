@@ -6,6 +6,7 @@ import t from 'tap'
 import { makeSelfSigned } from '#cli/cluster/self-signed.ts'
 import { connectEgress, openEgressTrust } from '#shared/net/egress-trust.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 
 const certify = (hosts = ['localhost']) => makeSelfSigned(hosts, Date.now() - 1000, Date.now() + 60_000)
 const unexpected = (cause: unknown) => void t.fail(String(cause))
@@ -49,6 +50,23 @@ t.test(
     }
   },
 )
+
+t.test('egress trust: a file that changes replaces what is trusted, sessions of before included', async (t) => {
+  const now = certify()
+  await using server = await startServer(t, now)
+  using trust = await openEgressTrust(server.ca, unexpected, 10)
+  const isReached = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connectEgress({ ...server.at, trust })
+      socket.on('error', () => resolve(false)).on('end', () => resolve(true))
+      socket.resume()
+    })
+  t.ok(await isReached())
+  await writeFile(server.ca, certify().certificate)
+  await eventually(async () => !(await isReached()))
+  await writeFile(server.ca, now.certificate)
+  await eventually(isReached)
+})
 
 t.test('egress trust: files without a certificate are a fault of the configuration that names them', async (t) => {
   const folder = t.testdir({ empty: '', broken: '' })
