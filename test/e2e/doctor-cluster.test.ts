@@ -52,7 +52,8 @@ const merge = (object: readonly string[], patch: object) =>
   kubectl(['patch', ...object, '--type=merge', '-p', JSON.stringify(patch)])
 
 const give = (where: string, name: string, stringData: object) => merge(['secret', name, '-n', where], { stringData })
-const keys = makeKeys({}, { nats: 'nats:4222', postgres: undefined })
+const hosts = { egress: ['egress'], 'webhook-egress': ['webhook-egress'] }
+const keys = makeKeys({}, { nats: 'nats:4222', postgres: undefined }, hosts)
 
 const conditions = (changed: Readonly<Record<string, readonly [status: string, reason: string]>>) => {
   const settled = {
@@ -109,7 +110,7 @@ t.test('doctor: finds no trouble in an installation by the chart', async (t) => 
   t.match(stdout, /^ok +deployments +6 with all their pods ready/m)
   t.match(
     stdout,
-    /^ok +secrets .*bucket \(url\).*shots-shutterfleet-worker-standard \(egress-token, nats-url, opening-keys\)/m,
+    /^ok +secrets .*bucket \(url\).*shots-shutterfleet-worker-standard \(egress-ca\.crt, egress-token, nats-url, opening-keys\)/m,
   )
   t.match(stdout, /^ok +pools .*standard: 1 of 1 workers ready/m)
   t.match(stdout, /^ok +cluster rights +the controller has all \d+ in namespace shots-workers/m)

@@ -3,6 +3,7 @@ import { createOperatorEvents } from '#controller/operator/telemetry/events.ts'
 import { createEvents as egressEvents } from '#egress/telemetry/events.ts'
 import { createEvents as gatewayEvents } from '#gateway/telemetry/events.ts'
 import { createEvents as ledgerEvents } from '#ledger/telemetry/events.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import { createEvents as webhookEvents } from '#webhooks/telemetry/events.ts'
@@ -20,7 +21,7 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
   ledger: ledgerEvents,
   webhooks: webhookEvents,
   worker: workerEvents,
-  controller: controllerEvents,
+  controller: (log, metrics) => [controllerEvents(log, metrics), createCertificateEvents(log, metrics)],
   'controller on Kubernetes': createOperatorEvents,
   egress: egressEvents,
 }

@@ -5,7 +5,8 @@ A pod: dict of
   config        values of the component: settings, resources, container, pod
   args          command
   env           settings, without the prefix SHUTTERFLEET_
-  files         settings read from files: { NAME: { secret, key } }, or { NAME: { audience } } for a token of the service account
+  files         settings read from files: { NAME: { secret, key } }, or { configMap, key }, or { audience } for a token of the service
+                account; reread: whether a change of the Secret needs no restart
   ports         { name: port }
   probes        whether it serves /livez and /readyz; such pods are also spread and scraped
   ready         port of the readiness probe, if not that of the probes
@@ -223,6 +224,8 @@ volumes:
         {{- range $name, $from := .files }}
         {{- if $from.audience }}
         - serviceAccountToken: { audience: {{ $from.audience | quote }}, path: {{ $name }} }
+        {{- else if $from.configMap }}
+        - configMap: { name: {{ $from.configMap | quote }}, items: [{ key: {{ $from.key | quote }}, path: {{ $name }} }] }
         {{- else }}
         - secret: { name: {{ $from.secret | quote }}, items: [{ key: {{ $from.key | quote }}, path: {{ $name }} }] }
         {{- end }}
@@ -285,7 +288,7 @@ spec:
 {{- $root := .root -}}
 {{- if .probes }}
 {{- $names := list -}}
-{{- range .files }}{{ $names = append $names .secret }}{{ end -}}
+{{- range .files }}{{ if not .reread }}{{ $names = append $names .secret }}{{ end }}{{ end -}}
 {{- if and .traced $root.Values.tracing.endpoint $root.Values.tracing.existingSecret }}{{ $names = append $names (tpl $root.Values.tracing.existingSecret $root) }}{{ end -}}
 {{- $content := "" -}}
 {{- /* A Job fills the Secret of keys after Helm has rendered, unless it is the user's. */}}

@@ -28,6 +28,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { probeStore } from '#shared/storage/probe-store.ts'
 import { openLogExport } from '#shared/telemetry/log-export.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
@@ -304,6 +305,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('gateway')
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
+  stack.use(reportClientCertificates(config, events))
   const sealingKeys = {
     standard: readSealingKey(config.sealingKeyStandard),
     proxied: readSealingKey(config.sealingKeyProxied),

@@ -9,6 +9,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
@@ -295,6 +296,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...outboxEvents(log, metric),
     ...loopEvents(log, metric),
     ...createStoreEvents(log, metrics),
+    ...createCertificateEvents(log, metrics),
   }
 }
 

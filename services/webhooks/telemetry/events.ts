@@ -1,4 +1,5 @@
 import type { AppError } from '#shared/errors/app-error.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
@@ -37,6 +38,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   return {
     ...createStoreEvents(log, metrics),
+    ...createCertificateEvents(log, metrics),
     attempted: ({ id, event, failure, status, ms, givenUp }: Attempted) => {
       metric.webhook_attempts_total.inc({ outcome: failure ?? 'delivered' })
       metric.webhook_attempt_seconds.observe(ms / 1000)
