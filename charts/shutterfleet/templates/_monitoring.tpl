@@ -35,7 +35,7 @@ releases do not report each other's faults. Alerts that are off are left out; a 
 
 {{- /* An expression whose selectors of metrics and recorded series begin with `selector`: dict of expr, selector */}}
 {{- define "shutterfleet.selectRelease" -}}
-{{- $name := "\\b(shutterfleet[_:][a-zA-Z0-9_:]+)" -}}
+{{- $name := "\\b(shutterfleet[_:][a-zA-Z0-9_:]+|ALERTS)" -}}
 {{- /* First all get braces, then the selector. */}}
 {{- $braced := regexReplaceAll (printf "%s\\b([^{a-zA-Z0-9_:]|$)" $name) .expr "${1}{}${2}" -}}
 {{- regexReplaceAll (printf "%s\\{" $name) $braced (printf "${1}{%s," .selector) | replace ",}" "}" -}}
