@@ -5,7 +5,6 @@ import {
   Gauge,
   Histogram,
   type OpenMetricsContentType,
-  type PrometheusContentType,
   Registry,
 } from 'prom-client'
 import { readProductVersion } from '#shared/config/product-version.ts'
@@ -55,7 +54,7 @@ export type Metrics = {
   readonly contentType: string
 }
 
-type MetricRegistry = Registry<PrometheusContentType> | Registry<OpenMetricsContentType>
+type MetricRegistry = Registry | Registry<OpenMetricsContentType>
 
 /** Milliseconds; longer than any process runs. */
 const never = 2 ** 31 - 1
