@@ -12,6 +12,8 @@ const programs = resolve(import.meta.dirname, '../../.tools/prometheus')
 const ruleFolder = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules')
 const startMs = 60_000
 const queryMs = 10_000
+/** Interval of the polls of Prometheus, which scrapes and evaluates once a second; each costs processor time that its targets need. */
+export const prometheusPollMs = 500
 
 /** A series of a query result, with its samples as text. */
 export type Series = {

@@ -1,12 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import {
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  type OpenMetricsContentType,
-  Registry,
-} from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client'
 import { readProductVersion } from '#shared/config/product-version.ts'
 
 type Labels = readonly string[]
