@@ -151,7 +151,8 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.http_requests_total.inc({ operation, status: String(status), code: code ?? 'none' })
       metric.http_request_seconds.observe({ operation }, ms / 1000, sampledTraceId)
       if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
-      else if (fault) log.error({ ...line, reason: fault.message }, 'request failed with a server error')
+      // Without a fault: the capture that the request waited for failed.
+      else if (status >= 500) log.error({ ...line, reason: fault?.message }, 'request failed with a server error')
       else log.info(line, 'answered')
     },
     /** A connection sent invalid HTTP or too large a head, or was too slow. */
