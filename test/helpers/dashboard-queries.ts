@@ -52,10 +52,12 @@ type Json = {
 }
 
 /** As Grafana would send it for all namespaces. */
-const fillIn = (expr: string) => expr.replaceAll('$__rate_interval', `${windowSeconds}s`).replaceAll('$namespace', '.*')
+const fillIn = (expr: string) =>
+  expr.replaceAll(/\$__(?:rate_interval|range)/g, `${windowSeconds}s`).replaceAll('$namespace', '.*')
 
-/** See `hideZeros` of tools/docs/dashboards/panel.ts. */
-const withZeros = (expr: string) => /^\((.*) > 0\) or on \(\) label_replace\(vector\(0\), .*$/.exec(expr)?.[1] ?? expr
+/** See `hideZeros` and `hideIdle` of tools/docs/dashboards/panel.ts. */
+const withZeros = (expr: string) =>
+  /^\((.*?)(?: > 0| unless max_over_time\(.*)\) or on \(\) label_replace\(vector\(0\), .*$/.exec(expr)?.[1] ?? expr
 
 const toPanel = (
   { type, title, description = '', fieldConfig, targets }: Json['panels'][number],

@@ -1,4 +1,4 @@
-import { type Dashboard, hideZeros, max, type Panel, quantile, rate, series, sum } from './panel.ts'
+import { type Dashboard, hideIdle, hideZeros, max, type Panel, quantile, rate, series, sum } from './panel.ts'
 
 const budget: Panel = {
   title: 'Error budget left, 30 days',
@@ -74,7 +74,7 @@ const panels: readonly Panel[] = [
     unit: 'short',
     runbook: 'captures-not-starting',
     link: 'pools',
-    queries: [hideZeros(max('backlog_captures', ['queue', 'status']), 'queue')],
+    queries: [hideIdle(max('backlog_captures', ['queue', 'status']), 'queue')],
   },
   {
     title: 'Age of the oldest waiting capture',

@@ -128,13 +128,16 @@ const address = (name: keyof typeof bases) => {
   return new TextBoxVariableBuilder(name).label(label).defaultValue(url)
 }
 
+/** Jobs are not marked: each capture starts one. */
 const scaling = () =>
   new AnnotationQueryBuilder()
     .name('Scaling')
     .datasource(datasource)
     .enable(true)
     .iconColor('blue')
-    .expr(`sum by (browserpool, direction) (increase(${series('pool_scale_events_total')}[1m])) > 0`)
+    .expr(
+      `sum by (browserpool, direction) (increase(${series('pool_scale_events_total', 'queue!="proxied"')}[1m])) > 0`,
+    )
     .step('60s')
     .titleFormat('{{browserpool}} {{direction}}')
 
