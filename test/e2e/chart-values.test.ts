@@ -39,12 +39,10 @@ t.test(
       'helm4',
       set.map((each) => `--set=${each}`),
     )
-    const dashboards = objectsOf(text).flatMap(({ kind, data = {} }) =>
-      kind !== 'ConfigMap'
-        ? []
-        : Object.entries(data as Record<string, string>).flatMap(([name, each]) =>
-            name.endsWith('.json') ? each : [],
-          ),
+    const dashboards = objectsOf(text).flatMap(({ kind, metadata, data = {} }) =>
+      kind === 'ConfigMap' && metadata.name.includes('-dashboard-')
+        ? Object.values(data as Record<string, string>)
+        : [],
     )
     t.equal(dashboards.length, (await readdir(join(chartFolder, 'files/dashboards'))).length)
     const own = dashboards.map((each) => (JSON.parse(each) as { uid: string }).uid)
