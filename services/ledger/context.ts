@@ -56,10 +56,13 @@ const watchStores = ({ database, queue, objects, events }: Stores): StoreWatch =
 
 const reachable = { openStore, openConfiguredDatabase, connectQueue }
 
+/** Whether spans are sent: then metrics have exemplars. */
+type Lifecycle = { readonly stop: AbortSignal; readonly hasTraces?: boolean }
+
 /** Opens the connections of a ledger, each by the function in `by`; dispose closes them. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` with the cause. */
-export const openContext = async (config: Config, stop: AbortSignal, by = reachable) => {
+export const openContext = async (config: Config, { stop, hasTraces }: Lifecycle, by = reachable) => {
   await using stack = new AsyncDisposableStack()
-  const metrics = createMetrics('ledger')
+  const metrics = createMetrics('ledger', {}, { withExemplars: hasTraces })
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
   stack.use(reportClientCertificates(config, events))
   const store = await by.openStore(config)

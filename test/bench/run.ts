@@ -64,7 +64,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   telemetry: {
     heading: 'What metrics and traces cost',
-    measure: () => telemetryText(isShort ? { rounds: 2, seconds: 3 } : { rounds: 9, seconds: 10 }),
+    measure: () => telemetryText(isShort ? { rounds: 8, seconds: 3 } : { rounds: 20, seconds: 8 }),
   },
 }
 

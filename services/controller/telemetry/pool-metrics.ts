@@ -56,7 +56,7 @@ export const poolMetricTable = {
   pool_worker_start_seconds: {
     histogram: 'Time from the start of a worker until it was ready',
     labels: poolLabels,
-    buckets: [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 600],
+    buckets: [0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600],
   },
   pool_workers_ended_total: {
     counter:

@@ -282,6 +282,8 @@ const readHealth = ({ stores, clients }: { stores: StoreWatch; clients: Clients 
 
 type Lifecycle = {
   readonly stop: AbortSignal
+  /** Whether spans are sent: then metrics have exemplars. */
+  readonly hasTraces?: boolean
   readonly listeningUrl: () => string
   /** The operations that the reference describes. */
   readonly operations: readonly Contract[]
@@ -303,7 +305,7 @@ const openStores = async (stack: AsyncDisposableStack, config: Config, events: E
 /** Opens the gateway's connections, each by the function in `by`. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
 export const openContext = async (config: Config, lifecycle: Lifecycle, by = reachable): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
-  const metrics = createMetrics('gateway')
+  const metrics = createMetrics('gateway', {}, { withExemplars: lifecycle.hasTraces })
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
   stack.use(reportClientCertificates(config, events))
   const sealingKeys = {

@@ -31,7 +31,7 @@ const metricTable = {
   worker_stage_seconds: {
     histogram: 'Time that the stages of completed captures take.',
     labels: ['stage'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
   },
   worker_hosts_total: { counter: 'Browser hosts that started, failed to start, or ended later.', labels: ['outcome'] },
   worker_interruptions_total: {

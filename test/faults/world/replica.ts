@@ -57,6 +57,7 @@ const silentMetrics = (): Metrics => {
       return Object.fromEntries(declared) as DeclaredMetrics<typeof table>
     },
     text: async () => '',
+    contentType: '',
   }
 }
 
