@@ -265,8 +265,9 @@ Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apar
 that are re-applied (Argo CD, Flux, \`kubectl apply --server-side\`): the first write through the scale subresource takes
 ownership of the field, and an apply that still sets it conflicts.
 
-A HorizontalPodAutoscaler on the number of waiting captures, served as an external metric by an adapter such as
-prometheus-adapter:
+Scale on \`shutterfleet_pool_captures_unfinished\`, the captures that wait or run, with the \`slots\` of a worker as the target: one
+slot for each. On waiting captures alone a scaler removes the workers of running captures, and starts them again for the next
+ones. A HorizontalPodAutoscaler with the metric as an external one, served by an adapter such as prometheus-adapter:
 
 \`\`\`yaml
 apiVersion: autoscaling/v2
@@ -279,8 +280,8 @@ spec:
   metrics:
     - type: External
       external:
-        metric: { name: shutterfleet_pool_captures_waiting, selector: { matchLabels: { queue: standard } } }
-        target: { type: AverageValue, averageValue: "2" }
+        metric: { name: shutterfleet_pool_captures_unfinished, selector: { matchLabels: { queue: standard } } }
+        target: { type: AverageValue, averageValue: "1" }
 \`\`\`
 
 KEDA on the same metric, to zero after five minutes:
@@ -293,19 +294,25 @@ spec:
   scaleTargetRef: { apiVersion: shutterfleet.dev/v1beta1, kind: BrowserPool, name: standard }
   minReplicaCount: 0
   maxReplicaCount: 20
+  pollingInterval: 5 # seconds until a pool without workers gets one; 30 by default
   cooldownPeriod: 300
   triggers:
     - type: prometheus
       metadata:
         serverAddress: http://prometheus:9090
-        query: max(shutterfleet_pool_captures_waiting{queue="standard"})
-        threshold: "2"
+        query: max(shutterfleet_pool_captures_unfinished{queue="standard"})
+        threshold: "1"
+        ignoreNullValues: "false" # no controller, or none that Prometheus can scrape, is not zero captures: hold the size
 \`\`\`
 
-\`test/e2e/horizontal-autoscaler.test.ts\` runs the first one on Kubernetes' own autoscaler with the controller's metrics. KEDA
-creates such an autoscaler, and writes 0 and 1 to the scale subresource itself, as \`kubectl scale\` does in tests.
+Select by \`namespace\` too if Prometheus scrapes several installations. With \`ignoreNullValues\` at its default of true, KEDA scales
+to zero while no controller exports the metric, although captures wait.
 
-Neither accounts for worker start time or capture duration, as the built-in control law does.
+\`test/e2e/horizontal-autoscaler.test.ts\` runs the first one on Kubernetes' own autoscaler with the controller's metrics. KEDA
+creates such an autoscaler, and writes 0 and 1 to the scale subresource itself, as \`kubectl scale\` does in tests; KEDA itself is
+not run by them. Its example has the fields of KEDA 2.21.0.
+
+Neither accounts for worker start time or capture duration, as the built-in control law does, nor for a paused queue.
 
 ## Inspecting
 

@@ -34,6 +34,7 @@ export const poolMetricTable = {
   pool_slots: { gauge: 'Slots of workers that are ready or draining; each Job has one', labels: poolLabels },
   pool_slots_busy: { gauge: 'Slots that serve a capture; each Job has one', labels: poolLabels },
   pool_captures_waiting: { gauge: 'Captures that wait for a slot', labels: poolLabels },
+  pool_captures_unfinished: { gauge: 'Captures of the queue that wait or run', labels: poolLabels },
   pool_reads_unknown_total: {
     counter: 'Reconciliations in which a number could not be read',
     labels: [...poolLabels, 'source'],
