@@ -41,9 +41,13 @@ COPY bin bin
 COPY tools/images tools/images
 COPY tools/console tools/console
 COPY services services
+# `doctor` compares the rights of the controller with it.
+COPY k8s/controller-role.yaml k8s/
 # The tools for models call the service with it.
 COPY clients/typescript/dist clients/typescript/dist
-RUN node services/worker/block-lists/main-compile.ts && \
+# Licences first: packages lose their texts with their files below.
+RUN node tools/images/write-third-party.ts THIRD-PARTY.txt /opt/node/LICENSE && \
+    node services/worker/block-lists/main-compile.ts && \
     node tools/console/build.ts && \
     node --input-type=module --eval \
       "import { bundle } from '/app/services/local/bundle.ts'; await bundle('/app', '/app')" && \

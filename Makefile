@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -29,6 +29,7 @@ down: ## drains and stops what `make up` started
 
 test: setup ## runs everything that passes without a cluster
 	@scripts/install-gallery.sh
+	@scripts/install-firefox.sh
 	@scripts/run-tests.sh $(ARGS)
 
 test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with simulated time, and opens the hostile pages that take long
@@ -46,7 +47,7 @@ chaos: setup ## runs the real system under seeded faults and checks what clients
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)
 
-test-s3: setup ## runs the tests of the object store and captures into it on MinIO, which is built with Go 1.26 the first time
+test-s3: setup ## runs the tests of the object store and captures into it on MinIO, or with TEST_S3=versitygw on the server of compose.yaml, which is built with Go 1.26 the first time
 	@scripts/run-s3-tests.sh $(ARGS)
 
 test-monitoring: setup ## runs the cases of the alert rules, executes every panel's query on a real Prometheus, plants troubles, follows a trace; ARGS=rules for the rules alone
@@ -72,10 +73,14 @@ images: ## builds the images into .tools/images without a container engine (root
 release: packages ## makes the release of this commit and publishes it (docs/releases.md): VERSION=1.2.3 REGISTRY=images.example.com/team
 	@scripts/release.sh
 
-test-release: packages ## releases into a registry on this machine, installs and verifies what was published; builds the programs once (Go 1.26)
+rebuild: packages ## publishes the images of a release again if the distribution has a newer Chromium (docs/releases.md): VERSION=1.2.3 REGISTRY=…; ARGS=look only looks
+	@scripts/rebuild.sh $(ARGS)
+
+test-release: packages ## releases into a registry on this machine, installs, verifies and rebuilds what was published, scans contents; builds the programs once (Go 1.26)
 	@scripts/build-release-tools.sh
 	@scripts/build-helm.sh
-	@scripts/run-tests.sh --timeout=900 test/release/release.test.ts
+	@scripts/build-scanner.sh
+	@scripts/run-tests.sh --timeout=900 'test/release/*.test.ts'
 
 check: packages ## types, lint, format, dead code, tidy rules, generated files
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target check-lint check-rules check-format check-dead check-pages

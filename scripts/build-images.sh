@@ -15,7 +15,7 @@ cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 
 # The build context; the same files as in .dockerignore.
 inputs=(Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json bin services
-  scripts/bootstrap.sh scripts/fetch.sh tools/console tools/images/write-sbom.ts)
+  k8s/controller-role.yaml scripts/bootstrap.sh scripts/fetch.sh tools/console tools/images)
 
 # input_hash TARGET: hash of all build inputs, including file modes.
 input_hash() {

@@ -11,11 +11,13 @@ cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 
 check_settings
 check_commit
+check_origins
 scripts/build-release-tools.sh
 scripts/build-helm.sh
 start_work release.lock
 export PATH="$PWD/.tools/release-tools:$PATH"
-out=$PWD/.tools/release/$VERSION
+release=$VERSION
+out=$PWD/.tools/release/$release
 mkdir -p "$out"
 # What an earlier run left is made again; signatures stay while the checksums are the same.
 find "$out" -maxdepth 1 -type f ! -name 'SHA256SUMS*' -delete
@@ -23,6 +25,7 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 cp docs/openapi.json docs/admin-openapi.json crds/browserpools.shutterfleet.dev.yaml "$out/"
 changelog_section >"$out/release-notes.md"
+node tools/images/write-third-party.ts "$out/THIRD-PARTY.txt" "$(dirname "$(dirname "$(command -v node)")")/LICENSE"
 prepare_signing
 
 for target in $TARGETS; do
@@ -30,6 +33,7 @@ for target in $TARGETS; do
   publish_index "$target"
 done
 write_values
+write_compose
 publish_chart
 pack_clients
 sign_files

@@ -11,4 +11,5 @@ scripts/build-prometheus.sh
 [ "${1:-}" != rules ] || exit 0
 scripts/build-test-cluster.sh
 scripts/build-otlp-receiver.sh
-exec scripts/run-tests.sh --jobs=2 --timeout=900 'test/monitoring/**/*.test.ts'
+# They mostly wait.
+exec scripts/run-tests.sh --jobs=3 --timeout=900 'test/monitoring/**/*.test.ts'

@@ -40,3 +40,19 @@ check_commit() {
 changelog_section() {
   awk -v version="$VERSION" '/^## /{ inside = index($0, "## " version ", 2") == 1; next } inside' CHANGELOG.md
 }
+
+# check_released: the working tree is the commit of the release.
+check_released() {
+  commit=$(git rev-parse HEAD)
+  [ -z "$(git status --porcelain)" ] || die 'the working tree has changes that are not committed (git status).'
+  [ "$(git rev-parse --quiet --verify "refs/tags/v$VERSION^{commit}" || true)" = "$commit" ] ||
+    die "this is not the commit of release $VERSION: git fetch --tags, git checkout v$VERSION."
+}
+
+# check_origins: the installed npm packages are those that the registry has signed.
+check_origins() {
+  [ "${NPM_SIGNATURES:-verify}" != skip ] || return 0
+  say 'verifying the signatures of npm packages'
+  timeout 10m npm audit signatures >&2 ||
+    die 'npm packages could not be verified (see above). A mirror without signing keys cannot: set NPM_CONFIG_REGISTRY to one that has them, or NPM_SIGNATURES=skip to release without.'
+}

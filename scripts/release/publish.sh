@@ -1,4 +1,5 @@
 # Steps of a release (sourced, bash; after check.sh): each publishes something, or finds it published with the same content.
+# $release is what images are published as: the version, or of a rebuild VERSION-rN.
 
 # Helm and cosign use HTTP only if told to; a registry on this machine has no certificate.
 insecure() {
@@ -6,7 +7,7 @@ insecure() {
 }
 
 # prepare_signing: with COSIGN_KEY, a file or a key service's URI, signs offline with it; without, with a certificate of the OpenID
-# identity of SIGNER, issued by SIGNER_ISSUER, and an entry in the public log.
+# identity of SIGNER, issued by SIGNER_ISSUER, and an entry in the public log. SIGNERS is a pattern of who may have signed what is there.
 prepare_signing() {
   if [ -n "${COSIGN_KEY:-}" ]; then
     cosign public-key --key "$COSIGN_KEY" >"$out/cosign.pub" || die 'COSIGN_KEY could not be read (see above); COSIGN_PASSWORD decrypts a file.'
@@ -16,7 +17,8 @@ prepare_signing() {
     verifying=(--key "$out/cosign.pub" --insecure-ignore-tlog)
   else
     signing=(--yes)
-    verifying=(--certificate-identity "$SIGNER" --certificate-oidc-issuer "$SIGNER_ISSUER")
+    verifying=(--certificate-oidc-issuer "$SIGNER_ISSUER")
+    if [ -n "${SIGNERS:-}" ]; then verifying+=(--certificate-identity-regexp "$SIGNERS"); else verifying+=(--certificate-identity "$SIGNER"); fi
   fi
   # shellcheck disable=SC2207 # none or one word
   transport=($(insecure --allow-http-registry))
@@ -84,7 +86,7 @@ archive_of() {
   fi
   [ "$(dpkg --print-architecture)" = "$2" ] ||
     die "images for $2 are built on such a machine: make images there, and set IMAGES to a folder with those of all of ARCHES."
-  REVISION=$commit scripts/build-images.sh "$1" >&2 9>&-
+  REVISION=${packages:-$commit} scripts/build-images.sh "$1" >&2 9>&-
   echo ".tools/images/$1.tar"
 }
 
@@ -93,7 +95,7 @@ declare -A images
 
 # publish_image TARGET ARCH: pushes the image of one architecture and attests its contents and its origin.
 publish_image() {
-  local archive reference=$REGISTRY/shutterfleet/$1 tag=$VERSION-$2 sbom=$out/$1-$2.cdx.json pinned
+  local archive reference=$REGISTRY/shutterfleet/$1 tag=$release-$2 sbom=$out/$1-$2.cdx.json pinned
   archive=$(archive_of "$1" "$2")
   node tools/release/check-image.ts "$archive" "$1" "$2" "$commit" "$VERSION" >"$sbom" || die "the image $1 for $2 is not one of this release (see above)."
   images[$1-$2]=$(push_once "$archive" "$reference:$tag")
@@ -105,7 +107,7 @@ publish_image() {
 
 # attest_origin TARGET ARCH REFERENCE
 attest_origin() {
-  node tools/release/provenance.ts "$commit" "$VERSION" "$1" "$2" >"$work/provenance.json"
+  node tools/release/provenance.ts "$commit" "$release" "$1" "$2" >"$work/provenance.json"
   attest_once slsaprovenance1 "$work/provenance.json" "$3"
 }
 
@@ -116,13 +118,13 @@ publish_index() {
     manifests+=("--manifest=$reference@${images[$1-$arch]}")
     platforms+=("linux/$arch" "${images[$1-$arch]}")
   done
-  found=$(published "$reference:$VERSION")
+  found=$(published "$reference:$release")
   if [ -z "$found" ]; then
-    say "pushing $reference:$VERSION"
-    crane index append --docker-empty-base=false -t "$reference:$VERSION" "${manifests[@]}" >/dev/null 2>"$work/index.log" ||
-      { cat "$work/index.log" >&2; die "$reference:$VERSION could not be pushed."; }
+    say "pushing $reference:$release"
+    crane index append --docker-empty-base=false -t "$reference:$release" "${manifests[@]}" >/dev/null 2>"$work/index.log" ||
+      { cat "$work/index.log" >&2; die "$reference:$release could not be pushed."; }
   fi
-  found=$(checked "$reference:$VERSION" "${platforms[*]}")
+  found=$(checked "$reference:$release" "${platforms[*]}")
   sign_once "$reference@$found"
   echo "  $(values_key "$1"): { digest: '$found' }" >>"$work/digests"
 }
@@ -135,11 +137,21 @@ values_key() {
 # write_values: values of the chart that pin the images of the release by digest.
 write_values() {
   {
-    echo "# Pins the images of release $VERSION: helm install … --values values-$VERSION.yaml"
+    echo "# Pins the images of release $release: helm install … --values values-$release.yaml"
     echo "image:"
     echo "  registry: $REGISTRY"
     cat "$work/digests"
-  } >"$out/values-$VERSION.yaml"
+  } >"$out/values-$release.yaml"
+}
+
+# write_compose: compose.yaml with all images by digest, and the profile that it names.
+write_compose() {
+  local own
+  [[ ${COMPOSE:-pin} != skip && " $TARGETS " == *' worker-stealth '* ]] || return 0
+  own=$(published "$REGISTRY/shutterfleet/worker-stealth:$release")
+  node tools/release/pin-compose.ts "$REGISTRY/shutterfleet/worker-stealth@$own" >"$work/compose.yaml" ||
+    die 'the images of compose.yaml could not be pinned (see above): COMPOSE=skip leaves it out.'
+  cp "$work/compose.yaml" k8s/seccomp/shutterfleet-worker.json "$out/"
 }
 
 # publish_chart: pushes the chart and attests its origin.

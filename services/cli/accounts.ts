@@ -15,10 +15,14 @@ import { confirm } from './command/confirm.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
+/** `accountToJson`, for the help. */
+const accountShape = '{ id, name, email, plan, created_at, disabled_at, erasing_at }'
+
 /** `account create`: creates an account on an existing plan. */
 export const accountCreate: Command = {
   usage: 'account create --name N --email E --plan SLUG [--data DIR]',
   summary: 'creates an account',
+  json: '{ id, name, email, plan }',
   flags: {
     name: { type: 'string', value: 'N', help: 'name of the account' },
     email: { type: 'string', value: 'E', help: 'email address of its owner' },
@@ -42,6 +46,7 @@ export const accountCreate: Command = {
 export const accountList: Command = {
   usage: 'account list [--data DIR]',
   summary: 'lists all accounts',
+  json: `[${accountShape}]`,
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const accounts = await withDatabase(env, args, (database) => listAccounts(database))
@@ -59,6 +64,7 @@ export const accountList: Command = {
 export const accountSetPlan: Command = {
   usage: 'account set-plan ID SLUG [--data DIR]',
   summary: 'puts an account on another plan',
+  json: '{ id, plan }',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = '', plan = ''] = args.operands
@@ -76,6 +82,7 @@ const state = ({ disabledAt, erasingAt }: AccountView): string => {
 export const accountShow: Command = {
   usage: 'account show ID [--data DIR]',
   summary: 'shows an account',
+  json: accountShape,
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
@@ -98,6 +105,7 @@ export const accountShow: Command = {
 const switchCommand = (name: 'disable' | 'enable', summary: string): Command => ({
   usage: `account ${name} ID [--data DIR]`,
   summary,
+  json: accountShape,
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
@@ -125,6 +133,7 @@ const listOf = (args: ParsedArgs, name: 'allow' | 'deny'): Partial<TargetTexts> 
 export const accountTargets: Command = {
   usage: 'account targets ID [--allow T]… [--deny T]… [--data DIR]',
   summary: 'shows or replaces the targets that the captures of an account may and may not reach',
+  json: '{ id, allow, deny }',
   flags: {
     allow: { type: 'string', multiple: true, value: 'T', help: `the only targets, each ${entryForms}; '' allows all` },
     deny: {
@@ -156,6 +165,7 @@ export const accountTargets: Command = {
 export const accountErase: Command = {
   usage: 'account erase ID [--yes] [--data DIR]',
   summary: 'erases an account with its keys, captures and images',
+  json: accountShape,
   flags: { yes: yesFlag, data: dataFlag },
   run: async (context, args) => {
     const [id = ''] = args.operands

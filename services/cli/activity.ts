@@ -24,13 +24,14 @@ const lineOf = ({ at, operation, status, code, client, key_id: keyId, object_id:
 export const activity: Command = {
   usage: 'activity [--since TIME] [--key KEY_ID] [--operation NAME] [--data DIR]',
   summary: 'prints what the requests of the account did, newest first; with --json one document for each',
+  json: '{ id, at, operation, status, code, client, key_id, object_id, … } for each entry, each on a line',
   flags: {
     since: { type: 'string', value: 'TIME', help: `how far back, such as 7d (default ${sinceDefault})` },
     key: { type: 'string', value: 'KEY_ID', help: 'only requests with this API key' },
     operation: { type: 'string', value: 'NAME', help: 'only this operation, such as capture_post' },
     data: dataFlag,
   },
-  run: async ({ env, stop, write }, args) => {
+  run: async ({ env, stop, printEach }, args) => {
     const sinceMs = readDuration('since', flagText(args, 'since') ?? sinceDefault)
     const [keyId, operation] = [flagText(args, 'key'), flagText(args, 'operation')]
     const query = new URLSearchParams({
@@ -41,7 +42,9 @@ export const activity: Command = {
     const at = { ...(await findInterface(env, args)), stop }
     const response = await send(at, { method: 'GET', path: `/account/activity/export?${query.toString()}` })
     if (!response.body) return
-    for await (const line of createInterface({ input: Readable.fromWeb(response.body) }))
-      write(`${args.flags['json'] === true ? line : lineOf(JSON.parse(line) as Entry)}\n`)
+    for await (const line of createInterface({ input: Readable.fromWeb(response.body) })) {
+      const entry = JSON.parse(line) as Entry
+      printEach({ json: entry, text: lineOf(entry) })
+    }
   },
 }

@@ -7,6 +7,7 @@ import { listChanges } from '#shared/db/audit.ts'
 export const auditList: Command = {
   usage: 'audit list [--limit N] [--after ID] [--data DIR]',
   summary: 'lists who changed what, latest first',
+  json: '[{ id, at, actor, action, target, detail }]',
   flags: {
     limit: { type: 'string', value: 'N', help: 'how many changes (default 100, at most 1000)' },
     after: { type: 'string', value: 'ID', help: 'only changes before this one, such as the last of the list before' },

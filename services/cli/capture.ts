@@ -31,21 +31,31 @@ const fileEndings = sourceKinds.map(([ending]) => ending).join(' or ')
 /** What the operand SOURCE is. */
 export const operandHelp = { SOURCE: `an http or https URL, or a file ending in ${fileEndings}` }
 
-/** What looks like a URL without its scheme. */
+/** What looks like a URL without its scheme: a public host, and one of this machine or an IPv4 address. */
 const hostForm = /^(?:[a-z0-9-]+\.)+[a-z]{2,}(?:[:/]|$)/i
+const localForm = /^(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?:[:/]|$)/i
+
+const schemeHint = (source: string): string => {
+  if (localForm.test(source)) return `, such as http://${source}`
+  return hostForm.test(source) ? `, such as https://${source}` : ''
+}
 
 /** The source of a capture by its kind: a URL, or the content of a file. Throws `UsageError`. */
 export const readSource = async (source: string): Promise<Readonly<Record<string, string>>> => {
   if (/^https?:/i.test(source)) return { url: source }
   const [, kind] = sourceKinds.find(([ending]) => ending === extname(source).toLowerCase()) ?? []
   if (!kind) {
-    const hint = hostForm.test(source) ? `, such as https://${source}` : ''
-    throw new UsageError(`SOURCE ${source}: must be an http or https URL${hint}, or a file ending in ${fileEndings}`)
+    throw new UsageError(
+      `SOURCE ${source}: must be an http or https URL${schemeHint(source)}, or a file ending in ${fileEndings}`,
+    )
   }
   try {
     return { [kind]: await readFile(source, 'utf8') }
   } catch (error) {
-    throw new UsageError(`SOURCE ${source}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `SOURCE ${source}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${systemReason(code)})`}`,
+    )
   }
 }
 
@@ -152,6 +162,7 @@ export const capture: Command = {
     'capture SOURCE [-o FILE] [-p name=value]… [--data DIR], or capture --from FILE [-o FOLDER] [--concurrency N] [-p name=value]… [--data DIR]',
   summary: `captures a URL, a file ending in ${fileEndings}, or the addresses of a list, with the running service`,
   operandHelp,
+  json: '{ id, file, … }, the record of the HTTP interface; with --from each capture on a line, also with its line, or { line, url, error: { code, message } }',
   flags: {
     output: {
       type: 'string',

@@ -31,6 +31,7 @@ export const commands: CommandTable = {
   'plan list': async () => (await import('./plans.ts')).planList,
   'queue list': async () => (await import('./queue.ts')).queueList,
   'queue cancel': async () => (await import('./queue.ts')).queueCancel,
+  'queue requeue': async () => (await import('./queue.ts')).queueRequeue,
   'queue recount': async () => (await import('./queue.ts')).queueRecount,
   'pool list': async () => (await import('./pools.ts')).poolList,
   'pool pause': async () => (await import('./pools.ts')).poolPause,

@@ -11,6 +11,7 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 export const createCompletion = (table: CommandTable): Command => ({
   usage: 'completion SHELL',
   summary: `prints the completion script of a shell: ${Object.keys(scripts).join(', ')}`,
+  json: '{ shell, script }',
   flags: {},
   run: async ({ print }, args) => {
     const [shell = ''] = args.operands

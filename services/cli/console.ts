@@ -9,6 +9,7 @@ const actor = 'command line'
 export const consoleLink: Command = {
   usage: 'console [--account ID | --operator] [--role owner|member|viewer] [--data DIR]',
   summary: 'creates a link that signs in to the console, once within 15 minutes',
+  json: '{ url, expires_at }',
   flags: {
     account: { type: 'string', value: 'ID', help: 'account to sign in to (default: the first one of the data folder)' },
     operator: {

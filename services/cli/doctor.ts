@@ -6,6 +6,7 @@ import { clientsCheck } from '#local/doctor/clients-check.ts'
 import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
+import { pausesCheck } from '#local/doctor/pauses-check.ts'
 import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
 import { type LocalFile, readLocalFile } from '#local/local-file.ts'
@@ -68,7 +69,10 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
       objectStore: local?.object_store ?? settings.s3Url,
     }),
     ...(local
-      ? [metersCheck({ databaseUrl: local.database_url, password, recount: args.flags['recount'] === true })]
+      ? [
+          metersCheck({ databaseUrl: local.database_url, password, recount: args.flags['recount'] === true }),
+          pausesCheck({ databaseUrl: local.database_url, password }),
+        ]
       : []),
     egressCheck(env['PATH'] ?? ''),
     ...runningChecks(local),
@@ -96,6 +100,7 @@ const line = ({ name, ok, checked, detail, advice }: Finding) =>
 export const doctor: Command = {
   usage: 'doctor [--cluster | --cluster-only] [--namespace NS] [--release NAME] [--recount] [--data DIR]',
   summary: 'checks the requirements on this machine and the running installation, here or on Kubernetes',
+  json: '{ ok, checks: [{ name, ok, checked?, detail, advice? }] }',
   flags: {
     data: dataFlag,
     recount: { type: 'boolean', help: 'correct meters that differ from the captures in the queue' },

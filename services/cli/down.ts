@@ -13,6 +13,7 @@ const downMs = 300_000
 export const down: Command = {
   usage: 'down [--data DIR]',
   summary: 'drains and stops what `up` started; running captures finish',
+  json: '{ stopped, pid }',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const folder = dataPaths(findDataFolder(env, args))

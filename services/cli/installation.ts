@@ -45,6 +45,13 @@ export const findInterface = async (env: Env, args: ParsedArgs): Promise<{ baseU
   return { baseUrl: baseUrl ?? local.base_url, apiKey: apiKey || local.api_key }
 }
 
+/** Base URL of the gateway: from the environment, else of the running installation. */
+export const findBaseUrl = async (env: Env, args: ParsedArgs): Promise<string> => {
+  const { baseUrl } = readEnv(settings, env)
+  if (baseUrl !== undefined) return baseUrl
+  return (await runningInstallation(findDataFolder(env, args), ', or set SHUTTERFLEET_BASE_URL')).base_url
+}
+
 /**
  * Address of the gateway for people, and the account whose console to open, which operators need not name: of the flag and the
  * environment, else of the running installation.

@@ -5,10 +5,14 @@ import { findKeyPepper } from './installation.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
+/** The fields of `keyToJson`, for the help. */
+const keyFields = 'id, name, prefix, domains, scopes, expires_at, revoked_at, created_at, last_used_at'
+
 /** `key create`: creates an API key; only its hash is stored, so it is shown only here. */
 export const keyCreate: Command = {
   usage: 'key create --account ID [--name N] [--domain D]… [--scope S]… [--expires 90d] [--data DIR]',
   summary: 'creates an API key and shows it once',
+  json: '{ id, prefix, key }',
   flags: {
     account: { type: 'string', value: 'ID', help: 'account that the key belongs to' },
     name: { type: 'string', value: 'N', help: 'display name of the key' },
@@ -46,6 +50,7 @@ export const keyCreate: Command = {
 export const keyList: Command = {
   usage: 'key list --account ID [--data DIR]',
   summary: 'lists the API keys of an account',
+  json: `[{ ${keyFields} }]`,
   flags: { account: { type: 'string', value: 'ID', help: 'account whose keys to list' }, data: dataFlag },
   run: async ({ env, print }, args) => {
     const accountId = requiredText(args, 'account')
@@ -73,6 +78,7 @@ export const keyList: Command = {
 export const keyShow: Command = {
   usage: 'key show KEY_ID [--data DIR]',
   summary: 'shows an API key with its account',
+  json: `{ ${keyFields}, account_id }`,
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
@@ -99,6 +105,7 @@ export const keyShow: Command = {
 export const keyRevoke: Command = {
   usage: 'key revoke KEY_ID [--data DIR]',
   summary: 'revokes an API key immediately',
+  json: '{ id, revoked }',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
@@ -111,6 +118,7 @@ export const keyRevoke: Command = {
 export const keySetExpiry: Command = {
   usage: 'key set-expiry KEY_ID TIME [--data DIR]',
   summary: 'changes when an API key expires: a time from now such as 90d, or never',
+  json: '{ id, expires_at }',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = '', time = ''] = args.operands
@@ -125,6 +133,7 @@ export const keySetExpiry: Command = {
 export const keySetDomains: Command = {
   usage: 'key set-domains KEY_ID [--domain D]… [--data DIR]',
   summary: 'restricts an API key to pages of these domains; without --domain it may be used anywhere',
+  json: '{ id, domains }',
   flags: {
     domain: {
       type: 'string',

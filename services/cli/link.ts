@@ -8,6 +8,7 @@ export const link: Command = {
   usage: 'link SOURCE --key-id ID [-p name=value]… [--data DIR]',
   summary: 'prints a signed link to an image that is captured when it is viewed, for <img>, e-mail and Open Graph tags',
   operandHelp,
+  json: '{ url }',
   flags: {
     'key-id': { type: 'string', value: 'ID', help: 'API key whose link secret signs the link, by its id (key list)' },
     parameter: {

@@ -69,6 +69,7 @@ async function* follow(follower: EventFollower, { stop, note }: CommandContext):
 export const listen: Command = {
   usage: 'listen [--forward URL] [--event E]… [--secret WHSEC] [--data DIR]',
   summary: 'prints the webhooks of the account as they happen, and forwards them to a receiver on this machine',
+  json: '{ id, event, data, forwarded: { status?, error?, ms } | null, … } for each webhook, each on a line',
   flags: {
     forward: { type: 'string', value: 'URL', help: 'where to send them, such as http://localhost:3000/hooks' },
     event: { type: 'string', value: 'E', multiple: true, help: `one of ${followedEvents.join(', ')} (default: all)` },
@@ -76,7 +77,7 @@ export const listen: Command = {
     data: dataFlag,
   },
   run: async (context, args) => {
-    const { env, stop, note, write } = context
+    const { env, stop, note, printEach } = context
     const [target, secret, events] = [readTarget(args), readSecret(args), readEvents(args)]
     const at = { ...(await findInterface(env, args)), stop }
     note(`listening to ${at.baseUrl}; signed with ${secret}`)
@@ -84,12 +85,11 @@ export const listen: Command = {
       if (!events.includes(followed.event)) continue
       const delivery = createDelivery(followed, secret, new Date())
       const forwarded = target === undefined ? null : await forward(target, delivery, stop)
-      if (args.flags['json'] === true) {
-        write(`${JSON.stringify({ id: delivery.id, ...(JSON.parse(delivery.body) as object), forwarded })}\n`)
-        continue
-      }
       const outcome = forwarded ? ` ${forwarded.error ?? forwarded.status}, ${forwarded.ms} ms` : ''
-      write(`${followed.event} ${String(followed.data['id'])}${outcome}\n${delivery.body}\n`)
+      printEach({
+        json: { id: delivery.id, ...(JSON.parse(delivery.body) as object), forwarded },
+        text: `${followed.event} ${String(followed.data['id'])}${outcome}\n${delivery.body}`,
+      })
     }
   },
 }

@@ -24,6 +24,7 @@ const readLog = async (folder: string, service: string): Promise<string> => {
 export const logs: Command = {
   usage: 'logs SERVICE [--lines N] [--follow] [--data DIR]',
   summary: 'prints the log of a service, such as gateway',
+  json: '{ service, path, lines }',
   flags: {
     lines: { type: 'string', value: 'N', help: `how many of the last lines (default 100, at most ${linesMax})` },
     follow: { type: 'boolean', short: 'f', help: 'print new lines until Ctrl-C' },

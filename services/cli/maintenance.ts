@@ -5,6 +5,7 @@ import { readMaintenance, setMaintenance } from '#shared/db/maintenance.ts'
 const maintenance = (name: 'show' | 'on' | 'off', summary: string): Command => ({
   usage: `maintenance ${name} [--data DIR]`,
   summary,
+  json: '{ on, since }',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const since = await withDatabase(env, args, async (database) => {

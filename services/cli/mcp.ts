@@ -7,6 +7,7 @@ export const mcp: Command = {
   usage: 'mcp [--data DIR]',
   summary:
     'serves the tools capture, capture_content, status, list and usage to an MCP client (Model Context Protocol, stdio)',
+  json: 'the messages of the protocol in any case, each on a line',
   flags: { data: dataFlag },
   run: async ({ env, stop, note, write, input }, args) => {
     if (!input) throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: 'there is no standard input to read from' })

@@ -9,6 +9,9 @@ const actor = 'command line'
 const accountFlag = { type: 'string', value: 'ID', help: 'account that the member belongs to' } as const
 const roleFlag = { type: 'string', value: 'ROLE', help: `${roles.join(', ')}: see docs/console.md` } as const
 
+/** A member, for the help. */
+const memberShape = '{ id, email, role, subject, created_at, last_sign_in_at }'
+
 const readRole = (text: string) => {
   const role = roles.find((each) => each === text)
   if (role) return role
@@ -27,6 +30,7 @@ const describe = ({ id, email, role }: MemberRow) => `member ${id} (${email}) is
 export const memberList: Command = {
   usage: 'member list --account ID [--data DIR]',
   summary: 'lists the people who may sign in to the console of an account',
+  json: `[${memberShape}]`,
   flags: { account: { ...accountFlag, help: 'account whose members to list' }, data: dataFlag },
   run: async ({ env, print }, args) => {
     const accountId = requiredText(args, 'account')
@@ -48,6 +52,7 @@ export const memberList: Command = {
 export const memberAdd: Command = {
   usage: 'member add --account ID --email E [--role ROLE] [--data DIR]',
   summary: 'adds a person who may sign in to the console of an account; sends no message',
+  json: memberShape,
   flags: {
     account: accountFlag,
     email: { type: 'string', value: 'E', help: 'address by which the provider knows the person' },
@@ -69,6 +74,7 @@ export const memberAdd: Command = {
 export const memberSetRole: Command = {
   usage: 'member set-role MEMBER_ID ROLE --account ID [--data DIR]',
   summary: 'changes the role of a member; the last owner keeps it',
+  json: memberShape,
   flags: { account: accountFlag, data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = '', name = ''] = args.operands
@@ -86,6 +92,7 @@ export const memberSetRole: Command = {
 export const memberRemove: Command = {
   usage: 'member remove MEMBER_ID --account ID [--data DIR]',
   summary: 'removes a member and ends their sessions; the last owner stays',
+  json: '{ id, removed }',
   flags: { account: accountFlag, data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands

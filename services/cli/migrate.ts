@@ -22,6 +22,7 @@ const waitForDatabase = async (database: Database, waitMs: number, stop: AbortSi
 export const migrateDatabase: Command = {
   usage: 'migrate [--wait TIME] [--data DIR]',
   summary: "migrates the database to this version's schema",
+  json: '{ applied }',
   flags: {
     wait: { type: 'string', value: 'TIME', help: 'how long to wait for PostgreSQL to answer, such as 5m (default 0s)' },
     data: dataFlag,

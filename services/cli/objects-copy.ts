@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Readable } from 'node:stream'
@@ -10,7 +10,8 @@ import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
 import { openKeys } from '#shared/storage/open-keys.ts'
 import { fixedKeys } from '#shared/storage/s3-keys.ts'
-import { type Command, requiredText, type ParsedArgs, UsageError } from './command/command.ts'
+import { type Command, type CommandContext, requiredText, type ParsedArgs, UsageError } from './command/command.ts'
+import { createProgress } from './command/progress.ts'
 
 const parallel = 4
 /** Whole objects are buffered in memory, `parallel` of them at a time. */
@@ -18,6 +19,9 @@ const objectBytesMax = 512 * 1024 * 1024
 
 /** `kept`: objects that existed in the target already. */
 type Copied = { copied: number; kept: number; bytes: number }
+
+/** Existing objects between two reports of the progress: a comparison is much faster than a copy. */
+const keptPerReport = 1000
 
 const readWhole = async (key: string, { body, bytes }: FoundObject): Promise<Buffer> => {
   if (bytes > objectBytesMax) {
@@ -42,17 +46,22 @@ async function* missingKeys(from: ObjectStore, to: ObjectStore, onExisting: () =
   }
 }
 
+type Store = { readonly objects: ObjectStore; readonly store: (key: string, bytes: Buffer) => Promise<unknown> }
+
 /**
- * Copies every object that `to` lacks. `store` must write atomically, so that another call resumes an interrupted copy.
+ * Copies every object that `to` lacks. Its `store` must write atomically, so that another call resumes an interrupted copy.
  * Skips objects that are deleted meanwhile.
  */
 export const copyObjects = async (
   from: ObjectStore,
-  to: ObjectStore,
-  store: (key: string, bytes: Buffer) => Promise<unknown>,
+  { objects: to, store }: Store,
+  progressed: (done: Readonly<Copied>) => void,
 ): Promise<Copied> => {
   const done: Copied = { copied: 0, kept: 0, bytes: 0 }
-  const keys = missingKeys(from, to, () => (done.kept += 1))
+  const keys = missingKeys(from, to, () => {
+    done.kept += 1
+    if (done.kept % keptPerReport === 0) progressed(done)
+  })
   const copyUntilDone = async () => {
     // The copiers share one generator: each key goes to one of them.
     for (let each = await keys.next(); !each.done; each = await keys.next()) {
@@ -62,13 +71,18 @@ export const copyObjects = async (
       await store(each.value, bytes)
       done.copied += 1
       done.bytes += bytes.length
+      progressed(done)
     }
   }
   await Promise.all(Array.from({ length: parallel }, copyUntilDone))
   return done
 }
 
-type Store = { readonly objects: ObjectStore; readonly store: (key: string, bytes: Buffer) => Promise<unknown> }
+/** A target that does not exist is created; a source that does not would look like one without images. */
+const assertFolder = async (folder: string): Promise<void> => {
+  const found = await stat(folder).catch(() => undefined)
+  if (!found?.isDirectory()) throw new UsageError(`--from ${folder}: there is no such folder`)
+}
 
 const openFolder = (folder: string): Store => {
   // The command signs no URLs.
@@ -108,13 +122,25 @@ const openStore = async (args: ParsedArgs, name: 'from' | 'to', env: Env): Promi
       throw new UsageError(`--${name} ${place}: there is no such file`, { cause })
     })
   const address = place.startsWith('@') ? (await read()).trim() : place
-  return /^https?:/.test(address) ? openBucket(address, env) : openFolder(resolve(address.replace(/^file:\/\//, '')))
+  if (/^https?:/.test(address)) return openBucket(address, env)
+  const folder = resolve(address.replace(/^file:\/\//, ''))
+  if (name === 'from') await assertFolder(folder)
+  return openFolder(folder)
+}
+
+const describeCopied = ({ copied, kept, bytes }: Copied): string =>
+  `copied ${copied} objects, ${bytes} bytes; skipped ${kept} that already exist`
+
+const copyWithProgress = async (context: CommandContext, from: Store, to: Store): Promise<Copied> => {
+  using progress = createProgress(context)
+  return await copyObjects(from.objects, to, (done) => progress.showText(describeCopied(done)))
 }
 
 /** `objects copy`: copies the images of an installation that another bucket or folder lacks. */
 export const objectsCopy: Command = {
   usage: 'objects copy --from PLACE --to PLACE',
   summary: 'copies images that the target lacks, for backups or a move to another object store',
+  json: '{ copied, kept, bytes }',
   flags: {
     from: {
       type: 'string',
@@ -123,12 +149,9 @@ export const objectsCopy: Command = {
     },
     to: { type: 'string', value: 'PLACE', help: 'the same' },
   },
-  run: async ({ env, print }, args) => {
-    const [from, to] = [await openStore(args, 'from', env), await openStore(args, 'to', env)]
-    const done = await copyObjects(from.objects, to.objects, to.store)
-    print({
-      json: done,
-      text: `copied ${done.copied} objects, ${done.bytes} bytes; skipped ${done.kept} that already exist`,
-    })
+  run: async (context, args) => {
+    const [from, to] = [await openStore(args, 'from', context.env), await openStore(args, 'to', context.env)]
+    const done = await copyWithProgress(context, from, to)
+    context.print({ json: done, text: describeCopied(done) })
   },
 }

@@ -9,6 +9,7 @@ const limit = (value: number | null, unit: string) => (value === null ? 'no limi
 export const planList: Command = {
   usage: 'plan list [--data DIR]',
   summary: 'lists the plans in force; with --json as a plans file',
+  json: '[{ slug, name, … }], a plans file (docs/plans.md)',
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const plans = await withDatabase(env, args, (database) => listPlans(database))

@@ -6,7 +6,7 @@ import { withDatabase } from './with-database.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
-import { listPauses, parsePool, pausePool, type PoolPause, resumePool } from '#shared/db/pool-pauses.ts'
+import { describePause, listPauses, parsePool, pausePool, type PoolPause, resumePool } from '#shared/db/pool-pauses.ts'
 
 /** Longest wait until the ledger, which looks every second or two, has applied a pause. */
 const applyMs = 10_000
@@ -20,6 +20,9 @@ type PoolView = {
   readonly pause: PoolPause | null
 }
 
+/** `PoolView`, for the help. */
+const viewShape = '{ pool, pending, processing, pause: { pool, since, by, reason, until, state } | null }'
+
 const readViews = async (database: Sql): Promise<(pool: Pool) => PoolView> => {
   const [counts, pauses] = await Promise.all([countBacklog(database), listPauses(database)])
   return (pool) => {
@@ -29,9 +32,6 @@ const readViews = async (database: Sql): Promise<(pool: Pool) => PoolView> => {
 }
 
 const readPool = async (database: Sql, pool: Pool): Promise<PoolView> => (await readViews(database))(pool)
-
-const describePause = ({ state, since, until, by, reason }: PoolPause): string =>
-  `${state}, paused since ${since}${until === null ? '' : ` until ${until}`} by ${by}: ${reason}`
 
 /** Reads the pool until its pause is applied, or for ten seconds. */
 const waitUntilApplied = async (database: Sql, name: Pool): Promise<PoolView> => {
@@ -48,6 +48,7 @@ const waitUntilApplied = async (database: Sql, name: Pool): Promise<PoolView> =>
 export const poolList: Command = {
   usage: 'pool list [--data DIR]',
   summary: 'lists the pools: captures that wait and run, and whether they are paused',
+  json: `[${viewShape}]`,
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const views = pools.map(await withDatabase(env, args, readViews))
@@ -76,6 +77,7 @@ const describePaused = ({ pool, processing, pause }: PoolView): string => {
 export const poolPause: Command = {
   usage: 'pool pause POOL --reason TEXT [--for 2h] [--data DIR]',
   summary: 'lets the captures of a pool wait: they are accepted, and no worker begins one',
+  json: viewShape,
   flags: {
     reason: { type: 'string', value: 'TEXT', help: 'why, for other operators' },
     for: { type: 'string', value: 'TIME', help: 'ends the pause by itself, at most after 7d (default: pool resume)' },
@@ -98,6 +100,7 @@ export const poolPause: Command = {
 export const poolResume: Command = {
   usage: 'pool resume POOL [--data DIR]',
   summary: 'ends the pause of a pool: workers begin its captures within seconds',
+  json: viewShape,
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const pool = parsePool(args.operands[0] ?? '')

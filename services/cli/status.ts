@@ -1,8 +1,14 @@
 import { dataPaths } from '#local/data-folder.ts'
 import { lockHolder } from '#local/lock.ts'
-import type { LocalProcess } from '#local/local-file.ts'
+import type { LocalFile, LocalProcess } from '#local/local-file.ts'
 import { readStartTicks } from '#local/process-start.ts'
-import { type Command, dataFlag } from './command/command.ts'
+import { readEnv } from '#shared/config/read-env.ts'
+import { databasePasswordSettings } from '#shared/config/settings/outside.ts'
+import { openDatabase } from '#shared/db/connection.ts'
+import { passwordSource } from '#shared/db/password.ts'
+import { describePause, listPauses, type PoolPause } from '#shared/db/pool-pauses.ts'
+import { toAppError } from '#shared/errors/app-error.ts'
+import { type Command, type CommandContext, dataFlag } from './command/command.ts'
 import { findDataFolder, notRunning, runningInstallation } from './installation.ts'
 import { table } from './command/table.ts'
 
@@ -33,6 +39,19 @@ const readState = async ({ name, pid, health_url, metrics_url }: LocalProcess): 
   return { name, pid, metrics_url, ...(await readHealth(health_url)) }
 }
 
+/** The pauses of pools; null if the database cannot be read, of which it prints the reason. */
+const readPauses = async (
+  { env, note }: CommandContext,
+  { database_url: url }: LocalFile,
+): Promise<PoolPause[] | null> => {
+  const password = passwordSource(readEnv(databasePasswordSettings, env))
+  await using database = openDatabase({ url, password, poolMax: 1, statementMs: healthMs })
+  return await listPauses(database).catch((thrown: unknown) => {
+    note(`whether pools are paused is unknown: ${toAppError(thrown).message}`)
+    return null
+  })
+}
+
 /** Converts a health detail, which is text: numbers and booleans to JSON values, `unknown` to null. */
 const toJson = (text: string): unknown => {
   if (text === 'unknown') return null
@@ -53,13 +72,15 @@ const toRow = ({ name, pid, health, metrics_url }: ServiceState) => [name, Strin
 export const status: Command = {
   usage: 'status [--data DIR]',
   summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
+  json: '{ pid, base_url, services: [{ name, pid, health, metrics_url, detail? }], pool: { … }, queue: { pending }, proxied: { workers, pending }, stealth?: { workers, pending }, pauses: [{ pool, since, by, reason, until, state }] | null }; null is unknown',
   flags: { data: dataFlag },
-  run: async ({ env, print }, args) => {
+  run: async (context, args) => {
+    const { env, print } = context
     const folder = findDataFolder(env, args)
     const local = await runningInstallation(folder, '')
     const holder = await lockHolder(dataPaths(folder))
     if (!holder) throw notRunning(`'up' for ${folder} is no longer running and did not shut down cleanly`)
-    const states = await Promise.all(local.services.map(readState))
+    const [states, pauses] = await Promise.all([Promise.all(local.services.map(readState)), readPauses(context, local)])
     // The controller reports all workers, those for proxied captures included, and the backlog that the ledger counts.
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
     const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...others } = detail
@@ -80,6 +101,7 @@ export const status: Command = {
         ...(stealthWorkers !== undefined && {
           stealth: { workers: toJson(stealthWorkers), pending: toJson(stealthWaiting) },
         }),
+        pauses,
       },
       text: [
         `${local.base_url}, process ${holder.pid}`,
@@ -89,6 +111,7 @@ export const status: Command = {
         `queue: ${queue} waiting`,
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,
         ...(stealthWorkers === undefined ? [] : [`stealth: ${stealthWorkers} workers, ${stealthWaiting} waiting`]),
+        ...(pauses ?? []).map((pause) => `${pause.pool} is ${describePause(pause)}`),
       ].join('\n'),
     })
   },

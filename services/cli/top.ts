@@ -52,11 +52,12 @@ const toJson = ({ at, pools, captures }: Snapshot) => ({
   window_seconds: windowSeconds,
   pools: typeof pools === 'string' ? null : pools.map((pool) => ({ ...pool })),
   ...(typeof captures === 'string'
-    ? { queues: null, stages: null, slowest_stage: null, errors: null }
+    ? { queues: null, stages: null, slowest_stage: null, errors: null, pauses: null }
     : {
         queues: captures.queues.map(({ oldestMs, ...queue }) => ({ ...queue, oldest_seconds: oldestMs / 1000 })),
         stages: captures.stages.map(({ stage, p50Ms, p95Ms }) => ({ stage, p50_ms: p50Ms, p95_ms: p95Ms })),
         slowest_stage: captures.stages[0]?.stage ?? null,
+        pauses: captures.pauses,
         errors: captures.failures.map(({ id, host = null, ...failure }) => ({
           screenshot_id: id,
           ...failure,
@@ -85,6 +86,7 @@ const show = async (context: CommandContext, args: ParsedArgs, sources: Sources)
 export const top: Command = {
   usage: 'top [--once] [--interval 2s] [--metrics URL] [--data DIR]',
   summary: 'shows pools, queues, rates, the slowest stages and the last errors, refreshed in place',
+  json: '{ at, window_seconds, pools: [{ … }], queues: [{ … }], stages: [{ stage, p50_ms, p95_ms }], slowest_stage, errors: [{ screenshot_id, at, queue, code, message, host }], pauses: [{ pool, since, by, reason, until, state }], unread }; a part that was not read is null, with the reason in unread',
   flags: {
     once: { type: 'boolean', help: 'print once and exit, the default if the output is not a terminal' },
     interval: { type: 'string', value: '2s', help: 'time between two refreshes, from 1s to 1m (default 2s)' },

@@ -78,6 +78,7 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
 export const up: Command = {
   usage: 'up [FLAGS]',
   summary: 'starts the whole system on this machine and verifies it with one capture',
+  json: '{ base_url, api_key, account_id, data_dir, pid, console_url, reference_url }',
   flags: { ...flags, detach: { type: 'boolean', help: 'return once the first capture has succeeded' } },
   run: async (context, args) => {
     const env = withFlags(context.env, args)

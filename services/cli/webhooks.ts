@@ -42,6 +42,7 @@ const part = (id: string | undefined) => encodeURIComponent(id ?? '')
 export const webhookList: Command = {
   usage: 'webhook list [--data DIR]',
   summary: `lists the webhooks of ${ofAccount}`,
+  json: '[{ id, … }], the webhooks of the HTTP interface',
   flags: { data: dataFlag },
   run: async (context, args) => {
     const at = await connect(context, args)
@@ -66,6 +67,7 @@ export const webhookList: Command = {
 export const webhookCreate: Command = {
   usage: 'webhook create URL [--event E]… [--description TEXT] [--data DIR]',
   summary: `creates a webhook of ${ofAccount}, and shows its secret once`,
+  json: '{ id, secret, … }, the webhook of the HTTP interface',
   flags: {
     event: {
       type: 'string',
@@ -91,6 +93,7 @@ export const webhookCreate: Command = {
 export const webhookDelete: Command = {
   usage: 'webhook delete WEBHOOK_ID [--data DIR]',
   summary: 'deletes a webhook, its log of deliveries and those that are pending',
+  json: '{ id, deleted }',
   flags: { data: dataFlag },
   run: async (context, args) => {
     const [id = ''] = args.operands
@@ -103,6 +106,7 @@ export const webhookDelete: Command = {
 export const webhookTest: Command = {
   usage: 'webhook test WEBHOOK_ID [--data DIR]',
   summary: 'sends a webhook.test event to a webhook',
+  json: '{ id, … }, the delivery of the HTTP interface',
   flags: { data: dataFlag },
   run: async (context, args) => {
     const [id = ''] = args.operands
@@ -121,6 +125,7 @@ const outcome = ({ attempts }: Delivery): string => {
 export const webhookDeliveries: Command = {
   usage: 'webhook deliveries WEBHOOK_ID [--limit N] [--data DIR]',
   summary: 'lists the latest deliveries to a webhook and their outcome',
+  json: '[{ id, … }], the deliveries of the HTTP interface',
   flags: {
     limit: { type: 'string', value: 'N', help: `how many deliveries (default 20, at most ${perPageMax})` },
     data: dataFlag,
@@ -151,6 +156,7 @@ export const webhookDeliveries: Command = {
 export const webhookRedeliver: Command = {
   usage: 'webhook redeliver WEBHOOK_ID DELIVERY_ID [--data DIR]',
   summary: 'sends a delivery to a webhook again',
+  json: '{ id, … }, the delivery of the HTTP interface',
   flags: { data: dataFlag },
   run: async (context, args) => {
     const [id = '', deliveryId = ''] = args.operands

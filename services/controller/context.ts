@@ -1,6 +1,8 @@
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
@@ -42,7 +44,9 @@ export const openContext = async (config: ControllerConfig, entries: Entries) =>
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
   const report = createDecisionReports(() => queue, systemClock.nowMs)
-  const events = createEvents(createLogger({ service: 'controller', level: config.logLevel }), metrics, report)
+  const logger = createLogger({ service: 'controller', level: config.logLevel })
+  const events = createEvents(logger, metrics, report)
+  opened.use(reportClientCertificates(config, createCertificateEvents(logger, metrics)))
   const queue: Queue = opened.use(
     await connectQueue({
       url: config.natsUrl,

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
 import { connectTunnel } from './connect-tunnel.ts'
@@ -16,6 +19,24 @@ const headMs = 10_000
 const requestMs = 300_000
 /** This many clients above `connectionsMax` get a 503; more are disconnected. */
 const refusedMax = 256
+
+const options = {
+  maxHeaderSize: headerBytesMax,
+  headersTimeout: headMs,
+  requestTimeout: requestMs,
+  connectionsCheckingInterval: 5000,
+}
+
+/** A client may disconnect at any time; 'close' follows. */
+const ignoreErrors = (client: Duplex) => void client.on('error', () => {})
+
+const refuseUnreadable = (client: Duplex, { message }: Error) => {
+  // A client that has not completed a TLS handshake could not read a response.
+  const isSecuring = client instanceof TLSSocket && client.getProtocol() === null
+  // Without a response the client would assume a failure of this filter, and retry what can never be served.
+  if (client.writable && !isSecuring) refuseTunnel(client, new AppError('BAD_REQUEST', { message }))
+  else client.destroy()
+}
 
 const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid egress token' })
 
@@ -34,43 +55,34 @@ const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
   })
 }
 
-/** Creates the filtering forward proxy, not yet listening. Each CONNECT or absolute-form request gets its own upstream connection. */
+/** Creates the filtering forward proxy, whose two servers do not listen yet. Each CONNECT or absolute-form request gets its own upstream connection. */
 export const createApp = (egress: Egress & { readonly connectionsMax: number }) => {
   const { events } = egress
   const open = new Set<Socket>()
   const watches = createWatches()
-  const server = createServer({
-    maxHeaderSize: headerBytesMax,
-    headersTimeout: headMs,
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: 5000,
-  })
-  server.maxConnections = egress.connectionsMax + refusedMax
   const isFull = () => open.size - watches.count() > egress.connectionsMax
-  server.on('connection', (client) => {
-    open.add(client)
-    events.clientConnected()
-    // A client may disconnect at any time; 'close' follows.
-    client.on('error', () => {})
-    client.once('close', () => {
-      open.delete(client)
-      events.clientGone()
-    })
-  })
-  server.on('drop', () => events.overloaded(open.size))
   const overload = () => {
     events.overloaded(open.size)
     return new Overloaded()
   }
-  server.on('connect', (request, client, head) => {
+  const accept = (client: Socket) => {
+    open.add(client)
+    events.clientConnected()
+    ignoreErrors(client)
+    client.once('close', () => {
+      open.delete(client)
+      events.clientGone()
+    })
+  }
+  const serveConnect = (request: IncomingMessage, client: Duplex, head: Buffer) => {
     if (!egress.isAuthorized(request)) {
       events.unauthorized()
       refuseTunnel(client, unauthorized())
     } else if (request.url === watchAuthority) watches.add(client as Socket)
     else if (isFull()) refuseTunnel(client, overload())
     else void connectTunnel(egress, { request, client: client as Socket, head })
-  })
-  server.on('request', (request, response) => {
+  }
+  const serveRequest = (request: IncomingMessage, response: ServerResponse) => {
     // Without a socket the response would wait for an earlier one: pipelined requests are not served.
     if (response.socket === null) request.socket.destroy()
     else if (!egress.isAuthorized(request)) {
@@ -78,25 +90,38 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       refuseRequest(response, unauthorized())
     } else if (isFull()) refuseRequest(response, overload())
     else serveAbsolute(egress, response)
-  })
-  server.on('clientError', (cause, client) => {
-    events.unreadable(cause)
-    // Without a response the client would assume a failure of this filter, and retry what can never be served.
-    if (client.writable) refuseTunnel(client, new AppError('BAD_REQUEST', { message: cause.message }))
-    else client.destroy()
-  })
+  }
+  const serve = <S extends Server>(server: S): S => {
+    server.maxConnections = egress.connectionsMax + refusedMax
+    server.on('connection', accept)
+    server.on('drop', () => events.overloaded(open.size))
+    server.on('connect', serveConnect)
+    server.on('request', serveRequest)
+    server.on('clientError', (cause, client) => {
+      events.unreadable(cause)
+      refuseUnreadable(client, cause)
+    })
+    return server
+  }
+  const server = serve(createServer(options))
+  const tlsServer = serve(createTlsServer({ ...options, allowHalfOpen: true, handshakeTimeout: headMs }))
+  tlsServer.on('secureConnection', ignoreErrors)
   return {
+    /** For clients without TLS. */
     server,
+    /** For clients with TLS; it has no certificate yet. */
+    tlsServer,
     /** Accepts no more clients, ends watches, waits at most `waitMs` for open connections to end, then cuts them. */
     drain: async (waitMs: number): Promise<void> => {
       events.draining(open.size)
-      const closed = once(server, 'close')
-      server.close()
+      const listening = [server, tlsServer].filter((each) => each.listening)
+      const closed = listening.map((each) => once(each, 'close'))
+      for (const each of listening) each.close()
       watches.end()
       const cut = setTimeout(() => {
         for (const client of open) client.destroy()
       }, waitMs)
-      await closed
+      await Promise.all(closed)
       clearTimeout(cut)
     },
   }

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
-import { readTraceId } from '#shared/telemetry/trace.ts'
+import { readSampledTraceId, readTraceId } from '#shared/telemetry/trace.ts'
 import { recordActivity } from './activity/record-activity.ts'
 import type { Context } from './context/context.ts'
 import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer, withDocUrl } from './http/answer.ts'
@@ -65,6 +65,7 @@ const handleWith =
       ms: performance.now() - began,
       requestId,
       traceId: readTraceId(traceparent),
+      sampledTraceId: readSampledTraceId(traceparent),
       accountId: answer.caller?.accountId,
       fault: answer.status >= 500 ? answer.thrown : undefined,
     })

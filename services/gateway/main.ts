@@ -21,10 +21,11 @@ const urlOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-await runMain('gateway', async ({ env, stop, announce }) => {
+await runMain('gateway', async ({ env, stop, announce, hasTraces }) => {
   const config = readConfig(env)
   let listeningUrl = ''
-  await using gateway = await openContext(config, { stop, listeningUrl: () => listeningUrl, operations: routes })
+  const lifecycle = { stop, hasTraces, listeningUrl: () => listeningUrl, operations: routes }
+  await using gateway = await openContext(config, lifecycle)
   gateway.events.browserAgeMax(config.browserAgeDaysMax)
   const administration = adminOf(gateway, config, settingsInForce(env))
   const app = createApp(gateway, operatorOperations(administration))

@@ -6,6 +6,7 @@ import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { probeStore } from '#shared/storage/probe-store.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
@@ -55,11 +56,15 @@ const watchStores = ({ database, queue, objects, events }: Stores): StoreWatch =
 
 const reachable = { openStore, openConfiguredDatabase, connectQueue }
 
+/** Whether spans are sent: then metrics have exemplars. */
+type Lifecycle = { readonly stop: AbortSignal; readonly hasTraces?: boolean }
+
 /** Opens the connections of a ledger, each by the function in `by`; dispose closes them. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` with the cause. */
-export const openContext = async (config: Config, stop: AbortSignal, by = reachable) => {
+export const openContext = async (config: Config, { stop, hasTraces }: Lifecycle, by = reachable) => {
   await using stack = new AsyncDisposableStack()
-  const metrics = createMetrics('ledger')
+  const metrics = createMetrics('ledger', {}, { withExemplars: hasTraces })
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
+  stack.use(reportClientCertificates(config, events))
   const store = await by.openStore(config)
   const objects = measureCalls(store.objects, ['get', 'put', 'delete'], events.storeRequested('object_store'))
   const opened = stack.use(by.openConfiguredDatabase(config))

@@ -3,6 +3,7 @@ import { adminSettings } from '#shared/config/settings/admin.ts'
 import { allSettings } from '#shared/config/settings/all.ts'
 import { type Setting, type Settings, text } from '#shared/config/settings/setting.ts'
 import { controllerSettings } from '#shared/config/settings/controller.ts'
+import { egressSettings } from '#shared/config/settings/egress.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import { databaseSettings, storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
@@ -34,6 +35,8 @@ const settings = {
   databaseDirectUrl: databaseSettings.databaseDirectUrl,
   gatewayHost: gatewaySettings.gatewayHost,
   gatewayPort: gatewaySettings.gatewayPort,
+  objectsHost: gatewaySettings.objectsHost,
+  egressHost: egressSettings.egressHost,
   ...adminSettings,
   allowTargets: gatewaySettings.allowTargets,
   publicUrl: gatewaySettings.publicUrl,

@@ -6,6 +6,7 @@ import { commonSettings } from '#shared/config/settings/common.ts'
 import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { databaseSettings, queueSettings, storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
+import { formatAuthority } from '#shared/policy/host.ts'
 import { type QueueUserName, serviceUsers } from '#shared/queue/permissions.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Programs } from './find-programs.ts'
@@ -68,20 +69,20 @@ const database = ({ databaseUrl, directUrl }: Facts): Values => ({
   DATABASE_DIRECT_URL: directUrl === databaseUrl ? '' : directUrl,
 })
 
-const storage = ({ settings: { s3Url }, folder, ports, secrets }: Facts): Values =>
+const storage = ({ settings: { s3Url, objectsHost }, folder, ports, secrets }: Facts): Values =>
   s3Url === undefined
     ? {
         STORAGE_DRIVER: 'files',
         STORAGE_FOLDER: folder.objects,
-        STORAGE_FILES_URL: `http://127.0.0.1:${ports.objects}`,
+        STORAGE_FILES_URL: `http://${formatAuthority({ host: objectsHost, port: ports.objects })}`,
         STORAGE_SIGNING_KEY: secrets.storageSigningKey,
       }
     : { STORAGE_DRIVER: 's3', S3_URL: s3Url }
 
 /** Base URL of the gateway: the operator's, else its address on this machine. */
-export const gatewayUrl = ({ operator, ports }: Facts): string =>
+export const gatewayUrl = ({ operator, settings, ports }: Facts): string =>
   operator[prefix + gatewaySettings.publicUrl.name] ||
-  `http://${operator[prefix + gatewaySettings.gatewayHost.name] ?? '127.0.0.1'}:${ports.gateway}`
+  `http://${formatAuthority({ host: settings.gatewayHost, port: ports.gateway })}`
 
 /** A generated key, unless the operator sets keys, who can then rotate them. */
 const namedKeys = ({ operator }: Facts, name: string, generated: string): Values =>
@@ -110,7 +111,7 @@ const ownValues: Readonly<Partial<Record<ServiceName, (facts: Facts) => Values>>
   webhooks: (facts) => ({
     ...recordKeys(facts),
     PUBLIC_URL: gatewayUrl(facts),
-    WEBHOOK_EGRESS: `127.0.0.1:${facts.ports.webhookEgress}`,
+    WEBHOOK_EGRESS: formatAuthority({ host: facts.settings.egressHost, port: facts.ports.webhookEgress }),
     EGRESS_TOKEN: facts.secrets.webhookEgressToken,
     WEBHOOK_OPENING_KEYS: facts.secrets.webhookKeys.private,
   }),
@@ -152,7 +153,7 @@ export const workerEnv = (facts: Facts, pool: Pool): ProcessEnv =>
       NATS_URL: facts.natsUrl(`worker_${pool}`),
       WORKER_POOL: pool,
       WORKER_OPENING_KEYS: facts.secrets.sealingKeys[pool].private,
-      WORKER_EGRESS: `127.0.0.1:${facts.ports.egress}`,
+      WORKER_EGRESS: formatAuthority({ host: facts.settings.egressHost, port: facts.ports.egress }),
       EGRESS_TOKEN: facts.secrets.egressToken,
       CHROMIUM: facts.programs.chromium,
       ...(facts.programs.stealthChromium !== undefined && { STEALTH_CHROMIUM: facts.programs.stealthChromium }),

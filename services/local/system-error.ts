@@ -4,6 +4,9 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'it belongs to another user or is protected',
   EPERM: 'it belongs to another user or is protected',
   EROFS: 'its file system is read-only',
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EISDIR: 'it is a folder',
 }
 
 /** Why a file or folder could not be used, in words where that helps: `the disk is full, ENOSPC`. */

@@ -4,6 +4,7 @@ import { isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import type { HostPort } from '#shared/config/settings/worker.ts'
 import { egressTokenHeaders } from '#shared/net/egress-token.ts'
+import { connectEgress, type EgressAddress } from '#shared/net/egress-trust.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
@@ -11,7 +12,7 @@ import { NoConnection } from './outcome.ts'
 
 /** How receivers are reached through egress. */
 export type EgressRoute = {
-  readonly egress: HostPort
+  readonly egress: EgressAddress
   /** Token for egress; '' if egress requires none. */
   readonly egressToken: string
   /** Trusted authorities for receivers' certificates; undefined: the public ones. */
@@ -29,11 +30,10 @@ const classifyFailure = ({ headers }: IncomingMessage): Failure | 'not_tried' =>
 const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, signal: AbortSignal): Promise<Socket> => {
   const authority = formatAuthority(to)
   const request = openRequest({
-    ...egress,
+    createConnection: () => connectEgress(egress),
     method: 'CONNECT',
     path: authority,
     headers: { host: authority, ...egressTokenHeaders(egressToken) },
-    agent: false,
     signal,
   })
   request.end()

@@ -1,8 +1,10 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { openConfiguredDatabase } from '#shared/db/connection.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
+import { openEgressTrust } from '#shared/net/egress-trust.ts'
 import { createRecordSeal } from '#shared/db/record-seal.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
@@ -34,8 +36,11 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('webhooks')
   const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
+  stack.use(reportClientCertificates(config, events))
   const openingKeys = config.openingKeys.map(readOpeningKey)
-  const { egress, egressToken } = config
+  const { egressToken } = config
+  const failed = (cause: unknown) => events.certificateUnusable('egress-ca', cause)
+  const egress = { ...config.egress, trust: stack.use(await openEgressTrust(config.egressCaFile, failed)) }
   const trust = await readAuthorities(config.extraCa)
   const store = await openStore(config)
   const objects = measureCalls(store.objects, ['get'], events.storeRequested('object_store'))
@@ -47,6 +52,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const owned = stack.move()
   return {
     database,
+    egress,
     openingKeys,
     records: createRecordSeal(config.recordKeys),
     publicUrl: config.publicUrl,

@@ -9,7 +9,7 @@ await runMain('webhooks', async ({ env, stop, announce }) => {
   const config = readConfig(env)
   await using sender = await openContext(config, stop)
   // A proxy that filters nothing would let receivers be addresses of this network.
-  await checkEgress(config.egress, config.egressToken)
+  await checkEgress(sender.egress, config.egressToken)
   await using probe = await startProbeServer(config, sender)
   announce({ probeUrl: probe.url })
   await runSender(sender, stop, config.drainMs)

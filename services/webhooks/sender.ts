@@ -16,7 +16,7 @@ import {
   type TakenDelivery,
 } from './db/take-deliveries.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
-import { startSpan } from '#shared/telemetry/trace.ts'
+import { readTraceId, startSpan } from '#shared/telemetry/trace.ts'
 import { pause } from '#shared/process/pause.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Post } from './attempt.ts'
@@ -102,7 +102,8 @@ const send = async (sender: Sender, prepared: Prepared): Promise<AttemptRecord |
   const { status, failure } = outcome
   span.end({ error: failure ?? undefined, attributes: status === null ? {} : { 'http.response.status_code': status } })
   const nextMs = failure === null ? null : nextAttemptMs(sender.retryDelaysMs, failures + 1, sender.random())
-  sender.events.attempted({ id, event, failure, status, ms, givenUp: failure !== null && nextMs === null })
+  const givenUp = failure !== null && nextMs === null
+  sender.events.attempted({ id, event, traceId: readTraceId(delivery.traceparent), failure, status, ms, givenUp })
   return { id, take, takenAt, at, ms, status, error: failure, nextMs }
 }
 

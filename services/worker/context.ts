@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Life } from '#shared/process/run-main.ts'
+import { openEgressTrust } from '#shared/net/egress-trust.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
 import type { InstalledBrowser } from '#shared/queue/messages.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { readOpeningKey } from '#shared/queue/seal.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
@@ -53,6 +55,10 @@ export const createContext = async (
   const metrics = createMetrics('worker', { queue: pool })
   const events = createEvents(createLogger({ service: 'worker', level: config.logLevel }), metrics)
   warnOfUnsafe(config, events)
+  stack.use(reportClientCertificates(config, events))
+  const failed = (cause: unknown) => events.certificateUnusable('egress-ca', cause)
+  const trust = stack.use(await openEgressTrust(config.egressCaFile, failed))
+  const endpoint = { ...config, egress: { ...config.egress, trust } }
   const pod = config.pod || `worker-${randomUUID().slice(0, 8)}`
   const inboxPrefix = userInboxPrefix(`worker_${pool}`)
   const queue = await connectQueue({
@@ -76,12 +82,12 @@ export const createContext = async (
   const lifecycle = stack.use(startLifecycle(life.stop, publish, pool === 'proxied' ? publish : coalesced.request))
   const holds = reportedHolds(lifecycle, events)
   lifecycle.hold('egress', 'not checked yet')
-  const egress = stack.use(linkEgress(config, holds))
+  const egress = stack.use(linkEgress(endpoint, holds))
   const disposal = new AbortController()
   stack.defer(() => disposal.abort())
   const sign = (id: string) => requestAddress(queue, { pool, id })
   const store = { sign, holds: { ...lifecycle, ...holds }, stop: disposal.signal }
-  const slots = createSlots({ config, isolation, browsers, users, environment, events }, holds)
+  const slots = createSlots({ config: endpoint, isolation, browsers, users, environment, events }, holds)
   stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(startHeartbeat(publish))
   const health = () => workerHealth({ queue, lifecycle, slots })

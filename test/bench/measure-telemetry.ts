@@ -1,3 +1,4 @@
+import { compareRounds } from './compare/interval.ts'
 import { quantile } from './quantile.ts'
 import { createClients, createRequest, type Served } from './served.ts'
 import type { SmallPage } from './small-page.ts'
@@ -8,8 +9,17 @@ const callers = 4
 /** The interval of the chart's ServiceMonitors. */
 const scrapeMs = 15_000
 
-/** What a load reaches a second with telemetry and without, and the median of the ratios of rounds. */
-export type TelemetryCost = { readonly on: number; readonly off: number; readonly ratio: number }
+/** What a load reaches a second with telemetry and without, and the ratio of the two, with its interval. */
+export type TelemetryCost = {
+  readonly on: number
+  readonly off: number
+  readonly ratio: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Share of intervals that do not contain the ratio. */
+const error = 0.05
 
 /** Scrapes addresses at once, and then as often as the chart does. */
 const scrape = (urls: readonly string[]): Disposable => {
@@ -34,9 +44,10 @@ const compare = async (
     const traced = first ?? (await on())
     withIt.push(traced)
     without.push(alone)
-    ratios.push(traced / alone)
+    ratios.push(Math.log(traced / alone))
   }
-  return { on: quantile(withIt, 0.5), off: quantile(without, 0.5), ratio: quantile(ratios, 0.5) }
+  const { ratio, from, to } = compareRounds(ratios, error)
+  return { on: quantile(withIt, 0.5), off: quantile(without, 0.5), ratio, from, to }
 }
 
 const acceptPerSecond = async ({ gateway, send }: Served, seconds: number) => {

@@ -18,7 +18,7 @@ import {
 import { onWarmSite } from './engine/warm-system.ts'
 import { madeBy } from './page.ts'
 import { type Part, runProgram } from './run-parts.ts'
-import { acceptText, callersText, idleText, smallPageText, startText } from './service-text.ts'
+import { acceptText, callersText, idleText, serviceMemoryText, smallPageText, startText } from './service-text.ts'
 import { telemetryText } from './telemetry-text.ts'
 
 const options = { short: { type: 'boolean' }, only: { type: 'string' }, memory: { type: 'string' } } as const
@@ -48,6 +48,7 @@ const measureLasts = async () => {
 const parts: Readonly<Record<string, Part>> = {
   start: { heading: 'Start', measure: () => startText(isShort ? 1 : 5) },
   idle: { heading: 'When idle', measure: idleText },
+  services: { heading: 'Memory of the services', measure: () => serviceMemoryText(isShort ? 16 : 400) },
   small: { heading: 'A small static page, captured synchronously', measure: () => smallPageText(isShort ? 10 : 60) },
   callers: { heading: 'Callers at a time', measure: callersText },
   accept: { heading: 'Accepting', measure: acceptText },
@@ -63,7 +64,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   telemetry: {
     heading: 'What metrics and traces cost',
-    measure: () => telemetryText(isShort ? { rounds: 2, seconds: 3 } : { rounds: 9, seconds: 10 }),
+    measure: () => telemetryText(isShort ? { rounds: 8, seconds: 3 } : { rounds: 20, seconds: 8 }),
   },
 }
 

@@ -2,6 +2,7 @@ import { measureAccept } from './measure-accept.ts'
 import { measureCallers } from './measure-callers.ts'
 import { measureCaptures } from './measure-captures.ts'
 import { measureIdle } from './measure-idle.ts'
+import { measureServiceMemory } from './measure-service-memory.ts'
 import { measureStart } from './measure-start.ts'
 import { mib, ms, table, whole } from './page.ts'
 import { startSmallPage } from './small-page.ts'
@@ -12,6 +13,21 @@ export const startText = async (starts: number): Promise<string> => {
   return `Time from \`bin/shutterfleet up\` on an existing data folder to its first capture done, ${runs.length} starts.
 
 ${table(['median ms', 'fastest', 'slowest'], [[ms(median), ms(Math.min(...runs)), ms(Math.max(...runs))]])}
+`
+}
+
+/** What services take while callers wait for captures. */
+export const serviceMemoryText = async (captures: number): Promise<string> => {
+  const [callers, workers] = [8, 2] as const
+  await using page = await startSmallPage(['--workers-max', String(workers)])
+  const services = await measureServiceMemory(page, { callers, captures })
+  return `Resident memory of the largest process of each service right after a start, and at most during ${whole(captures)} captures of a small
+page by ${callers} callers, with at most ${workers} workers. It includes the code of Node that processes share, which in a pod counts for each.
+
+${table(
+  ['what', 'MiB after the start', 'MiB at most'],
+  services.map(({ name, before, peak }) => [name, mib(before), mib(peak)]),
+)}
 `
 }
 

@@ -32,11 +32,14 @@ const captureCost = async (workload: TelemetryWorkload) => {
   return await measureCaptureCost({ plain, traced }, workload)
 }
 
-const row = (name: string, bound: string, { on, off, ratio }: TelemetryCost) => [
+const lost = (ratio: number) => `${((1 - ratio) * 100).toFixed(1)} %`
+
+const row = (name: string, bound: string, { on, off, ratio, from, to }: TelemetryCost) => [
   name,
   off.toFixed(1),
   on.toFixed(1),
-  `${((1 - ratio) * 100).toFixed(1)} %`,
+  lost(ratio),
+  `${lost(to)} to ${lost(from)}`,
   bound,
 ]
 
@@ -47,10 +50,10 @@ export const telemetryText = async (workload: TelemetryWorkload): Promise<string
   const captures = await captureCost(workload)
   return `Two of everything side by side, loaded in turn for ${seconds} s,
 ${rounds} rounds: one without a scrape and without traces, one whose services are scraped every 15 s and send traces at the default
-sampling to a receiver on the same machine. The cost is that of the median round.
+sampling to a receiver on the same machine. The cost is the mean of the rounds that nothing else disturbed, with its 95 % interval.
 
 ${table(
-  ['', 'per second without', 'with', 'cost', 'bound'],
+  ['', 'per second without', 'with', 'cost', 'interval', 'bound'],
   [row('captures accepted', '3 %', accept), row('captures completed', '2 %', captures)],
 )}`
 }

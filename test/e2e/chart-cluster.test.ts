@@ -28,7 +28,7 @@ await kubectl(['create', 'priorityclass', 'important', '--value=1000'])
 
 /** Whether the object is of an operator that is not installed in this cluster. */
 const isForeign = ({ apiVersion }: ChartObject) =>
-  /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io)\//.test(apiVersion)
+  /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io|cert-manager\.io)\//.test(apiVersion)
 
 type CommandResult = { readonly code: number; readonly output: string }
 const outcomeOf = (running: Promise<unknown>): Promise<CommandResult> =>
@@ -98,6 +98,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podImage: `shutterfleet/worker:${readProductVersion()}`,
       podSecret: 'shots-shutterfleet-worker',
       podExtraCa: false,
+      podEgressCa: '',
       podEgress: { host: 'egress', port: 3128 },
       podSeccomp: 'shutterfleet-worker.json',
       podIsolation,
@@ -191,6 +192,7 @@ t.test('chart: hooks create the keys and the first account, and have no other pe
       'nats-url': keys[`worker-${pool}-url`],
       'opening-keys': keys[`opening-keys-${pool}`],
       'egress-token': keys['egress-token'],
+      'egress-ca.crt': keys['egress-ca.crt'],
     })
   }
   t.notMatch(await makeKeys(), /key-pepper/)

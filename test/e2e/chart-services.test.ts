@@ -35,7 +35,8 @@ const podOf = (name: string): ChartPod => {
 }
 
 // The servers of the release, configured with its keys.
-const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
+const names = { egress: ['localhost'], 'webhook-egress': ['localhost'] }
+const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' }, names)
 const accounts = keys['nats.conf'] ?? ''
 const nats = await startNats(t, { config: accounts.slice(accounts.indexOf('accounts {')) })
 const postgres = await startPostgres(t)
@@ -48,15 +49,15 @@ const { key } = await createKey(database, { accountId, name: 'a', domains: [], p
 const [gateway, stored, egress, webhookEgress] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
 const ownPorts: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   gateway: { GATEWAY_PORT: gateway, GATEWAY_OBJECTS_PORT: stored },
-  egress: { EGRESS_PORT: egress },
-  'webhook-egress': { EGRESS_PORT: webhookEgress },
+  egress: { EGRESS_PORT: egress, EGRESS_PLAIN_PORT: 0 },
+  'webhook-egress': { EGRESS_PORT: webhookEgress, EGRESS_PLAIN_PORT: 0 },
 }
 /** Replaces the addresses and paths of the cluster with local ones. */
 const places = [
   ['shots-shutterfleet-gateway.shots.svc:80', `127.0.0.1:${gateway}`],
   ['shots-shutterfleet-objects.shots.svc:8082', `127.0.0.1:${stored}`],
-  ['shots-shutterfleet-egress.shots.svc:3128', `127.0.0.1:${egress}`],
-  ['shots-shutterfleet-webhook-egress.shots.svc:3128', `127.0.0.1:${webhookEgress}`],
+  ['shots-shutterfleet-egress.shots.svc:3129', `localhost:${egress}`],
+  ['shots-shutterfleet-webhook-egress.shots.svc:3129', `localhost:${webhookEgress}`],
   ['nats:4222', new URL(nats.url).host],
   [keys['database-url'] ?? '', database.url],
   ['/etc/shutterfleet-test', folder],

@@ -1,7 +1,7 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { chartFolder, unusedValues } from '#test/helpers/chart.ts'
+import { chartFolder, ciPath, objectsOf, renderText, unusedValues } from '#test/helpers/chart.ts'
 import { listLeaves, readValues } from '#tools/docs/chart/read-values.ts'
 
 const leaves = listLeaves(readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8')))
@@ -25,3 +25,31 @@ t.test('chart: every value is documented and used', async (t) => {
   t.strictSame(await unusedValues(paths, { chart, folder }), [])
   t.strictSame(await unusedValues([['gateway', 'nobody']], { chart, folder }), ['gateway.nobody'])
 })
+
+t.test(
+  'chart: dashboards link to those of their release, and name its console and the base of its runbooks',
+  async (t) => {
+    const set = [
+      'metrics.dashboards=true',
+      'metrics.runbooksUrl=https://git.example.com/',
+      'publicUrl=https://s.example.com',
+    ]
+    const text = await renderText(
+      ciPath('monitoring'),
+      'helm4',
+      set.map((each) => `--set=${each}`),
+    )
+    const dashboards = objectsOf(text).flatMap(({ kind, metadata, data = {} }) =>
+      kind === 'ConfigMap' && metadata.name.includes('-dashboard-')
+        ? Object.values(data as Record<string, string>)
+        : [],
+    )
+    t.equal(dashboards.length, (await readdir(join(chartFolder, 'files/dashboards'))).length)
+    const own = dashboards.map((each) => (JSON.parse(each) as { uid: string }).uid)
+    for (const each of dashboards) {
+      for (const [, uid = ''] of each.matchAll(/"\/d\/([^"]+)"/g)) t.ok(own.includes(uid), uid)
+      t.match(each, '"query": "https://git.example.com/"')
+      t.match(each, '"query": "https://s.example.com"')
+    }
+  },
+)

@@ -296,7 +296,8 @@ const unmountedIn = ({ spec }: ChartPod): readonly string[] =>
   )
 
 t.test('chart: services and hooks accept their environment, files and arguments', async (t) => {
-  const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' })
+  const hosts = { egress: ['egress'], 'webhook-egress': ['webhook-egress'] }
+  const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' }, hosts)
   const outside: Readonly<Record<string, string>> = {
     DATABASE_URL: 'postgres://a:b@postgres/c',
     DATABASE_DIRECT_URL: 'postgres://a:b@postgres/c',
@@ -308,6 +309,8 @@ t.test('chart: services and hooks accept their environment, files and arguments'
     EGRESS_UPSTREAM_PROXY: 'http://a:b@proxy:3128',
     DATABASE_PASSWORD: 'a',
     S3_KEYS: '[default]',
+    EGRESS_CERTIFICATE: 'a',
+    EGRESS_KEY: 'a',
   }
   const folder = t.testdir()
   for (const name of names) {

@@ -8,6 +8,7 @@ import type { Finding } from '#local/doctor/check.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
 import { chartFolder, ciPath, helm } from '#test/helpers/chart.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
+import { clusterFiles } from '#test/helpers/cluster-programs.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -51,7 +52,8 @@ const merge = (object: readonly string[], patch: object) =>
   kubectl(['patch', ...object, '--type=merge', '-p', JSON.stringify(patch)])
 
 const give = (where: string, name: string, stringData: object) => merge(['secret', name, '-n', where], { stringData })
-const keys = makeKeys({}, { nats: 'nats:4222', postgres: undefined })
+const hosts = { egress: ['egress'], 'webhook-egress': ['webhook-egress'] }
+const keys = makeKeys({}, { nats: 'nats:4222', postgres: undefined }, hosts)
 
 const conditions = (changed: Readonly<Record<string, readonly [status: string, reason: string]>>) => {
   const settled = {
@@ -108,7 +110,7 @@ t.test('doctor: finds no trouble in an installation by the chart', async (t) => 
   t.match(stdout, /^ok +deployments +6 with all their pods ready/m)
   t.match(
     stdout,
-    /^ok +secrets .*bucket \(url\).*shots-shutterfleet-worker-standard \(egress-token, nats-url, opening-keys\)/m,
+    /^ok +secrets .*bucket \(url\).*shots-shutterfleet-worker-standard \(egress-ca\.crt, egress-token, nats-url, opening-keys\)/m,
   )
   t.match(stdout, /^ok +pools .*standard: 1 of 1 workers ready/m)
   t.match(stdout, /^ok +cluster rights +the controller has all \d+ in namespace shots-workers/m)
@@ -139,6 +141,31 @@ t.test('doctor: works for a user without access to Secrets and nodes, and report
   t.match(stdout, /^ok +definition +v\w+ is served/m)
   t.match(stdout, /^ok +deployments/m)
   t.match(stdout, /^ok +pools/m)
+})
+
+t.test('doctor: works in a pod of the image, with the token of its service account', async (t) => {
+  const image = await readFile(join(root, 'Dockerfile'), 'utf8')
+  const context = await readFile(join(root, '.dockerignore'), 'utf8')
+  t.match(image, /^COPY k8s\/controller-role\.yaml k8s\/$/m, 'the rights of the controller are in the image')
+  t.match(context, /^!k8s\/controller-role\.yaml$/m)
+  if (process.getuid?.() !== 0) return t.comment('skipped: the files of a service account need root')
+
+  const account = t.testdir()
+  const token = (await kubectl(['create', 'token', 'reader', '-n', namespace])).trim()
+  await writeFile(join(account, 'token'), token)
+  await writeFile(join(account, 'ca.crt'), await readFile(clusterFiles(cluster.place).authority))
+  await writeFile(join(account, 'namespace'), namespace)
+  const mounts = 'mount -t tmpfs none /run; mkdir -p "$1"; cp "$0"/* "$1"; shift; exec "$@"'
+  const { hostname, port } = new URL(cluster.server)
+  const command = ['--mount', 'sh', '-ec', mounts, account, '/run/secrets/kubernetes.io/serviceaccount']
+  const { stdout } = await promisify(execFile)(
+    'unshare',
+    [...command, join(root, 'bin/shutterfleet'), 'doctor', '--cluster-only'],
+    { env: { PATH: process.env['PATH'], KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port } },
+  )
+  t.match(stdout, /^ok +installation +release shots in shots/m)
+  t.match(stdout, /^ok +pools .*standard: 1 of 1 workers ready/m)
+  t.match(stdout, /^- +secrets/m)
 })
 
 t.test('doctor: reports a namespace without an installation', async (t) => {

@@ -63,7 +63,7 @@ const serveMetrics = async () => {
 }
 
 t.test(
-  'horizontal autoscaler: the documented one scales a pool by its waiting captures, and workers drain before they end',
+  'horizontal autoscaler: the documented one scales a pool by its unfinished captures, and workers drain before they end',
   async (t) => {
     await serveMetrics()
     await applyPool('standard', {

@@ -47,7 +47,7 @@ const setting = (name: string) =>
   pod?.spec.containers[0].env?.find((each) => each.name === `SHUTTERFLEET_${name}`)?.value ?? ''
 
 const gateway = await startGateway(t, {
-  GATEWAY_HOST: '0.0.0.0',
+  GATEWAY_HOST: '::',
   PUBLIC_URL: setting('PUBLIC_URL'),
   TRUSTED_PROXIES: setting('TRUSTED_PROXIES'),
   KEY_FAILURES_PER_MINUTE: '1',

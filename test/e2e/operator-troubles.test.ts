@@ -132,6 +132,29 @@ t.test(
   },
 )
 
+t.test('operator troubles: an autoscaler of the Deployment itself is reported until it is gone', async (t) => {
+  await applyPool('twice', { autoscaling: { enabled: false }, replicas: 1 })
+  await settles('twice', 1)
+  const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: workersName('twice') }
+  const autoscaler = (name: string, scaleTargetRef: object) => ({
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name },
+    spec: { scaleTargetRef, maxReplicas: 1 },
+  })
+  const pool = { apiVersion: 'shutterfleet.dev/v1beta1', kind: 'BrowserPool', name: 'twice' }
+  await cluster.apply(autoscaler('right', pool))
+  await cluster.apply(autoscaler('wrong', target))
+  await world.holds('twice', 'Degraded', 'True SizedByAnother')
+  t.match(conditionIn((await poolOf('twice')).status ?? {}, 'Degraded'), {
+    message: /HorizontalPodAutoscaler wrong sizes/,
+  })
+  await world.tells('twice', 'SizedByAnother')
+  await cluster.kubectl(['delete', 'hpa', 'wrong'])
+  await world.holds('twice', 'Degraded', 'False AsExpected')
+  await cluster.kubectl(['delete', 'hpa', 'right'])
+})
+
 t.test('operator troubles: pods that are rejected for another reason are reported as PodsRefused', async (t) => {
   const template = { priorityClassName: 'nowhere' }
   await applyPool('refused', { autoscaling: { enabled: false }, replicas: 1, template })

@@ -6,7 +6,7 @@ import { type DescribedCommand, describeCommands } from '#cli/completion/describ
 import { succeeds } from '#shared/process/succeeds.ts'
 
 const command = (summary: string, flags: Command['flags'] = {}): (() => Promise<Command>) => {
-  return async () => ({ usage: '', summary, flags, run: async () => {} })
+  return async () => ({ usage: '', summary, json: '{}', flags, run: async () => {} })
 }
 
 const table: CommandTable = {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Test } from 'tap'
 import { eventually } from './eventually.ts'
-import type { Prometheus } from './prometheus.ts'
+import { type Prometheus, prometheusPollMs as everyMs, type Series } from './prometheus.ts'
 
 const folder = resolve(import.meta.dirname, '../../charts/shutterfleet/files/dashboards')
 const withinMs = 60_000
@@ -21,8 +21,9 @@ export type DashboardPanel = {
   readonly unit: string
   /** Colours of values; each applies from its value upwards, the first from below. */
   readonly steps: readonly Step[]
-  readonly queries: readonly { readonly expr: string; readonly legend: string }[]
-  /** Whether the panel is described as empty until an event happens. */
+  /** `withZeros`: the query without what hides series at zero. */
+  readonly queries: readonly { readonly expr: string; readonly withZeros: string; readonly legend: string }[]
+  /** Whether the panel is described as showing nothing until an event happens. */
   readonly isEventOnly: boolean
   /** Whether the panel is described as specific to the controller on Kubernetes. */
   readonly isKubernetes: boolean
@@ -33,10 +34,12 @@ export type ShippedDashboard = {
   readonly name: string
   readonly title: string
   readonly panels: readonly DashboardPanel[]
+  readonly annotations: readonly { readonly expr: string; readonly title: string }[]
 }
 
 type Json = {
   readonly title: string
+  readonly annotations?: { readonly list: readonly { readonly expr: string; readonly titleFormat: string }[] }
   readonly panels: readonly {
     readonly type: string
     readonly title: string
@@ -48,6 +51,14 @@ type Json = {
   }[]
 }
 
+/** As Grafana would send it for all namespaces. */
+const fillIn = (expr: string) =>
+  expr.replaceAll(/\$__(?:rate_interval|range)/g, `${windowSeconds}s`).replaceAll('$namespace', '.*')
+
+/** See `hideZeros` and `hideIdle` of tools/docs/dashboards/panel.ts. */
+const withZeros = (expr: string) =>
+  /^\((.*?)(?: > 0| unless max_over_time\(.*)\) or on \(\) label_replace\(vector\(0\), .*$/.exec(expr)?.[1] ?? expr
+
 const toPanel = (
   { type, title, description = '', fieldConfig, targets }: Json['panels'][number],
   row: string,
@@ -58,20 +69,22 @@ const toPanel = (
   unit: fieldConfig.defaults.unit,
   steps: fieldConfig.defaults.thresholds?.steps ?? [],
   queries: targets.map(({ expr, legendFormat = '' }) => ({
-    expr: expr.replaceAll('$__rate_interval', `${windowSeconds}s`).replaceAll('$namespace', '.*'),
+    expr: fillIn(expr),
+    withZeros: fillIn(withZeros(expr)),
     legend: legendFormat,
   })),
-  isEventOnly: description.includes('No data until the first event.'),
+  isEventOnly: description.includes('Nothing until the first event.'),
   isKubernetes: description.includes('Only with the controller on Kubernetes.'),
 })
 
 /** Every dashboard of the chart, either with its Kubernetes-only panels or with all others. */
 export const readDashboards = ({ isKubernetes }: { isKubernetes: boolean }): ShippedDashboard[] =>
   readdirSync(folder).map((file) => {
-    const { title, panels } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json
+    const { title, panels, annotations } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Json
     return {
       name: file.replace('.json', ''),
       title,
+      annotations: (annotations?.list ?? []).map((each) => ({ expr: fillIn(each.expr), title: each.titleFormat })),
       panels: panels
         .flatMap((panel, index) => {
           const row = panels.slice(0, index).findLast(({ type }) => type === 'row')
@@ -81,7 +94,9 @@ export const readDashboards = ({ isKubernetes }: { isKubernetes: boolean }): Shi
     }
   })
 
-/** Executes every query until it returns data; a query of an event-only panel only has to be valid. */
+const hasSample = ({ values }: Series) => values.some(([, value]) => value !== 'NaN')
+
+/** Executes every query until it returns data, zeros included; a query of an event-only panel only has to be valid. */
 export const testQueries = async (
   t: Test,
   prometheus: Pick<Prometheus, 'query'>,
@@ -89,12 +104,17 @@ export const testQueries = async (
 ): Promise<void> => {
   const panels = dashboards.flatMap(({ name, panels: all }) => all.map((panel) => ({ ...panel, name })))
   t.ok(panels.length > 3)
-  for (const { name, title, queries, isEventOnly } of panels) {
-    for (const { expr } of queries) {
-      const hasData = async () =>
-        (await prometheus.query(expr, windowSeconds)).some(({ values }) => values.some(([, value]) => value !== 'NaN'))
+  const test = async ({ name, title, queries, isEventOnly }: (typeof panels)[number]) => {
+    for (const { expr, withZeros: plain } of queries) {
+      const hasData = async () => (await prometheus.query(plain, windowSeconds)).some(hasSample)
       if (isEventOnly) await t.resolves(hasData(), `${name}: ${title} is understood`)
-      else await t.resolves(eventually(hasData, { withinMs, what: expr }), `${name}: ${title} has data`)
+      else await t.resolves(eventually(hasData, { withinMs, everyMs, what: plain }), `${name}: ${title} has data`)
+      // Hiding zeros must leave nothing empty.
+      if (expr !== plain)
+        t.ok((await prometheus.query(expr, windowSeconds)).some(hasSample), `${name}: ${title} shows it`)
     }
   }
+  await Promise.all(panels.map(test))
+  for (const { expr } of dashboards.flatMap(({ annotations }) => annotations))
+    await t.resolves(prometheus.query(expr, windowSeconds), `${expr} is understood`)
 }

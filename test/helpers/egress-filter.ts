@@ -26,6 +26,9 @@ const recorder = (events: RecordedEvents): Events => {
     (...args: readonly unknown[]) =>
       void events.push({ name, args })
   return {
+    certificateServed: on('certificateServed'),
+    certificatePresented: on('certificatePresented'),
+    certificateUnusable: on('certificateUnusable'),
     listening: on('listening'),
     clientConnected: on('clientConnected'),
     clientGone: on('clientGone'),

@@ -1,9 +1,11 @@
 const pollMs = 20
 
-/** Polls until `condition` is true; a throw counts as false. Rejects with `what` and the last error after `withinMs`. */
+type EventuallyOptions = { readonly withinMs?: number; readonly what?: string; readonly everyMs?: number }
+
+/** Polls every `everyMs` until `condition` is true; a throw counts as false. Rejects with `what` and the last error after `withinMs`. */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
-  { withinMs = 30_000, what = condition.toString() }: { withinMs?: number; what?: string } = {},
+  { withinMs = 30_000, what = condition.toString(), everyMs = pollMs }: EventuallyOptions = {},
 ): Promise<void> => {
   const end = performance.now() + withinMs
   let last: unknown
@@ -14,7 +16,7 @@ export const eventually = async (
     } catch (error) {
       last = error
     }
-    await new Promise((wake) => setTimeout(wake, pollMs))
+    await new Promise((wake) => setTimeout(wake, everyMs))
   }
   // In the message too: tap's reporter prints no causes.
   const reason = last instanceof Error ? `; ${last.message}` : ''

@@ -154,6 +154,7 @@ export const podSettings: PodSettings = {
   podImage: 'worker:1',
   podSecret: 'worker-secret',
   podExtraCa: false,
+  podEgressCa: '',
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',

@@ -8,8 +8,10 @@ import { endWithParent } from './cluster-processes.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 
-/** Built by scripts/build-minio.sh. */
-const program = resolve(import.meta.dirname, '../../.tools/minio/minio')
+/** The server of compose.yaml instead of MinIO (`TEST_S3=versitygw make test-s3`). */
+const isVersitygw = process.env['TEST_S3'] === 'versitygw'
+/** Built by scripts/build-minio.sh or scripts/build-versitygw.sh. */
+const program = resolve(import.meta.dirname, '../../.tools', isVersitygw ? 'versitygw/versitygw' : 'minio/minio')
 const [bucket, accessKey, region] = ['images', 'tests', 'us-east-1'] as const
 const firstSecret = 'secret-of-tests'
 const startMs = 60_000
@@ -35,19 +37,28 @@ type Options = {
 }
 type Place = Options & { readonly folder: string; readonly port: number }
 
-const spawnServer = async ({ folder, port, diskBytes, env }: Place, secret: string) => {
+const commandOf = ({ folder, port, tls }: Place): string[] => {
+  const [certificates, objects] = [join(folder, 'certs'), join(folder, 'disk/objects')]
+  if (!isVersitygw) return ['server', '--address', `127.0.0.1:${port}`, '--certs-dir', certificates, objects]
+  const flags = tls ? ['--cert', join(certificates, 'public.crt'), '--key', join(certificates, 'private.key')] : []
+  return ['--port', `127.0.0.1:${port}`, ...flags, 'posix', objects]
+}
+
+const spawnServer = async (place: Place, secret: string) => {
+  const { folder, diskBytes, env } = place
   const disk = join(folder, 'disk')
   const mount = `mount -t tmpfs -o size=${diskBytes} tmpfs ${disk}\nexec "$@"`
   const mounted = diskBytes === undefined ? [] : ['unshare', '--mount', 'sh', '-ec', mount, 'sh']
-  const flags = ['--address', `127.0.0.1:${port}`, '--certs-dir', join(folder, 'certs')]
   const settings = {
     MINIO_ROOT_USER: accessKey,
     MINIO_ROOT_PASSWORD: secret,
     MINIO_BROWSER: 'off',
     MINIO_UPDATE: 'off',
+    ROOT_ACCESS_KEY: accessKey,
+    ROOT_SECRET_KEY: secret,
   }
   await using log = await open(join(folder, 'log'), 'a')
-  return spawn('setpriv', [...endWithParent, ...mounted, program, 'server', ...flags, join(disk, 'objects')], {
+  return spawn('setpriv', [...endWithParent, ...mounted, program, ...commandOf(place)], {
     stdio: ['ignore', log.fd, log.fd],
     env: { PATH: process.env['PATH'], HOME: folder, ...settings, ...env },
   })
@@ -81,11 +92,11 @@ const launch = async (place: Place, secret = firstSecret) => {
   return { pid: child.pid ?? 0, stop }
 }
 
-/** Starts MinIO on a free port with a new folder; over TLS if a certificate is given. */
+/** Starts MinIO, or what `TEST_S3` names, on a free port with a new folder; over TLS if a certificate is given. */
 export const startMinio = async (options: Options = {}): Promise<Minio> => {
   const folder = await mkdtemp(join(tmpdir(), 'minio-'))
   const place = { ...options, folder, port: await freePort() }
-  for (const name of ['certs', 'disk']) await mkdir(join(folder, name))
+  for (const name of ['certs', 'disk/objects']) await mkdir(join(folder, name), { recursive: true })
   if (options.tls) {
     await copyFile(options.tls.certPath, join(folder, 'certs/public.crt'))
     await copyFile(options.tls.keyPath, join(folder, 'certs/private.key'))

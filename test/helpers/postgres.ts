@@ -100,7 +100,12 @@ export const launch = async ({
   settings,
   host = '127.0.0.1',
 }: Launch): Promise<ChildProcess> => {
-  const options = [`port=${port}`, `listen_addresses=${host}`, 'unix_socket_directories=', 'max_connections=200']
+  const options = [
+    `port=${port}`,
+    `listen_addresses=${host.replaceAll(/[[\]]/g, '')}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+  ]
   const flags = [...options, ...settings].flatMap((setting) => ['-c', setting])
   const started = spawn(join(binaries, 'postgres'), ['-D', join(folder, 'data'), ...flags], {
     ...optionsOf(folder, user),
@@ -128,8 +133,8 @@ export const makeFolder = async (prefix: string, user: Unprivileged) => {
 export const migrated = 'template_migrated'
 
 /** Migrates the template database; takes a few milliseconds if it is up to date. */
-const migrateTemplate = async (port: number) => {
-  await using database = openDatabase({ url: `postgres://postgres@127.0.0.1:${port}/${migrated}`, poolMax: 2 })
+const migrateTemplate = async (server: string) => {
+  await using database = openDatabase({ url: `${server}/${migrated}`, poolMax: 2 })
   await migrate(database)
 }
 
@@ -141,7 +146,7 @@ const makeTemplate = async ({ binaries, user }: Programs, folder: string) => {
   try {
     await using own = openDatabase({ url: `postgres://postgres@127.0.0.1:${port}/postgres`, poolMax: 2 })
     await own.query(`create database ${migrated}`)
-    await migrateTemplate(port)
+    await migrateTemplate(`postgres://postgres@127.0.0.1:${port}`)
   } finally {
     await kill(server, 'SIGINT')
   }
@@ -179,20 +184,21 @@ export const copyTemplate = async (programs: Programs): Promise<string> => {
 }
 
 /**
- * Starts PostgreSQL on a free port of loopback, as an unprivileged user, in a new folder. `settings` replace the
- * ones that make tests quick (no fsync); with `tls` it serves TLS too. Stopped at the test's end if `t` is given, else by
+ * Starts PostgreSQL on a free port of `host`, by default of loopback, as an unprivileged user, in a new folder. `settings`
+ * replace the ones that make tests quick (no fsync); with `tls` it serves TLS too. Stopped at the test's end if `t` is given, else by
  * the caller.
  */
 export const startPostgres = async (
   t?: WithTeardown,
   settings: readonly string[] = quick,
   tls?: Tls,
+  host = '127.0.0.1',
 ): Promise<TestPostgres> => {
   const [programs, port] = await Promise.all([findPrograms(), freePort()])
   const folder = await copyTemplate(programs)
   if (tls) await addCertificate(tls, folder, programs.user)
 
-  const url = `postgres://postgres@127.0.0.1:${port}`
+  const url = `postgres://postgres@${host}:${port}`
   const open: Database[] = []
   const opened = (name: string, poolMax: number) => {
     const database = openDatabase({ url: `${url}/${name}`, poolMax })
@@ -200,7 +206,7 @@ export const startPostgres = async (
     return { ...database, url: `${url}/${name}` }
   }
   const served = tls ? ['ssl=on', `ssl_cert_file=${folder}/cert.pem`, `ssl_key_file=${folder}/key.pem`] : []
-  const start = () => launch({ ...programs, folder, port, settings: [...served, ...settings] })
+  const start = () => launch({ ...programs, folder, port, host, settings: [...served, ...settings] })
   let server = await start()
   const stop = async () => {
     await Promise.all(open.splice(0).map((database) => database[Symbol.asyncDispose]()))
@@ -213,7 +219,7 @@ export const startPostgres = async (
 
   let createdCount = 0
   const own = opened('postgres', 2)
-  await migrateTemplate(port)
+  await migrateTemplate(url)
   return {
     url: `${url}/postgres`,
     get pid() {

@@ -43,3 +43,10 @@ export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void
 /** Proportional set size (PSS) of a process in bytes; 0 if it does not exist. */
 export const pssBytes = (pid: number): number =>
   Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024
+
+/** Resident memory of a process in bytes, now and at most since its start; 0 if it does not exist. */
+export const residentBytes = (pid: number): { readonly current: number; readonly peak: number } => {
+  const status = read(`/proc/${pid}/status`)
+  const bytes = (found: RegExpExecArray | null) => Number(found?.[1] ?? 0) * 1024
+  return { current: bytes(/^VmRSS:\s+(\d+) kB/m.exec(status)), peak: bytes(/^VmHWM:\s+(\d+) kB/m.exec(status)) }
+}

@@ -12,6 +12,8 @@ const programs = resolve(import.meta.dirname, '../../.tools/prometheus')
 const ruleFolder = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules')
 const startMs = 60_000
 const queryMs = 10_000
+/** Interval of the polls of Prometheus, which scrapes and evaluates once a second; each costs processor time that its targets need. */
+export const prometheusPollMs = 500
 
 /** A series of a query result, with its samples as text. */
 export type Series = {
@@ -37,6 +39,8 @@ type Target = { readonly scrapeUrl: string; readonly health: 'up' | 'down' | 'un
 export type Prometheus = AsyncDisposable & {
   /** The series of a query over the last `seconds`, in steps of one second. */
   readonly query: (expr: string, seconds: number) => Promise<Series[]>
+  /** The labels of the exemplars of a query's series over the last hour. */
+  readonly exemplars: (expr: string) => Promise<Readonly<Record<string, string>>[]>
   readonly rules: () => Promise<EvaluatedRule[]>
 }
 
@@ -73,7 +77,12 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
   const config = join(folder, 'prometheus.yml')
   await writeFile(config, configOf(targets, join(folder, '*.yaml')))
   const address = `127.0.0.1:${await freePort()}`
-  const flags = [`--config.file=${config}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`]
+  const flags = [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${folder}/data`,
+    `--web.listen-address=${address}`,
+    '--enable-feature=exemplar-storage',
+  ]
   const child = spawn('setpriv', [...endWithParent, join(programs, 'prometheus'), ...flags], { stdio: 'ignore' })
   const ended = once(child, 'exit')
   opened.defer(async () => {
@@ -94,6 +103,14 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
     const parameters = new URLSearchParams({ query: expr, start: String(now - seconds), end: String(now), step: '1' })
     return (await read<{ result: Series[] }>(`query_range?${parameters.toString()}`)).result
   }
+  const exemplars: Prometheus['exemplars'] = async (expr) => {
+    const now = Date.now() / 1000
+    const parameters = new URLSearchParams({ query: expr, start: String(now - 3600), end: String(now) })
+    const found = await read<{ exemplars: { labels: Record<string, string> }[] }[]>(
+      `query_exemplars?${parameters.toString()}`,
+    )
+    return found.flatMap(({ exemplars: all }) => all.map(({ labels }) => labels))
+  }
   const expectScraped = async () => {
     const { activeTargets } = await read<{ activeTargets: Target[] }>('targets')
     const missing = activeTargets.filter(({ health }) => health !== 'up')
@@ -106,6 +123,7 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
   const rest = opened.move()
   return {
     query,
+    exemplars,
     rules: async () =>
       (await read<{ groups: { rules: EvaluatedRule[] }[] }>('rules')).groups.flatMap(({ rules: all }) => all),
     [Symbol.asyncDispose]: () => rest.disposeAsync(),

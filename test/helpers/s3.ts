@@ -25,6 +25,9 @@ const secret = 'S3RVER'
 /** Whether tests use MinIO (`make test-s3`) instead of a small in-process server. */
 export const onMinio = process.env['TEST_S3'] === 'minio'
 
+/** Whether tests use MinIO or versitygw, which honour If-None-Match. */
+export const onRealServer = onMinio || process.env['TEST_S3'] === 'versitygw'
+
 /** A server that verifies signatures, but overwrites objects despite If-None-Match. */
 const startSmallServer = async (tls?: Certificate): Promise<TestS3> => {
   const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-s3-'))
@@ -66,4 +69,5 @@ const startSmallServer = async (tls?: Certificate): Promise<TestS3> => {
 }
 
 /** Starts an S3 server on a free port with a new folder; over TLS if a certificate is given. */
-export const startS3 = (tls?: Certificate): Promise<TestS3> => (onMinio ? startMinio({ tls }) : startSmallServer(tls))
+export const startS3 = (tls?: Certificate): Promise<TestS3> =>
+  onRealServer ? startMinio({ tls }) : startSmallServer(tls)

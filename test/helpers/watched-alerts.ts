@@ -1,12 +1,14 @@
 import type { Test } from 'tap'
 import { eventually } from './eventually.ts'
-import { type Prometheus, startPrometheus } from './prometheus.ts'
+import { type Prometheus, prometheusPollMs as everyMs, startPrometheus } from './prometheus.ts'
 import type { System } from './system.ts'
 
 /** Divisor for every `for` of the shipped rules: fifteen minutes become half a minute. */
 const hurry = 30
-/** Number of evaluations, one per second, that exceeds the longest shortened `for`. */
-const evaluationsMin = 35
+/** Number of evaluations, one per second, that exceeds every shortened `for` but those of half an hour and longer. */
+const evaluationsMax = 35
+/** Number of evaluations in succession without a pending alert after which none is about to fire. */
+const quietEvaluations = 12
 const withinMs = 480_000
 
 /** A Prometheus for a system, and its firing alerts. */
@@ -14,7 +16,7 @@ export type WatchedAlerts = AsyncDisposable & {
   readonly prometheus: Prometheus
   /** Waits until a query returns a series whose last value is above `min`. */
   readonly reaches: (expr: string, min: number) => Promise<void>
-  /** Waits until all of `alerts` fire, and until any other would have fired; asserts that no other has fired since the start. */
+  /** Waits until all of `alerts` fire, and until no other is about to; asserts that no other has fired since the start. */
   readonly expect: (t: Test, alerts: readonly string[]) => Promise<void>
   /** Like `expect`, of critical alerts only: any warning may fire. */
   readonly expectCritical: (t: Test, alerts: readonly string[]) => Promise<void>
@@ -30,27 +32,41 @@ export const watchAlerts = async (system: System): Promise<WatchedAlerts> => {
 export const watchAlertsOf = async (targets: readonly string[]): Promise<WatchedAlerts> => {
   const prometheus = await startPrometheus(targets, { hurry })
   const fired = new Map<string, string>()
-  const evaluations = new Set<string>()
   const look = async () => {
     const rules = await prometheus.rules()
     for (const { name, state, labels } of rules) if (state === 'firing') fired.set(name, labels['severity'] ?? '')
-    const [first] = rules
-    if (first) evaluations.add(first.lastEvaluation)
+    return rules
   }
-  /** Waits until all of `alerts` have fired, and until any other would have. */
+  /** Waits until an alert that is pending now would have fired, and others have had time to become pending. */
+  const awaitOthers = async () => {
+    let [evaluations, quiet, last] = [0, 0, '']
+    const isOver = async () => {
+      const rules = await look()
+      const { lastEvaluation = '' } = rules[0] ?? {}
+      if (lastEvaluation !== last) {
+        evaluations += 1
+        quiet = rules.some(({ name, state }) => state === 'pending' && !fired.has(name)) ? 0 : quiet + 1
+      }
+      last = lastEvaluation
+      return quiet > quietEvaluations || evaluations > evaluationsMax
+    }
+    await eventually(isOver, { withinMs, everyMs, what: 'evaluations' })
+  }
+  /** Waits until all of `alerts` have fired, and until no other is about to. */
   const awaitAll = async (t: Test, alerts: readonly string[]) => {
     await eventually(async () => (await look(), alerts.every((name) => fired.has(name))), {
       withinMs,
+      everyMs,
       what: `${alerts.join(', ')} fire`,
     }).catch((error: unknown) => t.fail(`${String(error)}; firing: ${[...fired.keys()].join(', ')}`))
-    evaluations.clear()
-    await eventually(async () => (await look(), evaluations.size > evaluationsMin), { withinMs, what: 'evaluations' })
+    await awaitOthers()
   }
   return {
     prometheus,
     reaches: (expr, min) =>
       eventually(async () => (await prometheus.query(expr, 0)).some(({ values }) => Number(values.at(-1)?.[1]) > min), {
         withinMs,
+        everyMs,
         what: `${expr} > ${min}`,
       }),
     expect: async (t, alerts) => {

@@ -25,12 +25,12 @@ export type Behaviour = number | { readonly redirect: string } | 'hang' | 'begin
 /** A self-signed certificate, in files of a temporary folder. */
 export type Certificate = AsyncDisposable & { readonly certPath: string; readonly keyPath: string }
 
-/** Creates a certificate for the given names and 127.0.0.1, with openssl. */
+/** Creates a certificate for the given names, 127.0.0.1 and ::1, with openssl. */
 export const makeCertificate = async (names: readonly string[]): Promise<Certificate> => {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'))
   const certPath = join(folder, 'cert.pem')
   const keyPath = join(folder, 'key.pem')
-  const alternative = [...names.map((name) => `DNS:${name}`), 'IP:127.0.0.1'].join(',')
+  const alternative = [...names.map((name) => `DNS:${name}`), 'IP:127.0.0.1', 'IP:::1'].join(',')
   await run('openssl', [
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
     ...['-subj', '/CN=receiver', '-addext', `subjectAltName=${alternative}`, '-keyout', keyPath, '-out', certPath],

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { createAccount, setDisabled, setPlan } from '#shared/db/accounts.ts'
@@ -6,6 +9,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { setMaintenance } from '#shared/db/maintenance.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
@@ -225,6 +229,48 @@ t.test(
     t.strictSame((await account.requeue()).body.data, { requeued: 0, left_out: { account_disabled: 2 } })
   },
 )
+
+const runRequeue = (at: string, ...args: readonly string[]) => {
+  const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+  const env = {
+    PATH: process.env['PATH'],
+    SHUTTERFLEET_BASE_URL: at,
+    SHUTTERFLEET_DATABASE_URL: database.url,
+    SHUTTERFLEET_KEY_PEPPER: testPepper,
+  }
+  return promisify(execFile)(program, ['queue', 'requeue', ...args], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      out: stdout,
+      errors: stderr,
+    }),
+  )
+}
+
+t.test('admin requeue: the command line requeues as an operator, whose session ends with the command', async (t) => {
+  const account = await newAccount()
+  await account.failed({ url })
+  await account.failed({ url: `${url}2`, headers: { 'x-a': 'b' } })
+  const { out, errors } = await runRequeue(baseUrl, account.id, '--since', '24h', '--json')
+  t.strictSame(
+    { result: await readDocument<object>(['queue', 'requeue'], out), errors },
+    { result: { requeued: 1, left_out: { secret_not_kept: 1 } }, errors: '' },
+  )
+  t.match((await runRequeue(baseUrl, account.id)).out, /^0 failed .* again\n1 are not: secret_not_kept\n$/)
+  t.match(await runRequeue(baseUrl, randomUUID()), { code: 1, errors: /NOT_FOUND: there is no account/i })
+  t.match(await runRequeue(baseUrl, account.id, '--since', '25h'), {
+    code: 2,
+    errors: /--since 25h: must be at most 24h/,
+  })
+  t.match(await runRequeue(baseUrl, account.id, '--code', 'TIMEOUT'), {
+    code: 2,
+    errors: /--code TIMEOUT: must be one of/,
+  })
+  t.strictSame(await database.query('select id from console_session'), [])
+  const closed = await gateway.startReplica(0, { CONSOLE_OPERATORS: 'false', ADMIN_TOKEN: '' })
+  t.match(await runRequeue(closed.baseUrl, account.id), { code: 1, errors: /CONSOLE_OPERATORS.*admin API/ })
+})
 
 // Contract: Maintenance mode
 t.test('admin requeue: under maintenance nothing is requeued', async (t) => {

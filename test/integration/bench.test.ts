@@ -12,6 +12,7 @@ import { onWarmSite, type WarmSite } from '#test/bench/engine/warm-system.ts'
 import { measureCallers } from '#test/bench/measure-callers.ts'
 import { measureCaptures } from '#test/bench/measure-captures.ts'
 import { measureIdle } from '#test/bench/measure-idle.ts'
+import { measureServiceMemory } from '#test/bench/measure-service-memory.ts'
 import { measureStart } from '#test/bench/measure-start.ts'
 import { measureCaptureCost } from '#test/bench/measure-telemetry.ts'
 import { type SmallPage, smallPageOf } from '#test/bench/small-page.ts'
@@ -33,7 +34,10 @@ const measureSmallPage = async (t: Test, page: SmallPage) => {
     total.bytes,
     parts.reduce((sum, { bytes }) => sum + bytes, 0),
   )
-  const cost = await measureCaptureCost({ plain: page, traced: page }, { rounds: 1, seconds: 0.1 })
+  const memory = await measureServiceMemory(page, { callers: 2, captures: 2 })
+  t.strictSame(implausible(memory, /before$/), [])
+  t.ok(memory.every(({ before, peak }) => before <= peak))
+  const cost = await measureCaptureCost({ plain: page, traced: page }, { rounds: 8, seconds: 0.1 })
   t.strictSame(implausible(cost), [])
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
@@ -28,7 +29,7 @@ const run = (...args: readonly string[]) =>
 const json = async <T>(...args: readonly string[]): Promise<T> => {
   const { code, out, errors } = await run(...args, '--json')
   if (code !== 0) throw new Error(errors)
-  return JSON.parse(out) as T
+  return await readDocument<T>(args, out)
 }
 
 t.testdir()

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { defaultPlans } from '#local/default-plans.ts'
+import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
@@ -37,7 +38,7 @@ const run = async (args: readonly string[], more: Record<string, string> = {}): 
 const json = async <T>(args: readonly string[]): Promise<T> => {
   const { code, out, errors } = await run([...args, '--json'])
   if (code !== 0) throw new Error(errors)
-  return JSON.parse(out) as T
+  return await readDocument<T>(args, out)
 }
 
 t.testdir()

@@ -56,6 +56,7 @@ t.test('doctor: checks a running system, and reports failed checks with advice',
   t.match(stdout, /nats +nats-server \d.*, accepts writes/)
   t.match(stdout, /clients +warning: X-Forwarded-For from 127\.0\.0\.1 .*SHUTTERFLEET_TRUSTED_PROXIES/)
   t.match(stdout, /^ok +meters +the meters of \d+ accounts match/m)
+  t.match(stdout, /^ok +pauses +no pool is paused$/m)
   const objects = join(system.dataDir, 'objects')
   const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
   // `up` too, which would replace a frozen NATS.
@@ -82,4 +83,11 @@ t.test('doctor: names the setting of a NATS server that accepts no large capture
   const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
   const check = dependencyChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
   await t.rejects(check!.run(), { message: /max_payload is 1048576, .* need 8388608/ })
+})
+
+t.test('doctor: reads the greeting of a NATS server at an IPv6 address', async (t) => {
+  const nats = await startNats(t, { host: '[::1]' })
+  const facts = { databaseUrl: undefined, postgresBin: undefined, natsServer: undefined, objectStore: undefined }
+  const check = dependencyChecks({ ...facts, natsUrl: nats.url }).find(({ name }) => name === 'nats')
+  t.match(await check!.run(), /accepts writes/)
 })

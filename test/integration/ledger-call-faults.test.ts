@@ -156,7 +156,7 @@ const openLedgers = (test: Test) =>
     test,
     { server, nats },
     {
-      open: (env, by) => openContext(readConfig(env), new AbortController().signal, by),
+      open: (env, by) => openContext(readConfig(env), { stop: new AbortController().signal }, by),
       prepare: async (stores) => ({ ...stores, tenant: await createTenant(stores.database) }),
     },
   )

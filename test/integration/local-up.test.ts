@@ -9,6 +9,7 @@ import { serviceNames } from '#shared/config/services.ts'
 import { stages } from '#shared/capture/stages.ts'
 import { findBrowsers } from '#test/helpers/bare-browser.ts'
 import { postToken } from '#test/helpers/console-client.ts'
+import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
@@ -74,13 +75,13 @@ t.test(
 type StatusJson = { services: { health: string }[]; proxied: unknown }
 
 t.test('local up: status shows every service, the pool and the queue', async (t) => {
-  const read = async () => JSON.parse((await run('status', '--json')).stdout) as StatusJson
+  const read = async () => readDocument<StatusJson>(['status'], (await run('status', '--json')).stdout)
   // The controller is ready after the first backlog count, which the ledger publishes every second.
   await eventually(async () => {
     const health = (await read()).services.map((service) => service.health)
     return health.join(' ') === 'ok ok ok ok running running ok ok'
   })
-  t.match(await read(), { pid: system.pid, pool: { ready: Number }, queue: { pending: Number } })
+  t.match(await read(), { pid: system.pid, pool: { ready: Number }, queue: { pending: Number }, pauses: [] })
   t.strictSame((await read()).proxied, { workers: 0, pending: 0 })
 })
 
@@ -89,7 +90,7 @@ t.test('local up: captures a file, writes the image and prints the duration of e
   const image = join(folder, 'out.webp')
   const page = join(folder, 'page.html')
   const { stdout } = await run('capture', page, '-o', image, '-p', 'format=webp', '-p', 'width=400', '--json')
-  const captured = JSON.parse(stdout) as { timings: object }
+  const captured = await readDocument<{ timings: object }>(['capture'], stdout)
   t.strictSame(Object.keys(captured.timings), [...stages])
   t.match(captured, {
     status: 'completed',

@@ -63,7 +63,7 @@ const feedLedger = (metrics: Metrics): Feed => {
 const feedWebhooks = (metrics: Metrics): Feed => {
   const events = createWebhookEvents(log, metrics)
   return (word) => {
-    events.attempted({ id: word, event: word, failure: 'status', status: 500, ms: 1, givenUp: true })
+    events.attempted({ id: word, event: word, traceId: word, failure: 'status', status: 500, ms: 1, givenUp: true })
     events.unreadable(word, new Error(word))
     events.roundFailed(new AppError('SERVICE_UNAVAILABLE', { message: word }), true)
   }
@@ -131,5 +131,37 @@ for (const [service, feed] of Object.entries(feeds)) {
     t.ok(after.length > 1)
     t.strictSame(after, before)
     t.notMatch(after.join('\n'), 'h0stile')
+  })
+}
+
+/** Bounds of histograms in seconds that an objective or a deadline names. */
+const bounds = [
+  ['gateway', 'http_request_seconds', [1, 2, 10, 120]],
+  ['ledger', 'capture_queue_seconds', [2, 10, 120]],
+  ['ledger', 'capture_processing_seconds', [2, 10, 120]],
+  ['worker', 'worker_stage_seconds', [2, 10, 120]],
+  ['controller', 'pool_worker_start_seconds', [10, 120, 600]],
+] as const
+
+for (const [service, histogram, expected] of bounds) {
+  t.test(`metrics of ${service}: ${histogram} has the bounds of objectives`, async (t) => {
+    const found: number[] = []
+    const metrics = createMetrics(service)
+    feeds[service]({
+      ...metrics,
+      declare: (table) => {
+        const description = table[histogram]
+        if (description && 'buckets' in description) found.push(...description.buckets)
+        return metrics.declare(table)
+      },
+    })
+    t.strictSame(
+      expected.filter((bound) => !found.includes(bound)),
+      [],
+    )
+    t.strictSame(
+      found,
+      found.toSorted((one, other) => one - other),
+    )
   })
 }

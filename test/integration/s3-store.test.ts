@@ -5,7 +5,7 @@ import { newObjectKey } from '#shared/storage/objects.ts'
 import { createS3Store, readS3Url } from '#shared/storage/s3-store.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { storeImage } from '#test/helpers/image-store.ts'
-import { onMinio, startS3 } from '#test/helpers/s3.ts'
+import { onRealServer, startS3 } from '#test/helpers/s3.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 /** Statuses of a rejected signature; MinIO responds with 400 if a signed header is absent. */
@@ -36,7 +36,7 @@ t.test('s3 store: a signed URL allows a PUT of that object only', async (t) => {
 
 t.test(
   's3 store: a signed URL does not overwrite an existing object',
-  { skip: !onMinio && 'the small server overwrites' },
+  { skip: !onRealServer && 'the small server overwrites' },
   async (t) => {
     const key = newKey()
     const url = await store.signPut(key, 60)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
@@ -34,7 +35,7 @@ const ended = async (id: string) => ['completed', 'failed'].includes((await syst
 await eventually(async () => (await ended(taken)) && (await ended(missed)), { withinMs: 30_000 })
 
 t.test('top: prints pools, queues, stages and errors as JSON', async (t) => {
-  const shown = JSON.parse(await top('--data', system.dataDir, '--json')) as Shown
+  const shown = await readDocument<Shown>(['top'], await top('--data', system.dataDir, '--json'))
   t.strictSame(shown.unread, [])
   t.match(
     shown.queues.find(({ queue }) => queue === 'standard'),
@@ -73,6 +74,22 @@ t.test('top: prints the other parts if one cannot be read', async (t) => {
   const other = await top('--once', '--metrics', controller?.metrics_url ?? '')
   t.match(other, /^standard +standard +1\//m)
   t.match(other, /^captures not read: no database: set SHUTTERFLEET_DATABASE_URL/m)
+})
+
+t.test('top: shows that an operator has paused a pool, and so do status and doctor', async (t) => {
+  const cli = async (...args: readonly string[]) =>
+    (await promisify(execFile)(program, [...args, '--data', system.dataDir], { env })).stdout
+  await cli('pool', 'pause', 'stealth', '--reason', 'new browser', '--for', '2h')
+  t.teardown(() => cli('pool', 'resume', 'stealth'))
+  const words = /stealth is (?:draining|drained), paused since 20\S+ until 20\S+ by command line: new browser/
+  t.match(await cli('top', '--once'), words)
+  t.match(JSON.parse(await cli('top', '--json')), { pauses: [{ pool: 'stealth', by: 'command line', until: /^20/ }] })
+  t.match(await cli('status'), words)
+  t.match(JSON.parse(await cli('status', '--json')), { pauses: [{ pool: 'stealth', reason: 'new browser' }] })
+  t.match(
+    await cli('doctor').catch(({ stdout }: { stdout: string }) => stdout),
+    /^ok +pauses +stealth is .*new browser; 'bin/m,
+  )
 })
 
 t.test('top: usage errors name the flag', async (t) => {

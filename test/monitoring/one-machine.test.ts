@@ -2,6 +2,7 @@ import t from 'tap'
 import { readDashboards, testQueries } from '#test/helpers/dashboard-queries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startMonitoredSystem } from '#test/helpers/monitored-system.ts'
+import { prometheusPollMs as everyMs } from '#test/helpers/prometheus.ts'
 import { withoutRealProxies } from '#test/helpers/real-proxies.ts'
 
 /** Values of the load that no label may contain: hosts and ids of captures. */
@@ -39,6 +40,6 @@ t.test('one machine: a system under load has data, bounded labels and no firing 
       for (const { name, state = 'inactive' } of await prometheus.rules()) if (state === 'inactive') active.delete(name)
       return active.size === 0
     }
-    await eventually(isQuiet, { withinMs: 180_000, what: 'each alert inactive at some time' })
+    await eventually(isQuiet, { withinMs: 180_000, everyMs, what: 'each alert inactive at some time' })
   })
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startOtlpReceiver } from '#test/helpers/otlp-receiver.ts'
+import { startPrometheus } from '#test/helpers/prometheus.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
@@ -26,7 +27,10 @@ const parameters = {
   webhook_url: `https://user:${secret}@127.0.0.1:${receiver.port}/in?token=${secret}`,
 }
 
-t.test('traces: one trace contains all spans from the request to the webhook', async (t) => {
+/** Histograms whose exemplars name the trace of a capture. */
+const withExemplars = ['http_request_seconds', 'capture_queue_seconds', 'capture_processing_seconds']
+
+t.test('traces: one trace contains all spans from the request to the webhook, and exemplars name it', async (t) => {
   await using otlp = await startOtlpReceiver()
   await using system = await startSystem([...args, ...allowed], {
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url, OTEL_BSP_SCHEDULE_DELAY: '200' },
@@ -63,6 +67,14 @@ t.test('traces: one trace contains all spans from the request to the webhook', a
     t.equal(Math.round(endMs - startMs), timings[name], `${name} lasted as long as in the record`)
   }
   t.notMatch(JSON.stringify(otlp.spans), new RegExp(`${secret}|127\\.0\\.0\\.1`))
+
+  const { services } = await system.readLocal()
+  const targets = services.flatMap(({ metrics_url: url }) => (url ? [new URL(url).host] : []))
+  await using prometheus = await startPrometheus(targets)
+  for (const name of withExemplars) {
+    const find = async () => (await prometheus.exemplars(`shutterfleet_${name}_bucket`)).map((each) => each['trace_id'])
+    await eventually(async () => (await find()).includes(traceId), { what: `an exemplar of ${name}` })
+  }
 })
 
 t.test('traces: with a hanging OTLP receiver captures complete, and the shutdown succeeds', async (t) => {

@@ -5,24 +5,22 @@ import { startSystem } from '#test/helpers/system.ts'
 import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 
-t.test('alerts: none fires for a slow target, whose captures fail with TIMEOUT', async (t) => {
-  await using target = await listening(createServer(() => {}))
-  await using system = await startSystem(['--workers-max', '4', '--allow-target', `127.0.0.1:${target.port}`])
-  await using alerts = await watchAlerts(system)
-  const url = `http://127.0.0.1:${target.port}/`
-  await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { url, timeout: 5 }))
-  await alerts.reaches('shutterfleet_captures_ended_total{outcome="TIMEOUT"}', 6)
-  await alerts.expect(t, [])
-})
-
-t.test('alerts: none fires for a hanging webhook receiver, whose deliveries time out', async (t) => {
-  await using certificate = await makeCertificate(['localhost'])
-  await using receiver = await startReceiver(certificate, () => 'hang')
-  const allowed = ['--allow-target', `127.0.0.1:${receiver.port}`, '--extra-ca', certificate.certPath]
-  await using system = await startSystem(['--workers-max', '4', ...allowed])
-  await using alerts = await watchAlerts(system)
-  const parameters = { html: '<h1>Hung</h1>', webhook_url: `https://127.0.0.1:${receiver.port}/in` }
-  for (let nth = 0; nth < 5; nth += 1) await system.create(parameters)
-  await alerts.reaches('shutterfleet_webhook_attempts_total{outcome="timeout"}', 1)
-  await alerts.expect(t, [])
-})
+t.test(
+  'alerts: none fires for a slow target, whose captures fail with TIMEOUT, and a hanging webhook receiver, whose deliveries time out',
+  async (t) => {
+    await using target = await listening(createServer(() => {}))
+    await using certificate = await makeCertificate(['localhost'])
+    await using receiver = await startReceiver(certificate, () => 'hang')
+    const allowed = [target.port, receiver.port].flatMap((port) => ['--allow-target', `127.0.0.1:${port}`])
+    const args = ['--workers-max', '4', '--extra-ca', certificate.certPath]
+    await using system = await startSystem([...args, ...allowed])
+    await using alerts = await watchAlerts(system)
+    const parameters = { html: '<h1>Hung</h1>', webhook_url: `https://127.0.0.1:${receiver.port}/in` }
+    for (let nth = 0; nth < 5; nth += 1) await system.create(parameters)
+    const url = `http://127.0.0.1:${target.port}/`
+    await using _load = keepSending(2, () => system.post('/v1/screenshots/capture', { url, timeout: 5 }))
+    await alerts.reaches('shutterfleet_captures_ended_total{outcome="TIMEOUT"}', 6)
+    await alerts.reaches('shutterfleet_webhook_attempts_total{outcome="timeout"}', 1)
+    await alerts.expect(t, [])
+  },
+)

@@ -140,5 +140,44 @@ const worlds: readonly Mutation[] = [
   ]),
 ]
 
+/** Faults of certificates that would fail captures when one is replaced, or let a stranger be egress. */
+const certificates: readonly Mutation[] = [
+  ...against('test/unit/cli/cluster/egress-certificates.test.ts', 'services/cli/cluster/egress-certificates.ts', [
+    { at: 'renewCertificates', drop: 'isSettled($next.certificate, $nowMs)' },
+    {
+      at: 'renewCertificates',
+      replace: '[$next.certificate, $current.certificate, ...$unexpired]',
+      by: '[$next.certificate, $current.certificate]',
+    },
+    {
+      at: 'renewCertificates',
+      replace: '[$next.certificate, $current.certificate, ...$unexpired]',
+      by: '[$current.certificate, ...$unexpired]',
+    },
+    { at: 'renewCertificates', replace: 'remainingMs($current.certificate, $nowMs) < renewMs', by: 'false' },
+    { at: 'renewCertificates', drop: 'isFor($certificate, $hosts)' },
+  ]),
+  ...against('test/unit/shared/net/egress-trust.test.ts', 'services/shared/net/egress-trust.ts', [
+    { at: 'openEgressTrust', drop: '...($session && { session: $session })' },
+    { at: 'openEgressTrust', drop: '$session = undefined' },
+    {
+      at: 'openEgressTrust',
+      replace: '...($used && { secureContext: $used })',
+      by: 'rejectUnauthorized: false',
+    },
+  ]),
+  ...against('test/unit/shared/config/watch-files.test.ts', 'services/shared/config/watch-files.ts', [
+    { at: 'watchFiles', drop: '$isFailing = false' },
+    { at: 'watchFiles', drop: '$isFailing = true' },
+  ]),
+]
+
 /** Faults of the operator, each caught by a unit test or a test of test/faults. */
-export const operatorFaults: readonly Mutation[] = [...knowledge, ...fences, ...capacity, ...applied, ...worlds]
+export const operatorFaults: readonly Mutation[] = [
+  ...knowledge,
+  ...fences,
+  ...capacity,
+  ...applied,
+  ...worlds,
+  ...certificates,
+]

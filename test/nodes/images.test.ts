@@ -82,13 +82,14 @@ for (const { image, bytesMax, holds } of images) {
     for (const name of developersAlone) t.notOk(installed.includes(`/app/node_modules/${name}`), name)
     t.match(await run('ls /app/.tools/block-lists'), /^[\da-f]+\n$/, 'block lists are compiled')
 
-    const sbom = JSON.parse(await run('cat /app/sbom.cdx.json')) as { components: { purl: string }[] }
+    const sbom = JSON.parse(await run('cat /app/sbom.cdx.json')) as { components: { purl?: string }[] }
     for (const purl of [...holds, `pkg:generic/node@${process.version.slice(1)}`]) {
       t.ok(
-        sbom.components.some((each) => each.purl.startsWith(purl)),
+        sbom.components.some((each) => each.purl?.startsWith(purl)),
         purl,
       )
     }
+    t.match(await run('grep -c . /app/THIRD-PARTY.txt'), /^\d{4,}\n$/, 'licence texts')
     // PID 1 adopts and reaps orphans.
     t.equal(await run("sh -c 'true &'; sleep 0.2; grep -l 'State:.Z' /proc/[0-9]*/status"), '')
     await remove(image)

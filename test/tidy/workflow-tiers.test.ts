@@ -26,6 +26,19 @@ await testCheck(t, {
       at: ['.ci/run:1'],
     },
     { name: 'a target that does not exist', tree: tree(['target: chek'], ''), at: [`${check}:1`] },
+    {
+      name: 'a step that calls a target that does not exist',
+      tree: { ...tree([], ''), '.github/workflows/release.yaml': '      - run: make relase VERSION=1\n' },
+      at: ['.github/workflows/release.yaml:1'],
+    },
+    {
+      name: 'a call among others in a step',
+      tree: {
+        ...tree([], ''),
+        '.github/workflows/release.yaml': '          make check\n          found=$(make --silent chas A=b)\n',
+      },
+      at: ['.github/workflows/release.yaml:2'],
+    },
   ],
   good: [
     {

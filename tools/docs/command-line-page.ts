@@ -8,7 +8,8 @@ const intro = `# Command line
 \`bin/shutterfleet --help\` shows the commands, \`COMMAND --help\` the flags of one, \`--version\` the version.
 
 - **Output**: the result is printed to standard output, progress and messages to standard error. \`--json\` prints one JSON document and
-  nothing else; \`listen\`, \`activity\` and \`capture --from\` print one on each line as they go. Colours, bars and questions appear on
+  nothing else; \`listen\`, \`activity\` and \`capture --from\` print one on each line as they go. The help of each command names its fields:
+  \`[{ … }]\` is a list, \`?\` a field that may be missing, \`| null\` one that may be null, \`…\` fields that are documented elsewhere. Colours, bars and questions appear on
   a terminal only; \`NO_COLOR\` and \`TERM=dumb\` are respected.
 - **Exit codes**: 0 success, 1 failure (the message says what to do), 2 wrong usage (the message names the flag).
 - **Durations** are written \`30s\`, \`2m\`, \`1h\`, \`90d\`.
@@ -48,11 +49,11 @@ This page is generated from the code by \`make docs\`; \`make check\` fails if i
 
 const row = (entry: readonly [string, Flag]) => `| \`${cell(flagForm(...entry))}\` | ${cell(entry[1].help)} |`
 
-const section = (name: string, { usage, summary, flags }: Command): string => {
+const section = (name: string, { usage, summary, json, flags }: Command): string => {
   const own = Object.entries<Flag>(flags).filter(([flag]) => !(flag in commonFlags))
   const table = own.length === 0 ? [] : ['', '| Flag | Meaning |', '|---|---|', ...own.map(row)]
   const title = `### ${name}\n\n\`${usage}\`: ${summary}.`
-  return [title, ...table, ''].join('\n')
+  return [title, ...table, '', `\`--json\` prints ${json}.`, ''].join('\n')
 }
 
 /** The text of docs/command-line.md: every command with its flags. */

@@ -3,6 +3,7 @@ import { createOperatorEvents } from '#controller/operator/telemetry/events.ts'
 import { createEvents as egressEvents } from '#egress/telemetry/events.ts'
 import { createEvents as gatewayEvents } from '#gateway/telemetry/events.ts'
 import { createEvents as ledgerEvents } from '#ledger/telemetry/events.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import { createEvents as webhookEvents } from '#webhooks/telemetry/events.ts'
@@ -20,7 +21,7 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
   ledger: ledgerEvents,
   webhooks: webhookEvents,
   worker: workerEvents,
-  controller: controllerEvents,
+  controller: (log, metrics) => [controllerEvents(log, metrics), createCertificateEvents(log, metrics)],
   'controller on Kubernetes': createOperatorEvents,
   egress: egressEvents,
 }
@@ -33,6 +34,10 @@ included. \`queue\` is the queue of a capture (\`standard\`, \`stealth\`, \`prox
 name of the BrowserPool, which on one machine is that of the queue. Label values are fixed words and these names, never an
 address, an id or a host name, so the number of series does not grow with accounts or requests. One exception: \`account\` is the id
 of one of the ten accounts with most captures in the queue.
+
+If a service sends spans (\`OTEL_EXPORTER_OTLP_ENDPOINT\`), gateway and ledger serve OpenMetrics text instead, in which the buckets of
+\`http_request_seconds\`, \`capture_queue_seconds\` and \`capture_processing_seconds\` have exemplars: the \`trace_id\` of their latest
+sampled trace. Prometheus stores them with \`--enable-feature=exemplar-storage\`.
 
 This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
 

@@ -83,6 +83,8 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   NotStarting:
     'A node has not started a worker for two minutes: a volume, the network, or a long download of the image',
   PodsRefused: 'The cluster rejects the pods',
+  SizedByAnother:
+    'A HorizontalPodAutoscaler names the Deployment of the workers, not the BrowserPool: it and the controller overwrite each other, and it ends workers that have captures',
   PoolTaken: 'An older BrowserPool is sized by the same queue: this one is skipped',
   ApplyFailed:
     "The API server rejects an apply, or a CustomResourceDefinition other than this release's is installed; the message says which. Retried when the pool changes, else with back-off of up to five minutes",
@@ -193,7 +195,8 @@ If Pod Security of a namespace is \`privileged\`, to allow the unmasked \`/proc\
 
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
 \`nats-url\`, \`opening-keys\` and \`egress-token\`, one of the egress tokens, and with \`SHUTTERFLEET_POD_EXTRA_CA\` the key
-\`ca.crt\`, CA certificates of NATS or the object store), mounted as files. The Secret of \`proxied\`, and the pull secrets of its
+\`ca.crt\`, CA certificates of NATS or the object store, and with \`SHUTTERFLEET_POD_EGRESS_CA=secret\` the key \`egress-ca.crt\`, certificates
+of egress), mounted as files. The Secret of \`proxied\`, and the pull secrets of its
 template, belong into the namespace of the Jobs. Browsers see the folder of those files as empty, unless
 \`SHUTTERFLEET_POD_ISOLATION\` is \`flags-only\`. No Kubernetes object contains a caller's credentials: captures arrive encrypted
 over NATS.
@@ -253,13 +256,18 @@ each Job. While Jobs cannot start, only an occasional probe Job is created, and 
 | \`true\` (default) | the queue, within \`minReplicas\` and \`maxReplicas\` | rejected: "the queue sizes the pool" |
 | \`false\` | \`spec.replicas\` | \`kubectl scale\`, a HorizontalPodAutoscaler, KEDA |
 
+Let the scaler name the BrowserPool, never the Deployment of its workers: two would then write one size, and Kubernetes would end
+workers that have captures. While a HorizontalPodAutoscaler, also one of KEDA's, names that Deployment, the pool is \`Degraded\` with
+the reason \`SizedByAnother\`, which needs the permission to read them in [k8s/controller-role.yaml](../k8s/controller-role.yaml).
+
 Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` of
 \`autoscaling\` applies: stabilization, bounds and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
 that are re-applied (Argo CD, Flux, \`kubectl apply --server-side\`): the first write through the scale subresource takes
 ownership of the field, and an apply that still sets it conflicts.
 
-A HorizontalPodAutoscaler on the number of waiting captures, served as an external metric by an adapter such as
-prometheus-adapter:
+Scale on \`shutterfleet_pool_captures_unfinished\`, the captures that wait or run, with the \`slots\` of a worker as the target: one
+slot for each. On waiting captures alone a scaler removes the workers of running captures, and starts them again for the next
+ones. A HorizontalPodAutoscaler with the metric as an external one, served by an adapter such as prometheus-adapter:
 
 \`\`\`yaml
 apiVersion: autoscaling/v2
@@ -272,8 +280,8 @@ spec:
   metrics:
     - type: External
       external:
-        metric: { name: shutterfleet_pool_captures_waiting, selector: { matchLabels: { queue: standard } } }
-        target: { type: AverageValue, averageValue: "2" }
+        metric: { name: shutterfleet_pool_captures_unfinished, selector: { matchLabels: { queue: standard } } }
+        target: { type: AverageValue, averageValue: "1" }
 \`\`\`
 
 KEDA on the same metric, to zero after five minutes:
@@ -286,19 +294,25 @@ spec:
   scaleTargetRef: { apiVersion: shutterfleet.dev/v1beta1, kind: BrowserPool, name: standard }
   minReplicaCount: 0
   maxReplicaCount: 20
+  pollingInterval: 5 # seconds until a pool without workers gets one; 30 by default
   cooldownPeriod: 300
   triggers:
     - type: prometheus
       metadata:
         serverAddress: http://prometheus:9090
-        query: max(shutterfleet_pool_captures_waiting{queue="standard"})
-        threshold: "2"
+        query: max(shutterfleet_pool_captures_unfinished{queue="standard"})
+        threshold: "1"
+        ignoreNullValues: "false" # no controller, or none that Prometheus can scrape, is not zero captures: hold the size
 \`\`\`
 
-\`test/e2e/horizontal-autoscaler.test.ts\` runs the first one on Kubernetes' own autoscaler with the controller's metrics. KEDA
-creates such an autoscaler, and writes 0 and 1 to the scale subresource itself, as \`kubectl scale\` does in tests.
+Select by \`namespace\` too if Prometheus scrapes several installations. With \`ignoreNullValues\` at its default of true, KEDA scales
+to zero while no controller exports the metric, although captures wait.
 
-Neither accounts for worker start time or capture duration, as the built-in control law does.
+\`test/e2e/horizontal-autoscaler.test.ts\` runs the first one on Kubernetes' own autoscaler with the controller's metrics. KEDA
+creates such an autoscaler, and writes 0 and 1 to the scale subresource itself, as \`kubectl scale\` does in tests; KEDA itself is
+not run by them. Its example has the fields of KEDA 2.21.0.
+
+Neither accounts for worker start time or capture duration, as the built-in control law does, nor for a paused queue.
 
 ## Inspecting
 

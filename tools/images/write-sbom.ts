@@ -1,9 +1,14 @@
 // write-sbom.ts IMAGE: writes an image's contents to sbom.cdx.json as CycloneDX 1.5: the installed npm packages of
-// package-lock.json, Node, the Debian release and its packages, each with its source package, under which scanners find advisories.
-// Runs in the image; the same packages give the same bytes.
+// package-lock.json, Node, the Debian release and its packages, each with its source package, under which scanners find advisories,
+// and its licences. Runs in the image; the same packages give the same bytes. Exits 1 if a Debian package is not of the area main.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { debianLicences, isMain } from './licences.ts'
+import { installedPackages } from './npm-packages.ts'
+
+/** An SPDX expression, or a name of a distribution that need not be one of SPDX. */
+type Licence = { readonly expression: string } | { readonly license: { readonly name: string } }
 
 type Component = {
   readonly type: 'application' | 'library' | 'operating-system'
@@ -11,20 +16,23 @@ type Component = {
   readonly version: string
   /** None for the operating system. */
   readonly purl?: string
+  /** The name in the National Vulnerability Database, of what is in no registry of packages. */
+  readonly cpe?: string
+  readonly licenses?: readonly Licence[]
 }
-type Lock = { readonly version: string; readonly packages: Readonly<Record<string, { readonly version: string }>> }
+type Lock = { readonly version: string }
 
 const dpkgMs = 30_000
 const root = resolve(import.meta.dirname, '../..')
-const folderOfPackages = 'node_modules/'
 
-const npmPackages = ({ packages }: Lock): Component[] =>
-  Object.entries(packages)
-    .filter(([path]) => path !== '' && existsSync(join(root, path, 'package.json')))
-    .map(([path, { version }]) => {
-      const name = path.slice(path.lastIndexOf(folderOfPackages) + folderOfPackages.length)
-      return { type: 'library' as const, name, version, purl: `pkg:npm/${name.replace('@', '%40')}@${version}` }
-    })
+const npmPackages = (): Component[] =>
+  installedPackages(root).map(({ name, version, licence }) => ({
+    type: 'library' as const,
+    name,
+    version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    licenses: [{ expression: licence }],
+  }))
 
 /** Name and version of the operating system in os-release: `debian`, `12`. */
 const operatingSystem = (): Component => {
@@ -37,19 +45,33 @@ const operatingSystem = (): Component => {
   return { type: 'operating-system', name: fields.get('ID') ?? '', version: fields.get('VERSION_ID') ?? '' }
 }
 
+const licencesOf = (debianPackage: string): string[] => {
+  const file = `/usr/share/doc/${debianPackage}/copyright`
+  return existsSync(file) ? debianLicences(readFileSync(file, 'utf8')) : []
+}
+
 const debianPackages = (distro: string): Component[] => {
   const format =
-    '--showformat=${db:Status-Abbrev}\t${Package}\t${Version}\t${Architecture}\t${source:Package}\t${source:Version}\n'
+    '--showformat=${db:Status-Abbrev}\t${Package}\t${Version}\t${Architecture}\t${source:Package}\t${source:Version}\t${Section}\n'
   const printed = execFileSync('dpkg-query', ['--show', format], { encoding: 'utf8', timeout: dpkgMs })
   return printed
     .split('\n')
     .map((line) => line.split('\t'))
     .filter(([status]) => status?.trim() === 'ii')
-    .map(([, name = '', version = '', architecture = '', source = '', sourceVersion = '']) => {
+    .map(([, name = '', version = '', architecture = '', source = '', sourceVersion = '', section = '']) => {
+      const licences = licencesOf(name)
+      if (!isMain(section))
+        throw new Error(`${name} ${version}: section ${section} is not of main; licences: ${licences.join(', ')}`)
       const upstream = encodeURIComponent(sourceVersion === version ? source : `${source}@${sourceVersion}`)
       const path = `${encodeURIComponent(name)}@${encodeURIComponent(version)}`
       const purl = `pkg:deb/debian/${path}?arch=${architecture}&distro=${distro}&upstream=${upstream}`
-      return { type: 'library' as const, name, version, purl }
+      return {
+        type: 'library' as const,
+        name,
+        version,
+        purl,
+        licenses: licences.map((each) => ({ license: { name: each } })),
+      }
     })
 }
 
@@ -58,8 +80,15 @@ const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) a
 const node = process.version.slice(1)
 const system = operatingSystem()
 const found: Component[] = [
-  ...npmPackages(lock),
-  { type: 'application', name: 'node', version: node, purl: `pkg:generic/node@${node}` },
+  ...npmPackages(),
+  {
+    type: 'application',
+    name: 'node',
+    version: node,
+    purl: `pkg:generic/node@${node}`,
+    cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,
+    licenses: [{ expression: 'MIT' }],
+  },
   system,
   ...debianPackages(`${system.name}-${system.version}`),
 ]

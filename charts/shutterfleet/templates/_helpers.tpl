@@ -17,6 +17,27 @@
 {{ tpl .Values.keys.existingSecret . | default (printf "%s-keys" (include "shutterfleet.fullname" .)) }}
 {{- end }}
 
+{{- /* Where the certificates of the egress filters come from: `keys`, `cert-manager`, or empty without TLS. */}}
+{{- define "shutterfleet.tls" -}}
+{{- if .Values.tls.enabled }}{{ ternary "cert-manager" "keys" (ne (.Values.tls.certManager.issuerRef.name | default "") "") }}{{ end -}}
+{{- end }}
+
+{{- /* Ports of an egress filter by name. */}}
+{{- define "shutterfleet.egressPorts" -}}
+{{- $tls := ne (include "shutterfleet.tls" .) "" -}}
+{{- if or (not $tls) .Values.tls.acceptPlain }}
+proxy: 3128
+{{- end }}
+{{- if $tls }}
+proxy-tls: 3129
+{{- end }}
+{{- end }}
+
+{{- /* Address of an egress filter for its clients: (list $ component) */}}
+{{- define "shutterfleet.egressAddress" -}}
+{{ include "shutterfleet.host" . }}:{{ ternary 3128 3129 (eq (include "shutterfleet.tls" (index . 0)) "") }}
+{{- end }}
+
 {{- define "shutterfleet.firstKeySecret" -}}
 {{ include "shutterfleet.fullname" . }}-first-key
 {{- end }}

@@ -35,7 +35,7 @@ releases do not report each other's faults. Alerts that are off are left out; a 
 
 {{- /* An expression whose selectors of metrics and recorded series begin with `selector`: dict of expr, selector */}}
 {{- define "shutterfleet.selectRelease" -}}
-{{- $name := "\\b(shutterfleet[_:][a-zA-Z0-9_:]+)" -}}
+{{- $name := "\\b(shutterfleet[_:][a-zA-Z0-9_:]+|ALERTS)" -}}
 {{- /* First all get braces, then the selector. */}}
 {{- $braced := regexReplaceAll (printf "%s\\b([^{a-zA-Z0-9_:]|$)" $name) .expr "${1}{}${2}" -}}
 {{- regexReplaceAll (printf "%s\\{" $name) $braced (printf "${1}{%s," .selector) | replace ",}" "}" -}}
@@ -48,11 +48,15 @@ releases do not report each other's faults. Alerts that are off are left out; a 
 {{- end }}
 {{- end }}
 
-{{- /* A dashboard whose uid contains the release and its namespace, as two with one uid replace each other in Grafana: (list $ path) */}}
+{{- /*
+A dashboard whose uid, and those that it links to, contain the release and its namespace, as two with one uid replace each other in
+Grafana; its variables have the addresses of console and runbooks: (list $ path)
+*/}}
 {{- define "shutterfleet.dashboard" -}}
 {{- $root := index . 0 -}}
-{{- $name := base (index . 1) | trimSuffix ".json" -}}
-{{- $uid := printf "shutterfleet-%s" $name -}}
-{{- $own := printf "%s-%s" $uid (sha256sum (printf "%s/%s" $root.Release.Namespace $root.Release.Name) | trunc 8) -}}
-{{- $root.Files.Get (index . 1) | replace (printf "\"uid\": %q" $uid) (printf "\"uid\": %q" $own) -}}
+{{- $release := sha256sum (printf "%s/%s" $root.Release.Namespace $root.Release.Name) | trunc 8 -}}
+{{- $text := regexReplaceAll "(\"uid\": \"|/d/)(shutterfleet-[a-z-]+)\"" ($root.Files.Get (index . 1)) (printf "${1}${2}-%s\"" $release) -}}
+{{- $text = replace "\"query\": \"http://localhost:8080\"" (printf "\"query\": %q" (include "shutterfleet.publicUrl" $root)) $text -}}
+{{- with $root.Values.metrics.runbooksUrl }}{{ $text = replace "\"query\": \"/\"" (printf "\"query\": %q" .) $text }}{{ end -}}
+{{- $text -}}
 {{- end }}

@@ -5,7 +5,8 @@ A pod: dict of
   config        values of the component: settings, resources, container, pod
   args          command
   env           settings, without the prefix SHUTTERFLEET_
-  files         settings read from files: { NAME: { secret, key } }, or { NAME: { audience } } for a token of the service account
+  files         settings read from files: { NAME: { secret, key } }, or { configMap, key }, or { audience } for a token of the service
+                account; reread: whether a change of the Secret needs no restart
   ports         { name: port }
   probes        whether it serves /livez and /readyz; such pods are also spread and scraped
   ready         port of the readiness probe, if not that of the probes
@@ -223,6 +224,8 @@ volumes:
         {{- range $name, $from := .files }}
         {{- if $from.audience }}
         - serviceAccountToken: { audience: {{ $from.audience | quote }}, path: {{ $name }} }
+        {{- else if $from.configMap }}
+        - configMap: { name: {{ $from.configMap | quote }}, items: [{ key: {{ $from.key | quote }}, path: {{ $name }} }] }
         {{- else }}
         - secret: { name: {{ $from.secret | quote }}, items: [{ key: {{ $from.key | quote }}, path: {{ $name }} }] }
         {{- end }}
@@ -241,7 +244,7 @@ volumes:
 {{- $root := .root -}}
 {{- $pod := merge (dict "probes" true) . -}}
 {{- $_ := set $pod "ports" (merge (dict "probe" 9090) (.ports | default dict)) -}}
-{{- $_ = set $pod "env" (merge (dict "PROBE_HOST" "0.0.0.0" "PROBE_PORT" "9090" "LOG_LEVEL" $root.Values.logLevel) .env) -}}
+{{- $_ = set $pod "env" (merge (dict "PROBE_HOST" "::" "PROBE_PORT" "9090" "LOG_LEVEL" $root.Values.logLevel) .env) -}}
 {{- $spec := dict "revisionHistoryLimit" 3 -}}
 {{- if not .autoscaled }}{{ $_ = set $spec "replicas" .replicas }}{{ end -}}
 {{- $spec = mergeOverwrite $spec (deepCopy $root.Values.pods.deployment) (deepCopy .config.deployment) -}}
@@ -255,7 +258,8 @@ volumes:
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
+  {{- $own := dict "labels" $root.Values.pods.deploymentLabels "annotations" $root.Values.pods.deploymentAnnotations }}
+  {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component) $own) | nindent 2 }}
 spec:
   {{- toYaml (omit $spec "selector" "template") | nindent 2 }}
   selector:
@@ -284,7 +288,7 @@ spec:
 {{- $root := .root -}}
 {{- if .probes }}
 {{- $names := list -}}
-{{- range .files }}{{ $names = append $names .secret }}{{ end -}}
+{{- range .files }}{{ if not .reread }}{{ $names = append $names .secret }}{{ end }}{{ end -}}
 {{- if and .traced $root.Values.tracing.endpoint $root.Values.tracing.existingSecret }}{{ $names = append $names (tpl $root.Values.tracing.existingSecret $root) }}{{ end -}}
 {{- $content := "" -}}
 {{- /* A Job fills the Secret of keys after Helm has rendered, unless it is the user's. */}}

@@ -48,11 +48,11 @@ export type CaptureListOptions = {
 const captureInto = async (
   folder: string,
   addresses: readonly Address[],
-  { env, progress: screen, stop }: CommandContext,
+  context: CommandContext,
   { workers, options, ended }: Pick<CaptureManyDeps, 'ended'> & { workers: number; options: CaptureListOptions },
 ): Promise<Ended[]> => {
   const { at, parameters, followMs, extensionOf } = options
-  using progress = createProgress(env['TERM'] === 'dumb' ? undefined : screen)
+  using progress = createProgress(context)
   const deps = {
     capture: (url: string) => captureViaHttp(at, { ...parameters, url }, followMs),
     store: async (address: Address, { record, image }: { record: CaptureRecord; image: Buffer }) => {
@@ -64,7 +64,7 @@ const captureInto = async (
     },
     progressed: progress.show,
     ended,
-    stop,
+    stop: context.stop,
   }
   return await captureMany(deps, addresses, workers)
 }
@@ -80,9 +80,7 @@ export const captureList = async (
   const folder = resolve(flagText(args, 'output') ?? 'captures')
   await openFolder(folder)
   const isJson = args.flags['json'] === true
-  const ended = (end: Ended) => {
-    if (isJson) context.write(`${JSON.stringify(toJson(end))}\n`)
-  }
+  const ended = (end: Ended) => context.printEach({ json: toJson(end) })
   const captures = await captureInto(folder, addresses, context, { workers, options, ended })
   const failures = captures.flatMap((end) => ('error' in end ? [end] : []))
   const completed = captures.length - failures.length

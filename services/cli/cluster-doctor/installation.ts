@@ -41,6 +41,8 @@ const toInstallation = ({ metadata, spec }: Workload) => {
     workerSecret: readValue('POD_SECRET', 'shutterfleet-worker'),
     /** Whether the worker Secrets contain `ca.crt`. */
     hasAuthorities: readValue('POD_EXTRA_CA', 'false') === 'true',
+    /** Whether the worker Secrets contain `egress-ca.crt`. */
+    hasEgressAuthorities: readValue('POD_EGRESS_CA', '') === 'secret',
     /** Service account of the controller. */
     controllerAccount: serviceAccountName,
   }

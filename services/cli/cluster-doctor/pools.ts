@@ -14,6 +14,8 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   ConfigError: 'a Secret, one of its keys, or the seccomp profile is missing on the node: `kubectl describe pod`',
   CrashLooping: '`kubectl logs` of a worker names what it lacks: namespaces, seccomp profile, egress or NATS',
   PodsRefused: 'admission refuses the pods: `kubectl get events`, then workers.podSecurity or workers.admissionPolicy',
+  SizedByAnother:
+    'let the HorizontalPodAutoscaler or ScaledObject name the BrowserPool, with its autoscaling off, or delete it',
   QuotaExceeded: 'raise the ResourceQuota of the namespace, or lower the maximum of the pool',
   AtMaximum: 'raise the maximum of the pool if captures wait for long',
   PoolTaken: 'two BrowserPools name one queue: delete one',
@@ -22,9 +24,15 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   BacklogUnknown: ledgerAdvice,
   MissingHeartbeats: ledgerAdvice,
   Paused: 'set spec.paused to false',
+  QueuePaused: 'captures wait until the pause ends: the console under Pools shows who paused it, until when and why',
 }
 
-type ConditionRule = { readonly type: string; readonly when: 'True' | 'False'; readonly as: 'problem' | 'warning' }
+type ConditionRule = {
+  readonly type: string
+  readonly when: 'True' | 'False'
+  readonly as: 'problem' | 'warning'
+  readonly reason?: string
+}
 
 /** Conditions that report a problem; of several with the same reason only the first is shown. */
 const conditionRules: readonly ConditionRule[] = [
@@ -33,6 +41,7 @@ const conditionRules: readonly ConditionRule[] = [
   { type: 'MetricsAvailable', when: 'False', as: 'problem' },
   { type: 'Ready', when: 'False', as: 'problem' },
   { type: 'ScalingLimited', when: 'True', as: 'warning' },
+  { type: 'ScalingActive', when: 'False', as: 'warning', reason: 'QueuePaused' },
 ]
 
 const toProblem = ({ metadata }: Named, { type, status, reason = '', message = '' }: Condition): Problem => ({
@@ -49,9 +58,10 @@ const checkPool = (pool: BrowserPool): Required<PartResult> => {
     const advice = 'see deployments: the controller must run, with SHUTTERFLEET_POOLS_NAMESPACE set to that of the pool'
     return { summary, problems: [{ detail, advice }], warnings: [] }
   }
-  const reported = conditionRules.flatMap(({ type, when, as }) => {
+  const reported = conditionRules.flatMap(({ type, when, as, reason }) => {
     const condition = conditionOf(pool, type)
-    return condition?.status === when ? [{ condition, as }] : []
+    const applies = condition?.status === when && (reason === undefined || condition.reason === reason)
+    return applies ? [{ condition, as }] : []
   })
   // One cause sets several conditions.
   const first = reported.filter(

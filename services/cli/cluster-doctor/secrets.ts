@@ -7,7 +7,13 @@ import { kinds, type PodSpec, type Secret, type Workload } from './objects.ts'
 /** A Secret that pods mount, and the keys that they mount from it; all if empty. */
 type RequiredSecret = { readonly namespace: string; readonly name: string; readonly keys: readonly string[] }
 
-const workerKeys = ['nats-url', 'opening-keys', 'egress-token']
+const workerKeys = ({ hasAuthorities, hasEgressAuthorities }: Installation): readonly string[] => [
+  'nats-url',
+  'opening-keys',
+  'egress-token',
+  ...(hasAuthorities ? ['ca.crt'] : []),
+  ...(hasEgressAuthorities ? ['egress-ca.crt'] : []),
+]
 
 const requiredBy = ({ imagePullSecrets = [], volumes = [] }: PodSpec, namespace: string): RequiredSecret[] => {
   const sources = volumes.flatMap(({ secret, projected }) => [
@@ -52,7 +58,7 @@ const secretProblem = async (
 
 /** Checks that the Secrets that the release's pods mount exist with all keys. Shows no values. */
 export const checkSecrets = async (cluster: Cluster, installation: Installation): Promise<PartResult> => {
-  const { namespace, workersNamespace, jobsNamespace, workerSecret, hasAuthorities } = installation
+  const { namespace, workersNamespace, jobsNamespace, workerSecret } = installation
   const owners = [kinds.deployments, kinds.statefulSets]
   const workloads = (
     await Promise.all(owners.map((kind) => cluster.list<Workload>(kind, releaseObjects(installation))))
@@ -63,7 +69,7 @@ export const checkSecrets = async (cluster: Cluster, installation: Installation)
     ...pools.map(({ spec: { pool } }) => ({
       namespace: pool === 'proxied' ? jobsNamespace : workersNamespace,
       name: `${workerSecret}-${pool}`,
-      keys: hasAuthorities ? [...workerKeys, 'ca.crt'] : workerKeys,
+      keys: workerKeys(installation),
     })),
   ])
   const problems: Problem[] = []

@@ -19,6 +19,7 @@ const settings = {
 export const clusterAccount: Command = {
   usage: 'cluster account --secret NAME --plan SLUG [--name N] [--email E]',
   summary: 'creates the first account and its API key in a Kubernetes Secret that has none yet',
+  json: '{ accountId }',
   flags: {
     secret: { type: 'string', value: 'NAME', help: 'Secret for account-id and api-key' },
     plan: { type: 'string', value: 'SLUG', help: 'plan, such as unlimited' },

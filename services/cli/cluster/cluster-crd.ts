@@ -11,6 +11,7 @@ type Definition = KubeObject & { readonly metadata: { readonly name: string }; r
 export const clusterCrd: Command = {
   usage: 'cluster crd FILE',
   summary: "updates a cluster's CustomResourceDefinition to that of a JSON file",
+  json: '{ name, missing? }',
   flags: {},
   run: async ({ env, print }, args) => {
     const { metadata, spec } = JSON.parse(await readFile(args.operands[0] ?? '', 'utf8')) as Definition

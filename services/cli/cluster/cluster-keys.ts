@@ -33,10 +33,11 @@ const secretManifest = (name: string, namespace: string | undefined, stringData:
   stringData,
 })
 
-/** `cluster keys`: generates the keys that the Secrets of an installation on Kubernetes lack. */
+/** `cluster keys`: generates the keys that the Secrets of an installation on Kubernetes lack, and renews certificates. */
 export const clusterKeys: Command = {
   usage: 'cluster keys --secret NAME --worker-secret NAME [--pool POOL]… [--manifest]',
-  summary: 'generates the keys that the Secrets of an installation on Kubernetes lack',
+  summary: 'generates the keys that the Secrets of an installation on Kubernetes lack, and renews certificates',
+  json: '{ secret: names of new keys }; with --manifest the manifest',
   flags: {
     secret: { type: 'string', value: 'NAME', help: 'Secret of the services, in the namespace of the pod' },
     'worker-secret': { type: 'string', value: 'NAME', help: 'name prefix of the Secrets of workers; the pool follows' },
@@ -45,6 +46,18 @@ export const clusterKeys: Command = {
     nats: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled NATS server: generates its users' },
     'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the URLs of an external NATS, as worker-POOL-url' },
     postgres: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled PostgreSQL: generates its password' },
+    egress: {
+      type: 'string',
+      value: 'HOST',
+      multiple: true,
+      help: 'host name of the egress filter: makes its certificate, and renews it when it has less than 122 days left',
+    },
+    'webhook-egress': {
+      type: 'string',
+      value: 'HOST',
+      multiple: true,
+      help: 'host name of the egress filter of webhooks, likewise',
+    },
     authorities: {
       type: 'string',
       value: 'FILE',
@@ -60,11 +73,12 @@ export const clusterKeys: Command = {
       authorities: await readAuthorities(flagText(args, 'authorities')),
     }
     const servers = { nats: flagText(args, 'nats'), postgres: flagText(args, 'postgres') }
+    const hosts = { egress: flagTexts(args, 'egress'), 'webhook-egress': flagTexts(args, 'webhook-egress') }
     const workers = readPools(args).map((pool) => ({ pool, name: `${workerSecret}-${pool}` }))
     const workersNamespace = flagText(args, 'workers-namespace')
 
     if (args.flags['manifest'] === true) {
-      const keys = makeKeys({}, servers)
+      const keys = makeKeys({}, servers, hosts)
       const ofWorkers = workers.map((each) =>
         secretManifest(each.name, workersNamespace, workerKeys(each.pool, keys, external)),
       )
@@ -73,7 +87,7 @@ export const clusterKeys: Command = {
       return print({ json: list, text: JSON.stringify(list, null, 2) })
     }
     await withCluster(env, async ({ api, namespace }) => {
-      const filled = await fillSecret(api, { namespace, name, desired: (data) => makeKeys(data, servers) })
+      const filled = await fillSecret(api, { namespace, name, desired: (data) => makeKeys(data, servers, hosts) })
       const written = { [name]: filled.written }
       for (const each of workers) {
         const desired = () => workerKeys(each.pool, filled.data, external)

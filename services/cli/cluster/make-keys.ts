@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { renewCertificates } from './egress-certificates.ts'
 import { natsConfig, type QueuePasswords } from '#local/nats-config.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -53,8 +54,27 @@ const tokens = (existing: SecretTexts, name: string): SecretTexts => {
   return { [name]: token, [`${name}s`]: token }
 }
 
-/** Adds the keys that `existing` lacks; always regenerates the configuration of NATS, so that it has this version's users. Throws `CONFIGURATION` if one half of a key pair is missing. */
-export const makeKeys = (existing: SecretTexts, { nats, postgres }: OwnServers): SecretTexts => ({
+/** The egress filters that get certificates, with their host names; without a name none is made. */
+export type EgressHosts = Readonly<Record<'egress' | 'webhook-egress', readonly string[]>>
+
+const certificates = (existing: SecretTexts, hosts: EgressHosts | undefined, nowMs: number): SecretTexts =>
+  Object.assign(
+    {},
+    ...Object.entries(hosts ?? {}).map(([filter, of]) =>
+      of.length === 0 ? {} : renewCertificates(existing, filter, of, nowMs),
+    ),
+  )
+
+/**
+ * Adds the keys that `existing` lacks, and renews certificates; always regenerates the configuration of NATS, so that it has this version's
+ * users. Throws `CONFIGURATION` if one half of a key pair is missing.
+ */
+export const makeKeys = (
+  existing: SecretTexts,
+  { nats, postgres }: OwnServers,
+  hosts?: EgressHosts,
+  nowMs = Date.now(),
+): SecretTexts => ({
   'key-pepper': key(),
   'link-signing-keys': `1:${key()}`,
   'record-keys': `1:${key()}`,
@@ -65,6 +85,7 @@ export const makeKeys = (existing: SecretTexts, { nats, postgres }: OwnServers):
   ...postgresKeys(existing, postgres),
   ...existing,
   ...natsKeys(existing, nats),
+  ...certificates(existing, hosts, nowMs),
 })
 
 /** Inputs from outside of the release: addresses of an external NATS as `worker-POOL-url`, and authorities that workers trust, as PEM. */
@@ -74,6 +95,7 @@ export type ExternalInputs = { readonly natsUrls: SecretTexts; readonly authorit
 export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authorities }: ExternalInputs): SecretTexts => {
   const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
+  const egressAuthorities = keys['egress-ca.crt']
   if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {
     throw new AppError('CONFIGURATION', { publicMessage: `no address of NATS for the workers of pool ${pool}` })
   }
@@ -82,5 +104,6 @@ export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authoritie
     'opening-keys': openingKeys,
     'egress-token': egressToken,
     ...(authorities !== undefined && { 'ca.crt': authorities }),
+    ...(egressAuthorities !== undefined && { 'egress-ca.crt': egressAuthorities }),
   }
 }

@@ -25,7 +25,9 @@ export type CommandContext = {
   readonly root: string
   /** Writes the result to standard output: `text`, or `json` with `--json`. Call it once. */
   readonly print: (result: { readonly json: unknown; readonly text: string }) => void
-  /** Writes a result that is neither text nor JSON to standard output. */
+  /** Writes one of many results as it happens: a line of `text`, if it has one, or with `--json` a JSON document on a line. */
+  readonly printEach: (result: { readonly json: unknown; readonly text?: string }) => void
+  /** Writes what has no form in JSON, such as an image, to standard output. */
   readonly write: (bytes: Uint8Array | string) => void
   /** Writes a line to standard error. */
   readonly note: (line: string) => void
@@ -51,6 +53,11 @@ export type Command = {
   /** The name (one or two words), then the operands in capitals, all required, then flags: `key revoke KEY_ID [--data DIR]`. */
   readonly usage: string
   readonly summary: string
+  /**
+   * What `--json` prints, with the names of its fields: `{ id, name? }`, `[{ id }]` for a list. `…` stands for fields that are
+   * documented elsewhere.
+   */
+  readonly json: string
   readonly flags: Readonly<Record<string, Flag>>
   /** Name of the flag that stands in for the operands. */
   readonly operandsUnless?: string
@@ -61,7 +68,7 @@ export type Command = {
 
 /** The flags that every command has. */
 export const commonFlags = {
-  json: { type: 'boolean', help: 'print only one JSON document on standard output' },
+  json: { type: 'boolean', help: 'print only JSON on standard output' },
   help: { type: 'boolean', short: 'h', help: 'print this' },
 } as const satisfies Readonly<Record<string, Flag>>
 

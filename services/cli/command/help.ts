@@ -19,7 +19,7 @@ export const commandHelp = (command: Command): string => {
     flagForm(name, flag),
     flag.help,
   ])
-  return `usage: bin/shutterfleet ${command.usage}\n\n${command.summary}\n\n${indented(flags)}\n`
+  return `usage: bin/shutterfleet ${command.usage}\n\n${command.summary}\n\n${indented(flags)}\n\n--json prints ${command.json}\n`
 }
 
 /** The text of `bin/shutterfleet --help`. */

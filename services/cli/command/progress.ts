@@ -1,4 +1,4 @@
-import type { Screen } from './command.ts'
+import type { CommandContext } from './command.ts'
 
 const barMax = 40
 /** Width of a terminal that does not report its size. */
@@ -16,9 +16,17 @@ export const progressLine = ({ done, failed, total }: Progress, columns: number)
   return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${counts}`
 }
 
-/** Draws the progress on one line of a terminal, which is cleared at the end; draws nothing without one. */
-export const createProgress = (screen: Screen | undefined) => ({
-  show: (progress: Progress) =>
-    screen?.write(`\r${progressLine(progress, screen.size().columns || columnsDefault)}\u001B[K`),
-  [Symbol.dispose]: () => screen?.write('\r\u001B[K'),
-})
+/**
+ * Draws the progress on one line of a terminal, which is cleared at the end: a bar, or words if the total is unknown. Draws nothing
+ * without a terminal, or on one that cannot clear a line.
+ */
+export const createProgress = ({ env, progress }: Pick<CommandContext, 'env' | 'progress'>) => {
+  const screen = env['TERM'] === 'dumb' ? undefined : progress
+  const draw = (line: (columns: number) => string) =>
+    screen?.write(`\r${line(screen.size().columns || columnsDefault)}\u001B[K`)
+  return {
+    show: (counts: Progress) => draw((columns) => progressLine(counts, columns)),
+    showText: (text: string) => draw((columns) => text.slice(0, Math.max(0, columns - 1))),
+    [Symbol.dispose]: () => screen?.write('\r\u001B[K'),
+  }
+}

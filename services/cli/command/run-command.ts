@@ -17,7 +17,7 @@ import { commandHelp, operandsOf, overview } from './help.ts'
 export type CommandTable = Readonly<Record<string, () => Promise<Command>>>
 
 /** The command context without the output of results, which depends on `--json`. */
-export type Terminal = Omit<CommandContext, 'print'>
+export type Terminal = Omit<CommandContext, 'print' | 'printEach'>
 
 /** Exit codes of `bin/shutterfleet`. */
 const exitCodes = { success: 0, failure: 1, usage: 2 } as const
@@ -35,6 +35,12 @@ const closestCommand = (names: readonly string[], words: readonly string[]): str
   return closestName(ofOne, words[0] ?? '') ?? closestName(ofTwo, words.slice(0, 2).join(' '))
 }
 
+const describeGroup = ([group = '', second = '']: readonly string[], names: readonly string[]): string => {
+  const suggestion = closestName(names, `${group} ${second}`)
+  if (second === '' || suggestion === undefined) return `${group} needs a second word: ${names.join(', ')}`
+  return `${group} ${second} is not a command; did you mean '${suggestion}'?`
+}
+
 const find = (table: CommandTable, words: readonly string[]) => {
   for (const count of [2, 1]) {
     const name = words.slice(0, count).join(' ')
@@ -45,7 +51,7 @@ const find = (table: CommandTable, words: readonly string[]) => {
   const [first] = words
   if (first === undefined) throw new UsageError(`no command given; commands are: ${names.join(', ')}`)
   const inGroup = namesIn(table, first)
-  if (inGroup.length > 0) throw new UsageError(`${first} needs a second word: ${inGroup.join(', ')}`)
+  if (inGroup.length > 0) throw new UsageError(describeGroup(words, inGroup))
   const suggestion = closestCommand(names, words)
   throw new UsageError(
     `${first} is not a command; ${suggestion === undefined ? `commands are: ${names.join(', ')}` : `did you mean '${suggestion}'?`}`,
@@ -112,15 +118,19 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
   const parsed = parse(command, rest)
   if (parsed.flags['help']) return terminal.write(commandHelp(command))
   checkOperands(command, parsed)
-  const print: CommandContext['print'] = ({ json, text }) =>
-    terminal.write(parsed.flags['json'] ? `${JSON.stringify(json)}\n` : `${text}\n`)
-  await command.run({ ...terminal, print }, parsed)
+  const printEach: CommandContext['printEach'] = ({ json, text }) => {
+    if (parsed.flags['json']) terminal.write(`${JSON.stringify(json)}\n`)
+    else if (text !== undefined) terminal.write(`${text}\n`)
+  }
+  await command.run({ ...terminal, print: printEach, printEach }, parsed)
 }
 
-/** The message, with what is wrong with which field. */
+/** The message, with what is wrong with which field, unless it says so itself. */
 const describeError = (thrown: unknown): string => {
   const { message, details = {} } = toAppError(thrown)
-  const problems = Object.entries(details).map(([field, reasons]) => `${field} ${reasons.join(', ')}`)
+  const problems = Object.entries(details)
+    .filter(([, reasons]) => !reasons.every((reason) => message.includes(reason)))
+    .map(([field, reasons]) => `${field} ${reasons.join(', ')}`)
   return problems.length === 0 ? message : `${message.replace(/\.$/, '')}: ${problems.join('; ')}`
 }
 

@@ -41,8 +41,9 @@ const unavailable = (publicMessage: string, cause?: unknown) =>
 
 const rejectionError = ({ error = {} }: ErrorEnvelope, { status, headers }: Response): AppError => {
   const problems = Object.entries(error.details ?? {}).map(([name, messages]) => `${name} ${messages.join(', ')}`)
-  const parts = [error.code ?? `status ${status}`, error.message ?? '', ...problems].filter((part) => part !== '')
-  const publicMessage = `the service rejected the request: ${parts.join('; ')}`
+  const message = problems.length === 0 ? error.message : error.message?.replace(/\.$/, '')
+  const parts = [error.code ?? `status ${status}`, message ?? '', problems.join('; ')].filter((part) => part !== '')
+  const publicMessage = `the service rejected the request: ${parts.join(': ')}`
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
   return new AppError('SERVICE_UNAVAILABLE', {
     publicMessage,
@@ -55,38 +56,51 @@ const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status
 /** `stop` aborts requests in flight. */
 export type HttpInterface = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
 
-/** `path` is below `/v1`. */
-type Call = { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object }
+/** A request; `path` is below the URL of the endpoint, for an `HttpInterface` below `/v1`. */
+export type Call = { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object }
 
-const request = async (at: HttpInterface, { method, path, body }: Call): Promise<Response> => {
+/** Where requests go, and the headers that identify their sender. `stop` aborts requests in flight. */
+export type Endpoint = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly stop: AbortSignal
+}
+
+/** Sends a request; the response may be an error. Throws `SERVICE_UNAVAILABLE` without a response. */
+export const requestAt = async ({ url, headers, stop }: Endpoint, { method, path, body }: Call): Promise<Response> => {
   try {
-    return await fetch(`${at.baseUrl}/v1${path}`, {
+    return await fetch(url + path, {
       method,
-      headers: { authorization: `Bearer ${at.apiKey}`, ...(body && { 'content-type': 'application/json' }) },
-      signal: AbortSignal.any([at.stop, AbortSignal.timeout(answerMs)]),
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      signal: AbortSignal.any([stop, AbortSignal.timeout(answerMs)]),
       ...(body && { body: JSON.stringify(body) }),
     })
   } catch (thrown) {
     const reason = String((thrown as Error).cause ?? thrown)
     throw unavailable(
-      `${at.baseUrl} is unreachable (${reason}); 'bin/shutterfleet status' shows whether it is up`,
+      `${new URL(url).origin} is unreachable (${reason}); 'bin/shutterfleet status' shows whether it is up`,
       thrown,
     )
   }
 }
 
+const request = ({ baseUrl, apiKey, stop }: HttpInterface, call: Call): Promise<Response> =>
+  requestAt({ url: `${baseUrl}/v1`, headers: { authorization: `Bearer ${apiKey}` }, stop }, call)
+
 const readEnvelope = async (response: Response): Promise<ErrorEnvelope> =>
   (await response.json().catch(() => ({}))) as ErrorEnvelope
+
+/** The response itself if it is a success. Throws `SERVICE_UNAVAILABLE` with the service's message if it is an error. */
+export const requireSuccess = async (response: Response): Promise<Response> => {
+  if (!response.ok) throw rejectionError(await readEnvelope(response), response)
+  return response
+}
 
 /**
  * Calls an operation and returns its response. Throws `SERVICE_UNAVAILABLE` with the service's message if it rejects the
  * request or does not respond.
  */
-export const send = async (at: HttpInterface, call: Call): Promise<Response> => {
-  const response = await request(at, call)
-  if (!response.ok) throw rejectionError(await readEnvelope(response), response)
-  return response
-}
+export const send = async (at: HttpInterface, call: Call): Promise<Response> => requireSuccess(await request(at, call))
 
 /** Calls an operation and returns the body of its response; undefined if it has none. Throws as `send`. */
 export const callInterface = async <T>(at: HttpInterface, call: Call): Promise<T> => {

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import { describePause } from '#shared/db/pool-pauses.ts'
 import type { PoolFigures } from './read-pools.ts'
 import { type CaptureFigures, type QueueFigures, type ShownFailure, type Snapshot, windowSeconds } from './snapshot.ts'
 
@@ -157,7 +158,11 @@ const failureLine = ({ at, code, host, message, id }: ShownFailure, canvas: Canv
   return paint(cut(head, canvas.columns), 'red', canvas) + cut(rest, canvas.columns - head.length)
 }
 
-const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canvas: Canvas): string[][] => {
+const pauseLine = (pause: CaptureFigures['pauses'][number], canvas: Canvas): string =>
+  paint(cut(sanitize(`${pause.pool} is ${describePause(pause)}`), canvas.columns), 'yellow', canvas)
+
+const captureParts = (captures: CaptureFigures, canvas: Canvas): string[][] => {
+  const { queues, pauses, stages, total, failures } = captures
   const slowest = stages[0]?.p95Ms ?? 0
   const rows = [...stages.slice(0, stagesMax), ...(total ? [total] : [])].map((stage) => ({
     ...stage,
@@ -166,7 +171,7 @@ const captureParts = ({ queues, stages, total, failures }: CaptureFigures, canva
   const quiet = (text: string) => [paint(cut(text, canvas.columns), 'dim', canvas)]
   const failed = failures.slice(0, failuresMax).map((failure) => failureLine(failure, canvas))
   return [
-    renderTable(queueColumns, queues, canvas),
+    [...renderTable(queueColumns, queues, canvas), ...pauses.map((pause) => pauseLine(pause, canvas))],
     rows.length === 0
       ? quiet(`no capture completed within ${windowSeconds} s`)
       : renderTable(stageColumns, rows, canvas),

@@ -1,5 +1,6 @@
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import type { Sql } from '#shared/db/connection.ts'
+import { listPauses } from '#shared/db/pool-pauses.ts'
 import { readRecentCaptures } from './recent-captures.ts'
 import { readPools } from './read-pools.ts'
 
@@ -31,8 +32,9 @@ const parseHost = (url: string | null): string | undefined =>
   url !== null && URL.canParse(url) ? new URL(url).host : undefined
 
 const readCaptures = async (database: Sql, nowMs: number) => {
-  const [backlog, recent] = await Promise.all([
+  const [backlog, pauses, recent] = await Promise.all([
     countBacklog(database),
+    listPauses(database),
     readRecentCaptures(database, { windowSeconds, nowMs }),
   ])
   const queues = backlog.map(({ pool, pending, processing, oldestMs }) => {
@@ -42,6 +44,7 @@ const readCaptures = async (database: Sql, nowMs: number) => {
   const slowest = recent.stages.toSorted((one, other) => other.p95Ms - one.p95Ms)
   return {
     queues: queues.toSorted((one, other) => one.queue.localeCompare(other.queue)),
+    pauses,
     /** Slowest first, without `total`. */
     stages: slowest.filter(({ stage }) => stage !== 'total'),
     total: slowest.find(({ stage }) => stage === 'total'),

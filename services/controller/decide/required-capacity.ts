@@ -59,11 +59,18 @@ const missingWorkers = (
   return Math.max(0, Math.ceil(missingMs / (load.slots * targetWaitMs)))
 }
 
-/** Captures of the queue, except those that other pools' workers serve. */
-const knownOf = ({ backlog, depth, otherPools }: Demand): number => {
+/**
+ * Captures of a queue that wait or run: the ledger's count, which lags by up to a second, or JetStream's, which lacks captures
+ * that are not published yet.
+ */
+export const countUnfinished = (backlog: Backlog, depth: Depth | 'unknown'): number => {
   const inStream = depth === 'unknown' ? 0 : depth.waiting + depth.inFlight
-  return Math.max(0, Math.max(backlog.pending + backlog.processing, inStream) - otherPools.busy)
+  return Math.max(backlog.pending + backlog.processing, inStream)
 }
+
+/** Captures of the queue, except those that other pools' workers serve. */
+const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
+  Math.max(0, countUnfinished(backlog, depth) - otherPools.busy)
 
 /**
  * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, its square root the

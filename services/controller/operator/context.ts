@@ -2,6 +2,8 @@ import { systemClock } from '#controller/kube/clock.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import { connectQueue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
@@ -15,6 +17,7 @@ export const openContext = async (config: OperatorConfig) => {
   await using opened = new AsyncDisposableStack()
   const metrics = createMetrics('controller')
   const logger = createLogger({ service: 'controller', level: config.logLevel })
+  opened.use(reportClientCertificates(config, createCertificateEvents(logger, metrics)))
   const queue = opened.use(
     await connectQueue({
       url: config.natsUrl,

@@ -6,6 +6,7 @@ import { createProxiedEvents } from './proxied-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Tick } from '#controller/loop/loop.ts'
+import { countUnfinished } from '#controller/decide/required-capacity.ts'
 import {
   type Decision,
   type Observation,
@@ -48,6 +49,8 @@ export const countWorkers = (observation: Observation) => ({
 
 const measure = (metric: PoolMetrics, pool: PoolLabels, observation: Observation) => {
   const { busy, queue } = countWorkers(observation)
+  const { backlog, depth } = observation
+  if (backlog !== 'unknown') metric.pool_captures_unfinished.set(pool, countUnfinished(backlog, depth))
   if (busy !== 'unknown') metric.pool_slots_busy.set(pool, busy)
   if (queue !== 'unknown') metric.pool_captures_waiting.set(pool, queue)
   for (const source of readSources) {

@@ -34,6 +34,7 @@ export const poolMetricTable = {
   pool_slots: { gauge: 'Slots of workers that are ready or draining; each Job has one', labels: poolLabels },
   pool_slots_busy: { gauge: 'Slots that serve a capture; each Job has one', labels: poolLabels },
   pool_captures_waiting: { gauge: 'Captures that wait for a slot', labels: poolLabels },
+  pool_captures_unfinished: { gauge: 'Captures of the queue that wait or run', labels: poolLabels },
   pool_reads_unknown_total: {
     counter: 'Reconciliations in which a number could not be read',
     labels: [...poolLabels, 'source'],
@@ -56,7 +57,7 @@ export const poolMetricTable = {
   pool_worker_start_seconds: {
     histogram: 'Time from the start of a worker until it was ready',
     labels: poolLabels,
-    buckets: [0.5, 1, 2, 3, 5, 8, 13, 21, 34, 60, 120, 300, 600],
+    buckets: [0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600],
   },
   pool_workers_ended_total: {
     counter:

@@ -1,4 +1,5 @@
 import type { AppError } from '#shared/errors/app-error.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { End } from '#egress/connections/bound-connection.ts'
@@ -68,6 +69,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   const warn = warnOfOverload(log)
   const metric = metrics.declare(metricTable)
   return {
+    ...createCertificateEvents(log, metrics),
     listening: (address: string) => log.info({ address }, 'listening'),
     clientConnected: () => metric.egress_clients.inc(),
     clientGone: () => metric.egress_clients.dec(),

@@ -28,6 +28,7 @@ import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { probeStore } from '#shared/storage/probe-store.ts'
 import { openLogExport } from '#shared/telemetry/log-export.ts'
+import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
@@ -281,6 +282,8 @@ const readHealth = ({ stores, clients }: { stores: StoreWatch; clients: Clients 
 
 type Lifecycle = {
   readonly stop: AbortSignal
+  /** Whether spans are sent: then metrics have exemplars. */
+  readonly hasTraces?: boolean
   readonly listeningUrl: () => string
   /** The operations that the reference describes. */
   readonly operations: readonly Contract[]
@@ -302,8 +305,9 @@ const openStores = async (stack: AsyncDisposableStack, config: Config, events: E
 /** Opens the gateway's connections, each by the function in `by`. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
 export const openContext = async (config: Config, lifecycle: Lifecycle, by = reachable): Promise<Gateway> => {
   await using stack = new AsyncDisposableStack()
-  const metrics = createMetrics('gateway')
+  const metrics = createMetrics('gateway', {}, { withExemplars: lifecycle.hasTraces })
   const events = createEvents(createLogger({ service: 'gateway', level: config.logLevel }), metrics)
+  stack.use(reportClientCertificates(config, events))
   const sealingKeys = {
     standard: readSealingKey(config.sealingKeyStandard),
     proxied: readSealingKey(config.sealingKeyProxied),

@@ -8,20 +8,12 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { perPageMax } from '#gateway/records/envelope.ts'
 import { validationError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
+import { endOfString, findJsonFault } from './json-fault.ts'
 
+/** `"`. */
 const quote = 0x22
-const backslash = 0x5c
 /** `,` `[` `{`: each starts another value. */
 const openers: readonly number[] = [0x2c, 0x5b, 0x7b]
-
-/** Index of the closing quote of the string that starts at `start`; the length of `json` if there is none. */
-const endOfString = (json: Buffer, start: number): number => {
-  for (let at = start + 1; at < json.length; at += 1) {
-    if (json[at] === quote) return at
-    if (json[at] === backslash) at += 1
-  }
-  return json.length
-}
 
 /** Whether a JSON text contains more than `most` commas, lists and objects, which determine the cost of parsing. One pass. */
 export const isOverstructured = (json: Buffer, most: number): boolean => {
@@ -40,6 +32,22 @@ const structureMax = 10_000
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
+const decodeText = (body: Buffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch (cause) {
+    throw new AppError('BAD_REQUEST', { publicMessage: 'The body is not text in UTF-8.', cause })
+  }
+}
+
+/** Line and column of what is wrong, which V8 names only for some errors. */
+const placeOf = (cause: SyntaxError, body: Buffer): string => {
+  const [place] = /line \d+ column \d+/.exec(cause.message) ?? []
+  if (place !== undefined) return place
+  const lines = body.toString('utf8', 0, findJsonFault(body)).split('\n')
+  return `line ${lines.length} column ${(lines.at(-1)?.length ?? 0) + 1}`
+}
+
 /** Parses a JSON body. Throws `BAD_REQUEST` for invalid JSON or another content type, `VALIDATION_ERROR` for too many values. */
 export const parseJson = (body: Buffer, contentType: string | undefined): unknown => {
   if (!isJson(contentType)) {
@@ -49,11 +57,13 @@ export const parseJson = (body: Buffer, contentType: string | undefined): unknow
     throw new AppError('VALIDATION_ERROR', { details: { body: [`must have at most ${structureMax} values`] } })
   }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
+    return JSON.parse(decodeText(body)) as unknown
   } catch (cause) {
-    const [place] = /line \d+ column \d+/.exec(String(cause)) ?? []
-    const publicMessage = `The body is not valid JSON in UTF-8${place === undefined ? '' : ` at ${place}`}.`
-    throw new AppError('BAD_REQUEST', { publicMessage, cause })
+    if (!(cause instanceof SyntaxError)) throw cause
+    throw new AppError('BAD_REQUEST', {
+      publicMessage: `The body is not valid JSON at ${placeOf(cause, body)}.`,
+      cause,
+    })
   }
 }
 

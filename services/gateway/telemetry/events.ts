@@ -4,6 +4,7 @@ import type { Actor } from '#shared/db/audit.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
@@ -25,6 +26,8 @@ export type Answered = {
   readonly ms: number
   readonly requestId: string
   readonly traceId: string | undefined
+  /** Only for the exemplar. */
+  readonly sampledTraceId?: string | undefined
   readonly accountId: string | undefined
   /** The error behind a 5xx status, only for the log. */
   readonly fault: AppError | undefined
@@ -54,6 +57,7 @@ const metricTable = {
     histogram: 'Time to the answer; synchronous captures include the capture',
     labels: ['operation'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
+    hasExemplars: true,
   },
   http_connections_unreadable_total: { counter: 'Connections without a readable request' },
   captures_accepted_total: {
@@ -139,16 +143,18 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   return {
     ...createStoreEvents(log, metrics),
+    ...createCertificateEvents(log, metrics),
     ...createSignInEvents(log, metrics),
     ...createActivityEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
-    answered: ({ fault, ...line }: Answered) => {
+    answered: ({ fault, sampledTraceId, ...line }: Answered) => {
       const { operation, status, code, ms } = line
       metric.http_requests_total.inc({ operation, status: String(status), code: code ?? 'none' })
-      metric.http_request_seconds.observe({ operation }, ms / 1000)
+      metric.http_request_seconds.observe({ operation }, ms / 1000, sampledTraceId)
       if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
-      else if (fault) log.error({ ...line, reason: fault.message }, 'request failed with a server error')
+      // Without a fault: the capture that the request waited for failed.
+      else if (status >= 500) log.error({ ...line, reason: fault?.message }, 'request failed with a server error')
       else log.info(line, 'answered')
     },
     /** A connection sent invalid HTTP or too large a head, or was too slow. */

@@ -22,7 +22,7 @@ const publishJudgement = ({ queue, events }: Dependencies, capture: ChangedCaptu
   if (judgement.notifies) publishCompletion(queue, capture)
   const { change } = judgement
   if (change?.begins && before.attempts === 0) {
-    events.begun(capture, Math.max(0, before.ageMs - judgement.begunMsAgo))
+    events.begun(before, Math.max(0, before.ageMs - judgement.begunMsAgo))
   }
   if (change?.end) events.ended(before, change.end)
   if (judgement.losers.length > 0) events.lost(capture.id, judgement.losers)

@@ -9,8 +9,10 @@ import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
+import { readSampledTraceId, readTraceId } from '#shared/telemetry/trace.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
 import { traceEnd } from './trace-end.ts'
 
@@ -37,8 +39,8 @@ export type LoopName =
 /** Identity of a capture in events. */
 type CaptureRef = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
 
-/** A capture that has ended, with the trace context of its request. */
-type EndedCaptureRef = CaptureRef & { readonly traceparent: string | null }
+/** A capture with the trace context of its request. */
+type TracedCaptureRef = CaptureRef & { readonly traceparent: string | null }
 
 /**
  * Why the reaper failed a capture: no worker began it, or began it again after its worker had died; no worker could be started
@@ -60,8 +62,10 @@ export type RemovedRows =
 const warnAtShare = 0.5
 
 const seconds = (ms: number) => ms / 1000
+/** Bounds in seconds. Those of objectives are exact: 2 s for a capture, 10 s until it begins, 120 s on a new node. */
 const queueBuckets = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800]
-const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 90]
+const captureBuckets = [0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 90, 120]
+const commitBuckets = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120]
 
 const metricTable = {
   reports_applied_total: { counter: "Workers' reports applied" },
@@ -89,15 +93,17 @@ const metricTable = {
     histogram: 'Time that workers took for captures that completed',
     labels: ['queue'],
     buckets: captureBuckets,
+    hasExemplars: true,
   },
   capture_queue_seconds: {
     histogram: 'Time from accept until the first attempt began',
     labels: ['queue', 'lane'],
     buckets: queueBuckets,
+    hasExemplars: true,
   },
   capture_commit_seconds: {
     histogram: "Time from a worker's result until its record was written",
-    buckets: captureBuckets,
+    buckets: commitBuckets,
   },
   captures_reaped_total: { counter: 'Captures that the reaper failed or requeued', labels: ['queue', 'action'] },
   captures_admitted_total: { counter: 'Captures that had waited for their turn' },
@@ -165,7 +171,7 @@ const reportEvents = (log: Logger, metric: LedgerMetrics) => {
 }
 
 const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
-  ended: (capture: EndedCaptureRef, end: CaptureEnd) => {
+  ended: (capture: TracedCaptureRef, end: CaptureEnd) => {
     const { id, pool, lane } = capture
     traceEnd(capture, end, Date.now())
     metric.captures_ended_total.inc({
@@ -174,15 +180,17 @@ const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
       fault: end.status === 'completed' ? 'none' : (end.blame ?? catalog[end.code].blame),
     })
     if (end.status === 'completed' && end.processingTimeMs !== undefined) {
-      metric.capture_processing_seconds.observe({ queue: pool }, seconds(end.processingTimeMs))
+      const sampled = readSampledTraceId(capture.traceparent)
+      metric.capture_processing_seconds.observe({ queue: pool }, seconds(end.processingTimeMs), sampled)
     }
     if (end.timings?.['commit'] !== undefined) metric.capture_commit_seconds.observe(seconds(end.timings['commit']))
     const reason = end.status === 'failed' ? { code: end.code } : {}
-    log.debug({ capture: id, pool, lane, status: end.status, ...reason }, 'ended')
+    const traceId = readTraceId(capture.traceparent)
+    log.debug({ capture: id, traceId, pool, lane, status: end.status, ...reason }, 'ended')
   },
   /** The first attempt began, `waitedMs` after the capture was accepted. */
-  begun: ({ pool, lane }: CaptureRef, waitedMs: number) =>
-    metric.capture_queue_seconds.observe({ queue: pool, lane }, seconds(waitedMs)),
+  begun: ({ pool, lane, traceparent }: TracedCaptureRef, waitedMs: number) =>
+    metric.capture_queue_seconds.observe({ queue: pool, lane }, seconds(waitedMs), readSampledTraceId(traceparent)),
   reaped: (capture: CaptureRef, action: ReapAction) => {
     metric.captures_reaped_total.inc({ queue: capture.pool, action })
     log.warn({ capture: capture.id, pool: capture.pool, lane: capture.lane, action }, 'reaped')
@@ -295,6 +303,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...outboxEvents(log, metric),
     ...loopEvents(log, metric),
     ...createStoreEvents(log, metrics),
+    ...createCertificateEvents(log, metrics),
   }
 }
 

@@ -52,7 +52,8 @@ type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readon
 
 const checkNats = async ({ natsUrl, queueIdentity, natsServer }: Dependencies) => {
   if (natsUrl === undefined) return programVersion(natsServer)
-  const { hostname: host, port } = new URL(natsUrl)
+  const { hostname, port } = new URL(natsUrl)
+  const host = hostname.replaceAll(/[[\]]/g, '')
   const greeting = await readGreeting({ host, port: Number(port || 4222) }, answerMs)
   const [, info = ''] = /^INFO (\{.*\})/.exec(greeting) ?? []
   const { version, jetstream, max_payload } = JSON.parse(info) as NatsInfo

@@ -4,6 +4,9 @@ import { AppError } from '#shared/errors/app-error.ts'
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
+/** The certificates in a PEM text, each as PEM. They may be malformed. */
+export const certificatesIn = (text: string): readonly string[] => text.match(pem) ?? []
+
 const readOne = (text: string): string | Error => {
   try {
     return new X509Certificate(text).toString()
@@ -25,7 +28,7 @@ export const readExtraCertificates = async (
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new AppError('CONFIGURATION', { publicMessage: problem, cause })
   })
-  const read = (text.match(pem) ?? []).map(readOne)
+  const read = certificatesIn(text).map(readOne)
   const certificates = read.filter((certificate) => typeof certificate === 'string')
   if (certificates.length === 0) {
     const unread = read[0] instanceof Error ? `: none of ${read.length} can be read (${read[0].message})` : ''

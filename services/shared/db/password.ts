@@ -33,14 +33,32 @@ const readPasswordFile = async (path: string): Promise<string> => {
 /** Whether the program gets a variable: no setting of ours, of which some are secrets of the service. */
 const isForeign = ([name]: readonly [string, unknown]) => !name.startsWith(prefix)
 
-/** What a program prints on its standard output. Its standard error is dropped: it may contain a token. */
+const reasonChars = 200
+
+/**
+ * The last line of a program's standard error, such as `AccessDenied`; '' if there is none. Words of 24 characters or more are replaced, as
+ * they may be tokens or parts of one; so are all but printable ASCII characters.
+ */
+const reasonIn = (stderr: string): string =>
+  (stderr.trimEnd().split('\n').at(-1) ?? '')
+    .replaceAll(/[^ -~]/g, '?')
+    .replaceAll(/[\w+/=-]{24,}/g, '…')
+    .slice(0, reasonChars)
+
+/** What a program prints on its standard output, which no error contains. */
 const runCommand = async ([program = '', ...args]: readonly string[], operator: Env): Promise<string> => {
   const env = Object.fromEntries(Object.entries(operator).filter(isForeign))
   const options = { timeout: commandMs, killSignal: 'SIGKILL', maxBuffer: bytesMax, env } as const
-  type Fault = { readonly code?: unknown; readonly signal?: unknown; readonly killed?: boolean }
-  const { stdout } = await run(program, args, options).catch(({ code, signal, killed }: Fault) => {
+  type Fault = {
+    readonly code?: unknown
+    readonly signal?: unknown
+    readonly killed?: boolean
+    readonly stderr?: string
+  }
+  const { stdout } = await run(program, args, options).catch(({ code, signal, killed, stderr = '' }: Fault) => {
     const fault = killed ? `did not end within ${commandMs / 1000} s` : `failed (${String(signal ?? code)})`
-    throw unavailable(`${program} ${fault}`, undefined)
+    const reason = reasonIn(stderr)
+    throw unavailable(`${program} ${fault}${reason && `: ${reason}`}`, undefined)
   })
   const password = stdout.trim()
   if (password === '') throw unavailable(`${program} printed nothing`, undefined)

@@ -32,6 +32,13 @@ const list = readStatement(import.meta.dirname, 'sql/list-pauses.sql')
 /** The pauses in force, at most one for each pool. */
 export const listPauses = (database: Sql): Promise<PoolPause[]> => database.query(list)
 
+/** A time to the minute, still ISO 8601. */
+const minuteOf = (isoTime: string) => `${isoTime.slice(0, 'YYYY-MM-DDThh:mm'.length)}Z`
+
+/** The state of a pool that is paused, for operators: since when, until when, by whom and why. */
+export const describePause = ({ state, since, until, by, reason }: PoolPause): string =>
+  `${state}, paused since ${minuteOf(since)}${until === null ? '' : ` until ${minuteOf(until)}`} by ${by}: ${reason}`
+
 /** The pool with this name. Throws `NOT_FOUND`. */
 export const parsePool = (name: string): Pool => {
   const pool = pools.find((each) => each === name)

@@ -209,6 +209,7 @@ export const poolConditions = {
       'ConfigError',
       'NotStarting',
       'PodsRefused',
+      'SizedByAnother',
       'PoolTaken',
       'ApplyFailed',
     ],

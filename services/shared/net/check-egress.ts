@@ -2,21 +2,20 @@ import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
 import { egressTokenHeaders } from './egress-token.ts'
+import { connectEgress, type EgressAddress } from './egress-trust.ts'
 import { refusalHeader } from './refusal.ts'
 
 const answerMs = 5000
 /** The clouds' metadata address: no operator allows it, and no working filter lets it through. */
 const forbidden = '169.254.169.254:80'
 
-/** Address on which egress listens. */
-export type EgressAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number }
-
 /** Sends a CONNECT request to egress, on its own connection, which is destroyed after `answerMs` without traffic. `token`: '' for none. */
 export const requestConnect = (
   egress: EgressAddress,
   { token, path, answerMs: waitMs }: { readonly token: string; readonly path: string; readonly answerMs: number },
 ): ClientRequest => {
-  const sent = request({ ...egress, method: 'CONNECT', path, headers: egressTokenHeaders(token), agent: false })
+  const createConnection = () => connectEgress(egress)
+  const sent = request({ method: 'CONNECT', path, headers: egressTokenHeaders(token), createConnection })
   sent.setTimeout(waitMs, () => sent.destroy(new Error('no response')))
   return sent.end()
 }

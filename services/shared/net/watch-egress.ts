@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type EgressAddress, requestConnect } from './check-egress.ts'
+import { requestConnect } from './check-egress.ts'
+import type { EgressAddress } from './egress-trust.ts'
 
 /** Target of CONNECT requests that open a watch; `.invalid` never resolves (RFC 6761 §6.4). */
 export const watchAuthority = 'watch.shutterfleet.invalid:443'

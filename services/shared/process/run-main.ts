@@ -14,6 +14,8 @@ export type Life = {
   readonly stop: AbortSignal
   /** Announces that the service is up: one JSON message on the parent's IPC channel, if there is one. */
   readonly announce: (addresses: Announcement) => void
+  /** Whether spans are sent. */
+  readonly hasTraces: boolean
 }
 
 /** Node's variable for certificate authorities that all connections of the process trust in addition to the built-in ones. */
@@ -39,11 +41,12 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
   try {
     // Node itself ignores an unreadable file, and each connection that needs it fails.
     await readExtraCertificates(process.env[authoritiesVariable] ?? '', authoritiesVariable)
-    await using _tracing = await startTracing(service, process.env)
+    await using tracing = await startTracing(service, process.env)
     await run({
       env: process.env,
       stop: stopping.signal,
       announce: (addresses) => process.send?.(addresses),
+      hasTraces: tracing !== undefined,
     })
   } catch (thrown) {
     const error = toAppError(thrown)

@@ -73,7 +73,8 @@ export const readS3Url = (text: string) => {
   const useSSL = url.protocol === 'https:'
   return {
     bucket,
-    endPoint: url.hostname,
+    // The client and the signer add the brackets of an IPv6 address themselves.
+    endPoint: url.hostname.replaceAll(/[[\]]/g, ''),
     port: Number(url.port || (useSSL ? 443 : 80)),
     useSSL,
     keys: url.username

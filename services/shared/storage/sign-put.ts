@@ -1,3 +1,4 @@
+import { formatAuthority } from '#shared/policy/host.ts'
 import type { S3Keys } from './s3-keys.ts'
 import { deriveDayKey, signatureScope, signCanonical } from './sign-request.ts'
 
@@ -11,7 +12,7 @@ type PutTarget = {
 
 /** The host as clients send it: without the scheme's default port. */
 const hostHeader = ({ endPoint, port, useSSL }: PutTarget) =>
-  port === (useSSL ? 443 : 80) ? endPoint : `${endPoint}:${port}`
+  new URL(`${useSSL ? 'https' : 'http'}://${formatAuthority({ host: endPoint, port })}`).host
 
 /**
  * The required header is signed too: the store then rejects a PUT that would overwrite an object, by a holder of its

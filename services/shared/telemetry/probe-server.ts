@@ -24,7 +24,7 @@ export const startProbeServer = async (
         return
       }
       if (request.url === '/metrics') {
-        response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
+        response.writeHead(200, { 'content-type': metrics.contentType })
         response.end(await metrics.text())
         return
       }

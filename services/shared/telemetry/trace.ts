@@ -76,4 +76,11 @@ export const startSpan = (start: SpanStart): Span => {
 }
 
 /** The trace's id, for log lines. */
-export const readTraceId = (traceparent: string | undefined): string | undefined => readContext(traceparent)?.traceId
+export const readTraceId = (traceparent: string | null | undefined): string | undefined =>
+  readContext(traceparent)?.traceId
+
+/** The trace's id if the trace is sampled, for exemplars: another one leads to no trace. */
+export const readSampledTraceId = (traceparent: string | null | undefined): string | undefined => {
+  const { traceId, traceFlags = TraceFlags.NONE } = readContext(traceparent) ?? {}
+  return traceFlags & TraceFlags.SAMPLED ? traceId : undefined
+}

@@ -1,4 +1,5 @@
 import type { AppError } from '#shared/errors/app-error.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
@@ -8,6 +9,7 @@ import type { Failure } from '#shared/errors/delivery-failures.ts'
 export type Attempted = {
   readonly id: string
   readonly event: string
+  readonly traceId: string | undefined
   readonly failure: Failure | null
   readonly status: number | null
   readonly ms: number
@@ -22,7 +24,7 @@ const metricTable = {
   },
   webhook_attempt_seconds: {
     histogram: 'Time that attempts took',
-    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 45],
   },
   webhook_deliveries_failed_total: { counter: 'Deliveries whose attempts all failed, or that waited too long' },
   webhook_attempts_postponed_total: {
@@ -37,11 +39,13 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   return {
     ...createStoreEvents(log, metrics),
-    attempted: ({ id, event, failure, status, ms, givenUp }: Attempted) => {
-      metric.webhook_attempts_total.inc({ outcome: failure ?? 'delivered' })
+    ...createCertificateEvents(log, metrics),
+    attempted: ({ id, event, traceId, failure, status, ms, givenUp }: Attempted) => {
+      const outcome = failure ?? 'delivered'
+      metric.webhook_attempts_total.inc({ outcome })
       metric.webhook_attempt_seconds.observe(ms / 1000)
       if (givenUp) metric.webhook_deliveries_failed_total.inc()
-      log.debug({ delivery: id, event, outcome: failure ?? 'delivered', status, ms, givenUp }, 'attempted')
+      log.debug({ delivery: id, event, traceId, outcome, status, ms, givenUp }, 'attempted')
     },
     /** The egress filter, or the object store of an upload, was unreachable: deliveries wait, and no attempt is counted. */
     unattempted: (deliveries: number) => {

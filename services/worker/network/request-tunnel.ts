@@ -1,7 +1,8 @@
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { HostPort } from '#shared/config/settings/worker.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
 import { egressTokenHeaders } from '#shared/net/egress-token.ts'
+import { connectEgress, type EgressAddress } from '#shared/net/egress-trust.ts'
 import { handshake } from '#shared/net/handshake.ts'
 import { captureHeader, parseRefusal, type Refusal, refusalHeader } from '#shared/net/refusal.ts'
 import { targetsApplied, targetsHeader, targetsHeaderValue } from '#shared/net/targets-header.ts'
@@ -12,7 +13,7 @@ import type { TargetTexts } from '#shared/policy/target-lists.ts'
 const responseMs = 180_000
 
 /** The address of egress and the token that it requires; '' for none. */
-export type EgressEndpoint = { readonly egress: HostPort; readonly egressToken: string }
+export type EgressEndpoint = { readonly egress: EgressAddress; readonly egressToken: string }
 
 /** The capture of a connection, sent to egress in headers. */
 export type EgressCapture = {
@@ -55,7 +56,7 @@ export const requestTunnel = async (
   capture: EgressCapture,
   { target, client }: { readonly target: HostPort; readonly client: Socket },
 ): Promise<Socket | Refusal> => {
-  const tunnel = connect({ ...egress, noDelay: true, allowHalfOpen: true })
+  const tunnel = connectEgress(egress)
   tunnel.on('error', () => {})
   const giveUp = () => tunnel.destroy()
   client.once('close', giveUp)

@@ -1,6 +1,7 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { CompletedResult, FailedResult, InstalledBrowser, Timings } from '#shared/queue/messages.ts'
+import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { BlockLists } from '#worker/block-lists/provide-lists.ts'
@@ -30,7 +31,7 @@ const metricTable = {
   worker_stage_seconds: {
     histogram: 'Time that the stages of completed captures take.',
     labels: ['stage'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
   },
   worker_hosts_total: { counter: 'Browser hosts that started, failed to start, or ended later.', labels: ['outcome'] },
   worker_interruptions_total: {
@@ -77,6 +78,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
   }
   const current: { lists?: string } = {}
   return {
+    ...createCertificateEvents(logger, metrics),
     unsafe: (setting: string, what: string) => logger.warn({ setting }, what),
     queue: ({ kind, detail }: QueueNotice) => logger.warn({ detail }, `nats ${kind}`),
     hostUp: (tookMs: number) => {

@@ -40,6 +40,7 @@ const config = {
   podImage: 'worker:1',
   podSecret: 'shutterfleet-worker',
   podExtraCa: false,
+  podEgressCa: '',
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',
@@ -56,6 +57,7 @@ const silentMetrics = (): Metrics => {
       return Object.fromEntries(declared) as DeclaredMetrics<typeof table>
     },
     text: async () => '',
+    contentType: '',
   }
 }
 

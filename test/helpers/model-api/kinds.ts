@@ -131,6 +131,7 @@ export const kinds: readonly Kind[] = [
     hasStatus: true,
     isNewGeneration: specChanged,
   },
+  plain('autoscaling/v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers'),
   browserPoolKind,
 ]
 

@@ -27,6 +27,7 @@ export const workerManifest = (
       podImage: imageOf(options.image),
       podSecret: 'worker',
       podExtraCa: false,
+      podEgressCa: '',
       podEgress: options.egress,
       podSeccomp: seccomp,
       podIsolation: isolation,

@@ -3,27 +3,32 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { call } from '#test/helpers/release/clone.ts'
 
-/** What an image states about itself; `package` is a Debian package with its architecture. */
+/** What an image states about itself; `packages` are Debian packages with their versions. */
 export type ImageFacts = {
   readonly target: string
   readonly arch: string
   readonly commit: string
   readonly version: string
   readonly packageArch?: string
+  readonly packages?: Readonly<Record<string, string>>
 }
 
 /** Writes the archive of an image, as `docker save` does, to `folder`/TARGET-ARCH.tar: one layer with an SBOM. */
 export const writeSmallImage = async (folder: string, facts: ImageFacts): Promise<void> => {
-  const { target, arch, commit, version, packageArch = arch } = facts
+  const { target, arch, commit, version, packageArch = arch, packages = { tini: '0.19.0-1' } } = facts
   const work = join(folder, `${target}-${arch}`)
   await mkdir(join(work, 'files/app'), { recursive: true })
-  const purl = `pkg:deb/debian/tini@0.19.0-1?arch=${packageArch}&distro=debian-12&upstream=tini`
   const sbom = {
     bomFormat: 'CycloneDX',
     specVersion: '1.5',
     version: 1,
     metadata: { component: { type: 'container', name: `shutterfleet-${target}`, version } },
-    components: [{ type: 'library', name: 'tini', version: '0.19.0-1', purl }],
+    components: Object.entries(packages).map(([name, each]) => ({
+      type: 'library',
+      name,
+      version: each,
+      purl: `pkg:deb/debian/${name}@${each}?arch=${packageArch}&distro=debian-12&upstream=${name}`,
+    })),
   }
   await writeFile(join(work, 'files/app/sbom.cdx.json'), JSON.stringify(sbom))
   await call('tar', ['--mtime=@0', '-C', join(work, 'files'), '-cf', join(work, 'layer.tar'), 'app'])

@@ -4,6 +4,8 @@ import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
 const gateTier = /^(?:step|setsid timeout) .*?\bmake ([\w-]+)(?: ARGS=(\S+))?/gm
 /** An entry of a workflow's matrix. */
 const workflowTier = /- \{ target: ([\w-]+)(?:, arguments: ([^,}]+))?, minutes: \d+ \}/g
+/** A target that a step of a workflow calls by its name. */
+const workflowCall = /^[ \t]+(?:- )?(?:run: )?(?:[a-z]+=\$\()?make(?: --silent)? ([a-z][\w-]*)()/gm
 const makeTarget = /^([\w-]+):/gm
 
 const textOf = (files: readonly SourceFile[], path: string) => files.find((file) => file.path === path)?.text ?? ''
@@ -28,7 +30,7 @@ export const workflowTiers = (files: readonly SourceFile[]): Finding[] => {
         .filter(({ command }) => !checked.has(command))
         .map(({ index, command }) => report(index, `.github/workflows/check.yaml lacks ${command}`))
     if (!file.path.startsWith('.github/workflows/')) return []
-    return tiersOf(file.text, workflowTier)
+    return [...tiersOf(file.text, workflowTier), ...tiersOf(file.text, workflowCall)]
       .filter(({ target }) => !targets.has(target))
       .map(({ index, target }) => report(index, `there is no make target ${target}`))
   })

@@ -27,7 +27,7 @@ const sent = async (source: string, flags: ParsedArgs['flags']) => {
     note: (line: string) => void notes.push(line),
     write: (bytes: Uint8Array | string) => void written.push(String(bytes)),
   }
-  const rest = { stop: new AbortController().signal, root: '/', print: () => {}, ...outputs }
+  const rest = { stop: new AbortController().signal, root: '/', print: () => {}, printEach: () => {}, ...outputs }
   await capture.run({ env, ...rest }, { flags, operands: [source] })
   return bodies.at(-1)
 }
@@ -70,8 +70,8 @@ t.test('capture: a file that cannot be written is found before the capture', asy
   const before = bodies.length
   const folder = join(t.testdir({ folder: {} }), 'folder')
   for (const [output, code] of [
-    [join(folder, 'missing', 'a.png'), 'ENOENT'],
-    [folder, 'EISDIR'],
+    [join(folder, 'missing', 'a.png'), 'its folder does not exist, ENOENT'],
+    [folder, 'it is a folder, EISDIR'],
   ] as const) {
     const message = new RegExp(`${output} cannot be written \\(${code}\\); choose another with -o`)
     await t.rejects(sent('https://example.com', { output }), { message })
@@ -90,6 +90,9 @@ t.test('capture: - is the standard output, which has the image only', async (t) 
 t.test('capture: a host without a scheme is refused with its URL', async (t) => {
   const message = /SOURCE example\.com\/a: must be an http or https URL, such as https:\/\/example\.com\/a, or a file/
   await t.rejects(sent('example.com/a', {}), { message })
+  for (const local of ['localhost:3000', '127.0.0.1:8000/page', '10.0.0.1']) {
+    await t.rejects(sent(local, {}), { message: new RegExp(`such as http://${local}, or a file`) }, local)
+  }
 })
 
 t.test('capture: accepts HTML and Markdown files by their extensions, and no others', async (t) => {

@@ -4,7 +4,8 @@ import { createCompletion } from '#cli/completion.ts'
 
 const print = async (shell: string) => {
   let text = ''
-  const context = { env: {}, root: '/', stop: new AbortController().signal, write: () => {}, note: () => {} }
+  const outputs = { write: () => {}, note: () => {}, printEach: () => {} }
+  const context = { env: {}, root: '/', stop: new AbortController().signal, ...outputs }
   const completion = createCompletion(commands)
   await completion.run({ ...context, print: (result) => void (text = result.text) }, { flags: {}, operands: [shell] })
   return text

@@ -21,7 +21,8 @@ const { port } = server.address() as AddressInfo
 const run = async (source: string, flags: ParsedArgs['flags']) => {
   const env = { SHUTTERFLEET_BASE_URL: `http://127.0.0.1:${port}`, SHUTTERFLEET_API_KEY: 'key' }
   const printed: unknown[] = []
-  const outputs = { note: () => {}, write: () => {}, print: (output: unknown) => void printed.push(output) }
+  const print = (output: unknown) => void printed.push(output)
+  const outputs = { note: () => {}, write: () => {}, print, printEach: print }
   const context = { env, stop: new AbortController().signal, root: '/', ...outputs }
   await link.run(context, { flags, operands: [source] })
   return printed
@@ -36,5 +37,5 @@ t.test('link: prints the link that the service signs for the key', async (t) => 
 
 t.test('link: needs a key, and reports what the service refuses', async (t) => {
   await t.rejects(run('https://example.com', {}), /--key-id/)
-  await t.rejects(run('https://example.com', { 'key-id': '2' }), /NOT_FOUND; no such key/)
+  await t.rejects(run('https://example.com', { 'key-id': '2' }), /NOT_FOUND: no such key/)
 })

@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { copyObjects, openBucket } from '#cli/objects-copy.ts'
+import { copyObjects, objectsCopy, openBucket } from '#cli/objects-copy.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 
@@ -24,8 +25,10 @@ const keys = Array.from({ length: 20 }, () => newObjectKey(crypto.randomUUID(), 
 const all = new Map(keys.map((key, index) => [key, `image ${index}`]))
 const copy = async (from: ObjectStore, there: Map<string, string>) => {
   const written: string[] = []
+  const progress: number[] = []
   const store = async (key: string, bytes: Buffer) => void (written.push(key), there.set(key, bytes.toString()))
-  return { done: await copyObjects(from, storeOf(new Map(there)), store), written }
+  const to = { objects: storeOf(new Map(there)), store }
+  return { done: await copyObjects(from, to, ({ copied }) => progress.push(copied)), written, progress }
 }
 
 t.test('copy: copies missing objects anywhere in the list, and nothing else', async (t) => {
@@ -42,6 +45,14 @@ t.test('copy: copies missing objects anywhere in the list, and nothing else', as
   }
 })
 
+t.test('copy: reports its progress after each object that it has stored', async (t) => {
+  const { progress } = await copy(storeOf(all), new Map())
+  t.strictSame(
+    progress,
+    Array.from(keys, (_, index) => index + 1),
+  )
+})
+
 t.test('copy: does not store an object that ends early', async (t) => {
   const there = new Map<string, string>()
   await t.rejects(copy(storeOf(all, 1), there), { message: /ended after \d+ of \d+ bytes/ })
@@ -52,6 +63,18 @@ t.test('copy: skips an object that was deleted meanwhile', async (t) => {
   const from = storeOf(all)
   const get: ObjectStore['get'] = async (key) => (key === keys[3] ? undefined : from.get(key))
   t.match((await copy({ ...from, get }, new Map())).done, { copied: 19 })
+})
+
+t.test('copy: a folder to copy from must exist, so that a typing error is no empty backup', async (t) => {
+  const folder = t.testdir({ from: {} })
+  const copied: unknown[] = []
+  const print = (result: { json: unknown }) => void copied.push(result.json)
+  const context = { env: {}, root: '/', stop: new AbortController().signal, note: () => {}, write: () => {} }
+  const run = (from: string) =>
+    objectsCopy.run({ ...context, print, printEach: print }, { flags: { from, to: join(folder, 'to') }, operands: [] })
+  await t.rejects(run(join(folder, 'form')), { message: /--from .*form: there is no such folder/ })
+  await run(join(folder, 'from'))
+  t.strictSame(copied, [{ copied: 0, kept: 0, bytes: 0 }])
 })
 
 t.test('copy: opens a bucket with the keys of its address, else with those that the settings name', async (t) => {

@@ -20,7 +20,7 @@ t.test('data folder: reports why a folder cannot be used', async (t) => {
     t.rejects(openDataFolder(path), { code: 'CONFIGURATION', message: reason })
   await refused(join(root, 'file'), /is not a folder.*--data/)
   await refused(join(root, 'file', 'below'), /is not a folder/)
-  await refused('/proc/x/y', /cannot be made \(ENOENT\).*--data/)
+  await refused('/proc/x/y', /cannot be made \(its folder does not exist, ENOENT\).*--data/)
 })
 
 t.test('data folder: a written file is for its owner only, and can be read back', async (t) => {
@@ -51,5 +51,8 @@ t.test('data folder: a full disk is named when a file is written', async (t) => 
 
 t.test('data folder: a file that cannot be written is named', async (t) => {
   const path = join(t.testdir(), 'missing', 'x.json')
-  await t.rejects(writePrivate(path, {}), { code: 'CONFIGURATION', message: `${path} cannot be written (ENOENT)` })
+  await t.rejects(writePrivate(path, {}), {
+    code: 'CONFIGURATION',
+    message: `${path} cannot be written (its folder does not exist, ENOENT)`,
+  })
 })

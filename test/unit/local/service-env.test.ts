@@ -96,6 +96,18 @@ t.test("service env: a worker gets its pool's key and address, and no other secr
   t.end()
 })
 
+t.test('service env: services reach each other where they listen, by IPv6 too', (t) => {
+  const hosts = { gatewayHost: '::1', objectsHost: 'fd00::1', egressHost: '::1', s3Url: undefined }
+  const v6 = { ...facts, settings: { ...facts.settings, ...hosts } }
+  t.match(workerEnv(v6, 'standard'), { SHUTTERFLEET_WORKER_EGRESS: '[::1]:3' })
+  t.match(serviceEnv(v6, 'webhooks'), {
+    SHUTTERFLEET_PUBLIC_URL: 'http://[::1]:1',
+    SHUTTERFLEET_WEBHOOK_EGRESS: '[::1]:6',
+  })
+  t.match(serviceEnv(v6, 'gateway'), { SHUTTERFLEET_STORAGE_FILES_URL: 'http://[fd00::1]:2' })
+  t.end()
+})
+
 t.test('service env: each kind of worker has its own user, key and environment', (t) => {
   t.match(workerEnv(facts, 'proxied'), {
     SHUTTERFLEET_NATS_URL: 'nats://worker_proxied',

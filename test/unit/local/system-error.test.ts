@@ -4,7 +4,8 @@ import { isDiskFull, systemReason } from '#local/system-error.ts'
 t.test('system error: names what people can do something about', async (t) => {
   t.equal(systemReason('ENOSPC'), 'the disk is full, ENOSPC')
   t.equal(systemReason('EACCES'), 'it belongs to another user or is protected, EACCES')
-  t.strictSame([systemReason('ENOENT'), systemReason(undefined)], ['ENOENT', 'unknown'])
+  t.equal(systemReason('ENOENT'), 'its folder does not exist, ENOENT')
+  t.strictSame([systemReason('EIO'), systemReason(undefined)], ['EIO', 'unknown'])
 })
 
 t.test('system error: a full disk and a used up quota are the same', async (t) => {

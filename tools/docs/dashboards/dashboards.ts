@@ -1,8 +1,6 @@
 import { overview } from './overview.ts'
-import { count, type Dashboard, max, type Panel, quantile, rate, series, sum } from './panel.ts'
-
-const proxied = 'queue="proxied"'
-const pool = ['browserpool'] as const
+import { jobs, pools } from './pools.ts'
+import { count, type Dashboard, hideZeros, max, type Panel, quantile, rate, sum, topTen } from './panel.ts'
 
 const outcomes: Panel = {
   title: 'Captures by outcome',
@@ -11,13 +9,9 @@ const outcomes: Panel = {
 }
 const queueWait: Panel = {
   title: 'Queue wait (accepted to first attempt)',
+  runbook: 'queue-wait',
   unit: 's',
   queries: [quantile(0.5, 'capture_queue_seconds'), quantile(0.95, 'capture_queue_seconds', ['queue'])],
-}
-const workers: Panel = {
-  title: 'Workers by state',
-  unit: 'short',
-  queries: [sum('pool_workers', ['browserpool', 'state'])],
 }
 
 const captures: Dashboard = {
@@ -58,192 +52,44 @@ const captures: Dashboard = {
     },
     {
       title: 'Duration of the outbox publish failure',
+      runbook: 'outbox-not-published',
       unit: 's',
       queries: [{ ...max('outbox_unpublished_seconds', []), legend: 'unpublished' }],
     },
     {
       title: 'Unread reports, share of the results stream',
+      runbook: 'results-unread',
       unit: 'percentunit',
       queries: [{ ...max('reports_unread_ratio', []), legend: 'filled' }],
     },
     { title: 'Images stored (files driver)', unit: 'ops', queries: [rate('uploads_total', ['status'])] },
     {
       title: 'Attempts interrupted by service faults',
+      runbook: 'capture-faults',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('worker_interruptions_total', ['by', 'fate'])],
     },
     {
       title: 'Workers that take no captures, by cause',
+      runbook: 'workers-not-ready',
       unit: 'short',
       isEventOnly: true,
-      queries: [sum('worker_held', ['cause'])],
+      queries: [hideZeros(sum('worker_held', ['cause']), 'cause')],
     },
     {
       title: 'Captures handled by the reaper',
+      runbook: 'captures-not-starting',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('captures_reaped_total', ['action'])],
     },
     {
       title: 'Failures of ledger loops',
+      runbook: 'loop-failing',
       unit: 'ops',
       isEventOnly: true,
       queries: [rate('ledger_loop_failures_total', ['loop'])],
-    },
-  ],
-}
-
-const pools: Dashboard = {
-  name: 'pools',
-  title: 'Shutterfleet / Pools and scaling',
-  panels: [
-    workers,
-    {
-      title: 'Desired, minimum and maximum workers',
-      unit: 'short',
-      queries: ['desired', 'min', 'max'].map((bound) => ({
-        ...max(`pool_workers_${bound}`, pool),
-        legend: `{{browserpool}} ${bound}`,
-      })),
-    },
-    {
-      title: 'Busy slots and waiting captures',
-      unit: 'short',
-      queries: [
-        { ...max('pool_slots_busy', pool), legend: '{{browserpool}} busy' },
-        { ...max('pool_captures_waiting', pool), legend: '{{browserpool}} waiting' },
-      ],
-    },
-    { title: 'Age of the oldest waiting capture', unit: 's', queries: [max('backlog_oldest_seconds', ['queue'])] },
-    {
-      title: 'Scaling decisions by reason',
-      unit: 'ops',
-      queries: [rate('pool_decisions_total', ['browserpool', 'decision', 'reason'])],
-    },
-    {
-      title: 'Changes of size, per minute',
-      unit: 'short',
-      queries: [
-        {
-          expr: `sum by (browserpool, direction) (increase(${series('pool_scale_events_total')}[1m]))`,
-          legend: '{{browserpool}} {{direction}}',
-        },
-      ],
-    },
-    {
-      title: 'Workers that cannot start, by cause',
-      unit: 'short',
-      queries: [max('pool_workers_stuck', ['browserpool', 'trouble'])],
-    },
-    {
-      title: 'Worker startup time, 90th percentile',
-      unit: 's',
-      isEventOnly: true,
-      queries: [quantile(0.9, 'pool_worker_start_seconds', pool)],
-    },
-    { title: 'Workers ended', unit: 'ops', queries: [rate('pool_workers_ended_total', ['browserpool', 'end'])] },
-    {
-      title: 'Reconciliation time, 95th percentile',
-      unit: 's',
-      queries: [quantile(0.95, 'pool_reconcile_seconds', pool)],
-    },
-    {
-      title: 'Failed reconciliations and reads',
-      unit: 'ops',
-      isEventOnly: true,
-      queries: [
-        { ...rate('pool_reconcile_failures_total', pool), legend: '{{browserpool}} failed' },
-        {
-          ...rate('pool_reads_unknown_total', ['browserpool', 'source']),
-          legend: '{{browserpool}} {{source}} unknown',
-        },
-      ],
-    },
-    {
-      title: 'Leading controllers',
-      unit: 'short',
-      isKubernetes: true,
-      queries: [{ ...sum('operator_leads', []), legend: 'leaders' }],
-    },
-    {
-      title: 'True conditions of BrowserPools',
-      unit: 'short',
-      isKubernetes: true,
-      queries: [max('operator_pool_condition', ['browserpool', 'condition', 'reason'])],
-    },
-    {
-      title: 'Captures in queues without a pool',
-      unit: 'short',
-      isKubernetes: true,
-      queries: [max('operator_queue_unserved_captures', ['queue', 'reason'])],
-    },
-    {
-      title: 'Requests to the API server',
-      unit: 'ops',
-      isKubernetes: true,
-      queries: [rate('operator_api_requests_total', ['method', 'resource', 'code'])],
-    },
-    {
-      title: 'Response time of the API server, 95th percentile',
-      unit: 's',
-      isKubernetes: true,
-      queries: [quantile(0.95, 'operator_api_request_seconds', ['method'])],
-    },
-    {
-      title: 'Failed writes to the API server',
-      unit: 'ops',
-      isKubernetes: true,
-      isEventOnly: true,
-      queries: [rate('operator_failures_total', ['what'])],
-    },
-  ],
-}
-
-const jobs: Dashboard = {
-  name: 'proxied-jobs',
-  title: 'Shutterfleet / Proxied Jobs',
-  panels: [
-    { title: 'Jobs by state', unit: 'short', queries: [sum('pool_workers', ['state'], proxied)] },
-    {
-      title: 'Desired, spare and maximum Jobs',
-      unit: 'short',
-      queries: [
-        { ...max('pool_workers_desired', [], proxied), legend: 'desired' },
-        { ...max('pool_workers_min', [], proxied), legend: 'spares' },
-        { ...max('pool_workers_max', [], proxied), legend: 'maximum' },
-      ],
-    },
-    {
-      title: 'Captures waiting for a Job',
-      unit: 'short',
-      queries: [{ ...max('pool_captures_waiting', [], proxied), legend: 'waiting' }],
-    },
-    {
-      title: 'Jobs created and claimed',
-      unit: 'ops',
-      queries: [
-        { ...rate('pool_jobs_created_total', []), legend: 'created' },
-        { ...rate('pool_jobs_claimed_total', []), legend: 'claimed' },
-      ],
-    },
-    { title: 'Jobs ended, by result', unit: 'ops', queries: [rate('pool_workers_ended_total', ['end'], proxied)] },
-    {
-      title: 'Scaling decisions by reason',
-      unit: 'ops',
-      queries: [rate('pool_decisions_total', ['decision', 'reason'], proxied)],
-    },
-    {
-      title: 'Queue wait (accepted to first attempt)',
-      unit: 's',
-      queries: [0.5, 0.95].map((q) => quantile(q, 'capture_queue_seconds', [], proxied)),
-    },
-    { title: 'Captures by outcome', unit: 'ops', queries: [rate('captures_ended_total', ['outcome'], proxied)] },
-    {
-      title: 'Rejected Jobs, by cause',
-      unit: 'ops',
-      isEventOnly: true,
-      queries: [rate('pool_jobs_refused_total', ['trouble'])],
     },
   ],
 }
@@ -261,11 +107,13 @@ const webhooks: Dashboard = {
     { title: 'Attempts in flight', unit: 'short', queries: [{ ...sum('webhook_in_flight', []), legend: 'in flight' }] },
     {
       title: 'Permanently failed deliveries',
+      runbook: 'webhooks-failing',
       unit: 'ops',
       queries: [{ ...rate('webhook_deliveries_failed_total', []), legend: 'failed' }],
     },
     {
       title: 'Deferred attempts and sender failures',
+      runbook: 'webhooks-not-sent',
       unit: 'ops',
       queries: [
         { ...rate('webhook_attempts_postponed_total', []), legend: 'egress unavailable' },
@@ -282,7 +130,7 @@ const tenants: Dashboard = {
     {
       title: 'Requests rejected by limits or authentication',
       unit: 'ops',
-      description: 'For single accounts see GET /admin/v1/queue and the gateway log: no metric has an account label.',
+      description: 'For single accounts see Overview, GET /admin/v1/queue and the gateway log.',
       queries: [rate('http_requests_total', ['code'], 'status=~"401|402|403|429"')],
     },
     {
@@ -295,6 +143,8 @@ const tenants: Dashboard = {
     { title: 'Synchronous captures by outcome', unit: 'ops', queries: [rate('sync_waits_total', ['outcome'])] },
     {
       title: 'Captures by which meters deviate from records',
+      runbook: 'meter-drift',
+      console: '/accounts',
       unit: 'short',
       queries: [{ ...max('meter_drift_captures', []), legend: 'captures' }],
     },
@@ -326,7 +176,12 @@ const egress: Dashboard = {
       unit: 'ops',
       queries: [rate('egress_requests_refused_total', ['route', 'refusal'])],
     },
-    { title: 'Names looked up in DNS', unit: 'ops', queries: [rate('egress_dns_lookups_total', ['outcome'])] },
+    {
+      title: 'Names looked up in DNS',
+      runbook: 'egress-dns-failing',
+      unit: 'ops',
+      queries: [rate('egress_dns_lookups_total', ['outcome'])],
+    },
     { title: 'Throughput', unit: 'Bps', queries: [rate('egress_bytes_total', ['kind'])] },
     { title: 'Open client connections', unit: 'short', queries: [{ ...sum('egress_clients', []), legend: 'open' }] },
     {
@@ -350,21 +205,28 @@ const services: Dashboard = {
     { title: 'Requests by status', unit: 'ops', queries: [rate('http_requests_total', ['status'])] },
     {
       title: 'Response time by operation, 95th percentile',
+      runbook: 'requests',
       unit: 's',
-      queries: [quantile(0.95, 'http_request_seconds', ['operation'])],
+      queries: [topTen(quantile(0.95, 'http_request_seconds', ['operation']))],
     },
     {
       title: 'Requests to stores',
+      runbook: 'store-refusing',
+      console: '/health',
       unit: 'ops',
       queries: [rate('store_requests_total', ['store', 'outcome'])],
     },
     {
       title: 'Response time of stores, 95th percentile',
+      runbook: 'store-refusing',
+      console: '/health',
       unit: 's',
-      queries: [quantile(0.95, 'store_request_seconds', ['store', 'operation'])],
+      queries: [topTen(quantile(0.95, 'store_request_seconds', ['store', 'operation']))],
     },
     {
       title: 'Event loop utilization by service',
+      runbook: 'service-absent',
+      console: '/health',
       unit: 'percentunit',
       queries: [max('event_loop_utilization_ratio', ['service'])],
     },

@@ -1,4 +1,4 @@
-import { type Dashboard, max, type Panel, quantile, rate, series, sum } from './panel.ts'
+import { type Dashboard, hideIdle, hideZeros, max, type Panel, quantile, rate, series, sum } from './panel.ts'
 
 const budget: Panel = {
   title: 'Error budget left, 30 days',
@@ -74,7 +74,7 @@ const panels: readonly Panel[] = [
     unit: 'short',
     runbook: 'captures-not-starting',
     link: 'pools',
-    queries: [max('backlog_captures', ['queue', 'status'])],
+    queries: [hideIdle(max('backlog_captures', ['queue', 'status']), 'queue')],
   },
   {
     title: 'Age of the oldest waiting capture',
@@ -85,30 +85,34 @@ const panels: readonly Panel[] = [
     queries: [max('backlog_oldest_seconds', ['queue'])],
   },
   {
-    title: 'Workers: ready, starting, wanted',
+    title: 'Workers: ready, starting, desired',
     row: 'Is it keeping up?',
     unit: 'short',
     runbook: 'workers-not-ready',
     link: 'pools',
+    console: '/pools',
     queries: [
       { ...sum('pool_workers', ['browserpool'], 'state="ready"'), legend: '{{browserpool}} ready' },
       { ...sum('pool_workers', ['browserpool'], 'state="starting"'), legend: '{{browserpool}} starting' },
-      { ...max('pool_workers_desired', ['browserpool']), legend: '{{browserpool}} wanted' },
+      { ...max('pool_workers_desired', ['browserpool']), legend: '{{browserpool}} desired' },
     ],
   },
   {
     title: 'Busiest accounts: captures in the queue',
     row: 'Who is noisy?',
-    description:
-      'Of the ten accounts with most captures in the queue, by id; the page of each in the console is /console/accounts/ID.',
+    description: 'Of the ten accounts with most captures in the queue, by id; each links to its page in the console.',
     unit: 'short',
     isEventOnly: true,
     link: 'tenants',
+    console: '/accounts/${__field.labels.account}',
     queries: [
-      {
-        expr: `topk(5, max by (account) (${series('account_captures_waiting')} + ${series('account_captures_processing')}))`,
-        legend: '{{account}}',
-      },
+      hideZeros(
+        {
+          expr: `topk(5, max by (account) (${series('account_captures_waiting')} + ${series('account_captures_processing')}))`,
+          legend: '{{account}}',
+        },
+        'account',
+      ),
     ],
   },
   {
@@ -117,11 +121,15 @@ const panels: readonly Panel[] = [
     unit: 'ops',
     isEventOnly: true,
     link: 'tenants',
+    console: '/accounts/${__field.labels.account}',
     queries: [
-      {
-        expr: `topk(5, max by (account) (rate(${series('account_captures_completed_total')}[$__rate_interval])))`,
-        legend: '{{account}}',
-      },
+      hideZeros(
+        {
+          expr: `topk(5, max by (account) (rate(${series('account_captures_completed_total')}[$__rate_interval])))`,
+          legend: '{{account}}',
+        },
+        'account',
+      ),
     ],
   },
   {
@@ -144,6 +152,8 @@ const panels: readonly Panel[] = [
     isStat: true,
     bad: { below: [1, 0.5] },
     runbook: 'store-down',
+    link: 'services',
+    console: '/health',
     queries: [{ expr: `min by (store) (${series('store_up')})`, legend: '{{store}}' }],
   },
   {
@@ -190,4 +200,4 @@ const panels: readonly Panel[] = [
 ]
 
 /** The wallboard: one look says whether somebody has to act. */
-export const overview: Dashboard = { name: 'overview', title: 'Shutterfleet / Overview', panels }
+export const overview: Dashboard = { name: 'overview', title: 'Shutterfleet / Overview', panels, showsScaling: true }

@@ -18,16 +18,24 @@ export type Panel = {
   readonly runbook?: string
   /** Name of the dashboard with more about it. */
   readonly link?: string
+  /** Page of the console with more about it, below `/console`; may contain Grafana's variables. */
+  readonly console?: string
   /** Shows the latest value instead of a time series. */
   readonly isStat?: true
-  /** Has data only after an error or another rare event. */
+  /** Has nothing to show until an error or another rare event. */
   readonly isEventOnly?: true
   /** Has data only from the controller on Kubernetes. */
   readonly isKubernetes?: true
 }
 
 /** A dashboard; `name` is its file name and part of its uid in Grafana. */
-export type Dashboard = { readonly name: string; readonly title: string; readonly panels: readonly Panel[] }
+export type Dashboard = {
+  readonly name: string
+  readonly title: string
+  readonly panels: readonly Panel[]
+  /** Marks decisions to start or to drain workers. */
+  readonly showsScaling?: true
+}
 
 const scope = 'namespace=~"$namespace"'
 
@@ -35,11 +43,28 @@ const scope = 'namespace=~"$namespace"'
 export const series = (metric: string, matchers = ''): string =>
   `${metric.includes(':') ? metric : `shutterfleet_${metric}`}{${scope}${matchers === '' ? '' : `,${matchers}`}}`
 
-/** Events per second by these labels. */
-export const rate = (metric: string, by: readonly string[], matchers = ''): Query => ({
-  expr: `sum by (${by.join(', ')}) (rate(${series(metric, matchers)}[$__rate_interval]))`,
-  legend: legendFormat(by),
+/** Hides series at zero, of which there are many; if all are, shows a single zero whose `label` is `none`, so that no panel is empty. */
+export const hideZeros = ({ expr, legend }: Query, label: string): Query => ({
+  expr: `(${expr} > 0) or on () label_replace(vector(0), "${label}", "none", "", "")`,
+  legend,
 })
+
+/** Hides series that are at zero in the whole range, as `hideZeros` does: others stay whole, which suits gauges that often are. */
+export const hideIdle = ({ expr, legend }: Query, label: string): Query => ({
+  expr: `(${expr} unless max_over_time((${expr})[$__range:]) == 0) or on () label_replace(vector(0), "${label}", "none", "", "")`,
+  legend,
+})
+
+/** The ten highest series. */
+export const topTen = ({ expr, legend }: Query): Query => ({ expr: `topk(10, ${expr})`, legend })
+
+/** Events per second by these labels, without those of which there are none. */
+export const rate = (metric: string, by: readonly string[], matchers = ''): Query => {
+  const legend = legendFormat(by)
+  const expr = `sum by (${by.join(', ')}) (rate(${series(metric, matchers)}[$__rate_interval]))`
+  const [label] = by
+  return label === undefined ? { expr, legend } : hideZeros({ expr, legend }, label)
+}
 
 /** The maximum over replicas that report the same value. */
 export const max = (metric: string, by: readonly string[], matchers = ''): Query => ({

@@ -7,6 +7,7 @@ import {
   VizLegendOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common'
 import {
+  AnnotationQueryBuilder,
   DashboardBuilder,
   DashboardLinkBuilder,
   DashboardLinkType,
@@ -15,13 +16,14 @@ import {
   ThresholdsMode,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
+  TextBoxVariableBuilder,
   VariableRefresh,
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
 import { PanelBuilder as TimeSeriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
 import { dashboards } from './dashboards.ts'
-import type { Dashboard, Panel } from './panel.ts'
+import { type Dashboard, type Panel, series } from './panel.ts'
 
 const datasource = { type: 'prometheus', uid: '${datasource}' }
 const tag = 'shutterfleet'
@@ -30,18 +32,11 @@ const size = { stat: { span: 6, height: 4 }, series: { span: 12, height: 8 } }
 /** Added to the description of panels that may have no data. */
 const notes = {
   isKubernetes: 'Only with the controller on Kubernetes.',
-  isEventOnly: 'No data until the first event.',
+  isEventOnly: 'Nothing until the first event.',
 }
 
-const describe = ({ description, runbook, isKubernetes, isEventOnly }: Panel): string =>
-  [
-    description,
-    runbook !== undefined && `Runbook: docs/runbooks/${runbook}.md.`,
-    isKubernetes && notes.isKubernetes,
-    isEventOnly && notes.isEventOnly,
-  ]
-    .filter(Boolean)
-    .join(' ')
+const describe = ({ description, isKubernetes, isEventOnly }: Panel): string =>
+  [description, isKubernetes && notes.isKubernetes, isEventOnly && notes.isEventOnly].filter(Boolean).join(' ')
 
 const legend = () =>
   new VizLegendOptionsBuilder()
@@ -74,14 +69,37 @@ const createSeries = ({ bad }: Panel) => {
   return builder.thresholds(thresholds(bad)).thresholdsStyle(dashed)
 }
 
+/** Base addresses, which the chart replaces; Grafana shows them above each dashboard. */
+const bases = {
+  console: { label: 'Console', url: 'http://localhost:8080' },
+  runbooks: { label: 'Runbooks, with a slash at the end', url: '/' },
+}
+
+const linkTo = (title: string, url: string) => new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url)
+
+/** A link with a field's label works only from a point of the series, as a data link. */
+const isOfSeries = (page: string) => page.includes('__field')
+
+const linksOf = ({ link, runbook, console: page }: Panel) => [
+  ...(link === undefined ? [] : [linkTo(`Dashboard: ${link}`, `/d/${tag}-${link}`).keepTime(true).includeVars(true)]),
+  ...(runbook === undefined
+    ? []
+    : [
+        linkTo(`Runbook: docs/runbooks/${runbook}.md`, `\${runbooks:raw}docs/runbooks/${runbook}.md`).targetBlank(true),
+      ]),
+  ...(page === undefined || isOfSeries(page)
+    ? []
+    : [linkTo('Console', `\${console:raw}/console${page}`).targetBlank(true)]),
+]
+
 const renderPanel = (panel: Panel) => {
   const { span, height } = panel.isStat ? size.stat : size.series
   const builder = panel.isStat ? createStat(panel) : createSeries(panel)
   builder.title(panel.title).datasource(datasource).unit(panel.unit).min(0).span(span).height(height)
-  if (panel.link !== undefined) {
-    const to = new DashboardLinkBuilder(panel.link).type(DashboardLinkType.Link).url(`/d/${tag}-${panel.link}`)
-    builder.links([to.keepTime(true).includeVars(true)])
-  }
+  const links = linksOf(panel)
+  if (links.length > 0) builder.links(links)
+  const page = panel.console ?? ''
+  if (isOfSeries(page)) builder.dataLinks([linkTo('Console', `\${console:raw}/console${page}`).targetBlank(true)])
   const description = describe(panel)
   if (description !== '') builder.description(description)
   for (const [index, { expr, legend: name }] of panel.queries.entries()) {
@@ -105,7 +123,25 @@ const namespaces = () =>
     .multi(true)
     .current({ selected: true, text: 'All', value: '$__all' })
 
-const toJson = ({ name, title, panels }: Dashboard): string => {
+const address = (name: keyof typeof bases) => {
+  const { label, url } = bases[name]
+  return new TextBoxVariableBuilder(name).label(label).defaultValue(url)
+}
+
+/** Jobs are not marked: each capture starts one. */
+const scaling = () =>
+  new AnnotationQueryBuilder()
+    .name('Scaling')
+    .datasource(datasource)
+    .enable(true)
+    .iconColor('blue')
+    .expr(
+      `sum by (browserpool, direction) (increase(${series('pool_scale_events_total', 'queue!="proxied"')}[1m])) > 0`,
+    )
+    .step('60s')
+    .titleFormat('{{browserpool}} {{direction}}')
+
+const toJson = ({ name, title, panels, showsScaling }: Dashboard): string => {
   // Every supported Grafana provisions this format from a ConfigMap; only the newest reads version 2.
   // oxlint-disable-next-line typescript/no-deprecated
   const builder = new DashboardBuilder(title)
@@ -117,6 +153,9 @@ const toJson = ({ name, title, panels }: Dashboard): string => {
     .link(new DashboardLinkBuilder(tag).type(DashboardLinkType.Dashboards).tags([tag]).asDropdown(true).keepTime(true))
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
     .withVariable(namespaces())
+    .withVariable(address('console'))
+    .withVariable(address('runbooks'))
+  if (showsScaling) builder.annotation(scaling())
   let row: string | undefined
   for (const panel of panels) {
     if (panel.row !== undefined && panel.row !== row) builder.withRow(new RowBuilder(panel.row))

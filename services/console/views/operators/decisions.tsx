@@ -14,7 +14,7 @@ const Row = ({ change: { at, decision, reason, desired, ready, min, max } }: { c
       <Time at={at} />
     </td>
     <td class="main-cell">
-      <code class="ellipsis">
+      <code>
         {decision} {reason}
       </code>
     </td>

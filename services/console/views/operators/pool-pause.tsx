@@ -94,10 +94,9 @@ export const PauseState = ({ pause: { state, since, until, by, reason } }: { rea
     <StatusBadge tone="busy" label={words.pauseStates[state]} /> {words.pausedSince} <Time at={since} />
     {until && (
       <>
-        {' '}
         {words.pausedUntil} <Time at={until} />
       </>
-    )}{' '}
+    )}
     {words.pausedBy(by, reason)}
   </p>
 )

@@ -1,4 +1,11 @@
-import type { V1Container, V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node'
+import type {
+  V1Container,
+  V1EnvVar,
+  V1PodSpec,
+  V1SecurityContext,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node'
 import { prefix, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import type { operatorSettings } from '#shared/config/settings/operator.ts'
@@ -17,6 +24,7 @@ export type PodSettings = Pick<
   | 'podSecret'
   | 'podExtraCa'
   | 'podEgress'
+  | 'podEgressCa'
   | 'podSeccomp'
   | 'podIsolation'
   | 'podUnsafeNoSandbox'
@@ -54,7 +62,9 @@ type Sidecar = NonNullable<BrowserPoolSpec['template']['sidecars']>[number]
 
 const probePort = 9090
 const secretFolder = '/run/secrets/shutterfleet'
-/** Keys of a pool's Secret, mounted as files; also `ca.crt` if certificate authorities are configured. */
+/** Where the ConfigMap with the certificates that identify egress is mounted. */
+const egressCaFolder = '/run/egress-ca'
+/** Keys of a pool's Secret, mounted as files; also `ca.crt` and `egress-ca.crt` if the settings say so. */
 const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
 /** Readable by the group, which `fsGroup` sets to the worker's. */
 const secretMode = 0o440
@@ -69,7 +79,7 @@ const startSeconds = 600
  * only to /tmp and /dev/shm. The same options give the same pod.
  */
 export const workerPod = (options: WorkerPodOptions): PodTemplate => {
-  const { pool, browserPool, template, program, graceSeconds, settings } = options
+  const { browserPool, template, program, graceSeconds, settings } = options
   const { labels, annotations, image, imagePullPolicy, resources, env, ...more } = template
   const { topologySpreadConstraints, volumes = [], volumeMounts = [], sidecars = [], ...placement } = more
   const ownLabels = poolLabels(settings.instance, browserPool)
@@ -100,16 +110,11 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
           readinessProbe: probe('/readyz', { periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 2 }),
           livenessProbe: probe('/livez', { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 2 }),
           securityContext: securityOf(isolated),
-          volumeMounts: [
-            { name: 'secrets', mountPath: secretFolder, readOnly: true },
-            { name: 'tmp', mountPath: '/tmp' },
-            { name: 'shm', mountPath: '/dev/shm' },
-            ...volumeMounts,
-          ],
+          volumeMounts: [...mountsOf(settings), ...volumeMounts],
         },
       ],
       initContainers: sidecars.map(sidecarOf),
-      volumes: [...volumesOf(`${settings.podSecret}-${pool}`, options.slots, settings.podExtraCa), ...volumes],
+      volumes: [...volumesOf(options), ...volumes],
       securityContext: {
         runAsNonRoot: true,
         runAsUser: userId,
@@ -160,15 +165,34 @@ const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
   securityContext: securityOf(false),
 })
 
-const secretItems = (hasAuthorities: boolean) =>
-  [...secretKeys, ...(hasAuthorities ? ['ca.crt'] : [])].map((key) => ({ key, path: key }))
+const itemsOf = (keys: readonly string[]) => keys.map((key) => ({ key, path: key }))
 
-const volumesOf = (secretName: string, slots: number, hasAuthorities: boolean): V1Volume[] => [
-  // Listed one by one, so that the node does not start the worker before a Secret that was created empty has all keys.
-  { name: 'secrets', secret: { secretName, defaultMode: secretMode, items: secretItems(hasAuthorities) } },
-  { name: 'tmp', emptyDir: { sizeLimit: `${slots * tmpMiBPerSlot}Mi` } },
-  { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
+const secretItems = ({ podExtraCa, podEgressCa }: PodSettings) =>
+  itemsOf([...secretKeys, ...(podExtraCa ? ['ca.crt'] : []), ...(podEgressCa === 'secret' ? ['egress-ca.crt'] : [])])
+
+/** Name of the ConfigMap with the certificates that identify egress; undefined if they are elsewhere, or there is no TLS. */
+const egressConfigMap = ({ podEgressCa }: PodSettings): string | undefined => podEgressCa.split('/')[1]
+
+const mountsOf = (settings: PodSettings): V1VolumeMount[] => [
+  { name: 'secrets', mountPath: secretFolder, readOnly: true },
+  { name: 'tmp', mountPath: '/tmp' },
+  { name: 'shm', mountPath: '/dev/shm' },
+  ...(egressConfigMap(settings) === undefined
+    ? []
+    : [{ name: 'egress-ca', mountPath: egressCaFolder, readOnly: true }]),
 ]
+
+const volumesOf = ({ pool, slots, settings }: WorkerPodOptions): V1Volume[] => {
+  const secret = { secretName: `${settings.podSecret}-${pool}`, defaultMode: secretMode, items: secretItems(settings) }
+  const name = egressConfigMap(settings)
+  return [
+    // Listed one by one, so that the node does not start the worker before a Secret that was created empty has all keys.
+    { name: 'secrets', secret },
+    ...(name === undefined ? [] : [{ name: 'egress-ca', configMap: { name, items: itemsOf(['ca.crt']) } }]),
+    { name: 'tmp', emptyDir: { sizeLimit: `${slots * tmpMiBPerSlot}Mi` } },
+    { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${slots * shmMiBPerSlot}Mi` } },
+  ]
+}
 
 /**
  * Whether a node autoscaler may evict the pod to remove its node: a worker of a Deployment is replaced elsewhere, although it
@@ -224,11 +248,15 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
     [workerSettings.egress.name]: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     [workerSettings.networkIsolation.name]: settings.podIsolation,
     [workerSettings.unsafeNoSandbox.name]: String(settings.podUnsafeNoSandbox),
-    [commonSettings.probeHost.name]: '0.0.0.0',
+    [commonSettings.probeHost.name]: '::',
     [commonSettings.probePort.name]: String(probePort),
     [`${queueSettings.natsUrl.name}_FILE`]: `${secretFolder}/nats-url`,
     [`${workerSettings.openingKeys.name}_FILE`]: `${secretFolder}/opening-keys`,
     [`${workerSettings.egressToken.name}_FILE`]: `${secretFolder}/egress-token`,
+    ...(settings.podEgressCa !== '' && {
+      [workerSettings.egressCaFile.name]:
+        settings.podEgressCa === 'secret' ? `${secretFolder}/egress-ca.crt` : `${egressCaFolder}/ca.crt`,
+    }),
     ...(podName !== undefined && { [workerSettings.pod.name]: podName }),
     ...variables,
   }

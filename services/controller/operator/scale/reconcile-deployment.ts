@@ -23,7 +23,10 @@ import type { Queue } from '#shared/queue/connection.ts'
 
 type DeploymentDeps = Pick<ChildrenDeps, 'clock' | 'turns' | 'settings'> & {
   readonly api: Pick<KubeApi, 'get' | 'patch' | 'remove'>
-  readonly informers: Pick<Informers, 'namespace' | 'deployment' | 'budget' | 'podsOf' | 'hasPod' | 'assertFresh'>
+  readonly informers: Pick<
+    Informers,
+    'namespace' | 'deployment' | 'budget' | 'autoscalersOf' | 'podsOf' | 'hasPod' | 'assertFresh'
+  >
   readonly podStarts: Pick<PodStarts, 'ageMs' | 'troubleOf' | 'wasReady' | 'startsOf' | 'onWorker'>
   readonly subscriptions: Pick<PoolSubscriptions, 'waitForSync'> & {
     readonly forPool: (kind: Pool) => Pick<PoolSubscription, 'backlog' | 'heartbeats' | 'listeningMs'>
@@ -51,6 +54,7 @@ export const reconcileDeployment = async (
   const { clock, informers, podStarts, subscriptions, queue, applyFailed } = deps
   const { name } = loop
   const { queue: pool, browserpool } = loop.labels
+  const workers = workersName(browserpool)
   let facts = noFacts
   let lastReason = ''
   const policy = () => policyOf(loop.pool().spec)
@@ -83,7 +87,9 @@ export const reconcileDeployment = async (
   const rollout = (): Rollout =>
     loop.pool().spec.paused
       ? 'complete'
-      : followRollout(informers.deployment(workersName(browserpool)), children.appliedHash(loop.pool()))
+      : followRollout(informers.deployment(workers), children.appliedHash(loop.pool()))
+  const autoscalers = () => informers.autoscalersOf(workers)
+  const state = () => ({ rollout: rollout(), problem: children.problem(), autoscalers: autoscalers() })
 
   using _workers = podStarts.onWorker(name, loop.events.worker)
   // Before the first heartbeats every worker would count as starting.
@@ -100,7 +106,7 @@ export const reconcileDeployment = async (
       const { kind, reason } = tick.decision
       return {
         isCalm: kind === 'hold' && reason === 'fixed' && !children.isPending(),
-        status: (base) => poolStatus({ ...base, ...tick, ...facts, rollout: rollout(), problem: children.problem() }),
+        status: (base) => poolStatus({ ...base, ...tick, ...facts, ...state() }),
       }
     },
     act: (tick) => {

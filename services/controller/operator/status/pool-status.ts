@@ -27,6 +27,8 @@ export type StatusParts = StatusCommon & {
   readonly provisionMs: number | undefined
   /** Why the pool's objects cannot be applied. */
   readonly problem: string | undefined
+  /** Names of the HorizontalPodAutoscalers that size the pool's Deployment. */
+  readonly autoscalers: readonly string[]
 }
 
 /** `1 worker takes captures`, `3 workers take captures`. */
@@ -152,8 +154,16 @@ const scalingLimitedCondition = ({ pool, decision, troubles }: StatusParts): Con
   return limitedBy(troubles, subject, decision.reason === 'at-maximum' && atMaximum)
 }
 
-const degradedCondition = ({ troubles, problem }: StatusParts): Condition<'Degraded'> =>
-  problem === undefined ? degradedBy(troubles, subject) : applyFailed(problem)
+const sizedByAnother = (autoscaler: string, pool: string): string =>
+  `The HorizontalPodAutoscaler ${autoscaler} sizes the Deployment of the workers too, and ends workers without a drain: let its scaleTargetRef name the BrowserPool ${pool}, with autoscaling off, or delete it.`
+
+const degradedCondition = ({ pool, troubles, problem, autoscalers }: StatusParts): Condition<'Degraded'> => {
+  if (problem !== undefined) return applyFailed(problem)
+  const found = degradedBy(troubles, subject)
+  const [autoscaler] = autoscalers.toSorted()
+  if (found.status === 'True' || autoscaler === undefined) return found
+  return condition('True', 'SizedByAnother', sizedByAnother(autoscaler, pool.metadata.name))
+}
 
 /** Status of a pool of a Deployment after a reconciliation. */
 export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {

@@ -41,7 +41,7 @@ const metricTable = {
   operator_api_request_seconds: {
     histogram: 'Time until the Kubernetes API server began to respond',
     labels: ['method'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   },
 } as const satisfies MetricTable
 

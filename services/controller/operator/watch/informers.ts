@@ -8,6 +8,7 @@ import { createListeners } from '#controller/kube/listeners.ts'
 import type { Change } from '#controller/kube/object-cache.ts'
 import { type ReflectorOptions, Reflector, type ReflectorEvents } from '#controller/kube/reflector.ts'
 import type { KubeObject, Resource } from '#shared/kube/resource.ts'
+import { autoscalers, trimAutoscaler } from './observed-autoscaler.ts'
 import { pick } from './observed-object.ts'
 import { budgets, deployments, type ObservedChild, trimChild, trimDeployment } from './observed-deployment.ts'
 import { jobNameLabel, jobs, type ObservedJob, trimJob } from './observed-job.ts'
@@ -102,12 +103,17 @@ const reflectAll = (
   const child = ({ object }: Change<ObservedChild>) => on.notify(labelOf(object), 'child')
   const ofPods = (namespace: string) => reflect(managed(pods, namespace), trimPod, on.pod)
   const ownPods = ofPods(scope.pools)
+  const ofDeployments = reflect(managed(deployments, scope.pools), trimDeployment, child)
   return {
     pools: reflect<BrowserPool>({ resource: browserPools, namespace: scope.pools }, trimPool, ({ object }) =>
       on.notify(objectName(object.metadata.name), 'pool'),
     ),
-    deployments: reflect(managed(deployments, scope.pools), trimDeployment, child),
+    deployments: ofDeployments,
     budgets: reflect(managed(budgets, scope.pools), trimChild, child),
+    autoscalers: reflect({ resource: autoscalers, namespace: scope.pools }, trimAutoscaler, ({ object }) => {
+      const sized = ofDeployments.get(`${scope.pools}/${object.deployment}`)
+      if (sized) on.notify(labelOf(sized), 'child')
+    }),
     pods: ownPods,
     jobs: reflect(managed(jobs, scope.jobs), trimJob, on.job),
     jobPods: scope.jobs === scope.pools ? ownPods : ofPods(scope.jobs),
@@ -135,7 +141,9 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     },
   })
   const groups = createGroups(() => reflected.pods.all())
-  const all = [...new Set<AsyncDisposable & { readonly hasSynced: boolean }>(Object.values(reflected))]
+  const all = [...new Set<AsyncDisposable>(Object.values(reflected))]
+  // A Role of an earlier release does not allow to read autoscalers.
+  const { autoscalers: _optional, ...needed } = reflected
   const ofPools = [reflected.pools, reflected.deployments, reflected.pods]
   const keyOf = (name: string) => `${namespace}/${name}`
 
@@ -145,6 +153,9 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     pools: () => reflected.pools.all(),
     deployment: (name: string) => reflected.deployments.get(keyOf(name)),
     budget: (name: string) => reflected.budgets.get(keyOf(name)),
+    /** Names of the HorizontalPodAutoscalers that size this Deployment. Empty if they cannot be read. */
+    autoscalersOf: (deployment: string): readonly string[] =>
+      reflected.autoscalers.all().flatMap((each) => (each.deployment === deployment ? [each.metadata.name] : [])),
     /** The pods of the pool with this label, except those of Jobs. */
     podsOf: groups.inPool,
     /** Whether a pod of this name exists, in any pool. */
@@ -152,8 +163,8 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     jobs: reflected.jobs as Lister<ObservedJob>,
     /** The managed pods in the namespace of the Jobs, not only those of Jobs. */
     jobPods: reflected.jobPods as Lister<ObservedPod>,
-    /** Whether every kind was listed at least once. */
-    hasSynced: () => all.every(({ hasSynced }) => hasSynced),
+    /** Whether every kind that the controller needs was listed at least once. */
+    hasSynced: () => Object.values(needed).every(({ hasSynced }) => hasSynced),
     /** Throws `SERVICE_UNAVAILABLE` if pools, Deployments or pods were never listed, or unwatched for more than 5 s. */
     assertFresh: (): void => {
       if (ofPools.every((each) => each.hasSynced && each.downMs() <= staleAfterMs)) return

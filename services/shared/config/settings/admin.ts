@@ -1,3 +1,4 @@
+import { listenHost } from './listen-host.ts'
 import { splitEntries, port, parsed, type Setting, text } from './setting.ts'
 
 /** A token for the administration, with its name in the audit log. */
@@ -52,7 +53,7 @@ const adminTokens: Setting<readonly AdminToken[]> = {
 export const adminSettings = {
   adminToken,
   adminTokens,
-  adminHost: text('ADMIN_HOST', { help: 'address on which the administration listens', fallback: '127.0.0.1' }),
+  adminHost: listenHost('ADMIN_HOST', 'address on which the administration listens'),
   adminPort: port('ADMIN_PORT', {
     help: 'port on which the administration listens if it has a token',
     fallback: 8081,

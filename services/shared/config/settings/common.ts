@@ -1,4 +1,5 @@
-import { oneOf, port, text } from './setting.ts'
+import { listenHost } from './listen-host.ts'
+import { oneOf, port } from './setting.ts'
 
 /** Settings that every service has. */
 export const commonSettings = {
@@ -7,6 +8,6 @@ export const commonSettings = {
     fallback: 'info',
     values: ['debug', 'info', 'warn', 'error'],
   }),
-  probeHost: text('PROBE_HOST', { help: 'address on which health and metrics are served', fallback: '127.0.0.1' }),
+  probeHost: listenHost('PROBE_HOST', 'address on which health and metrics are served'),
   probePort: port('PROBE_PORT', { help: 'port on which health and metrics are served', fallback: 0 }),
 }

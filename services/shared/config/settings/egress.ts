@@ -1,3 +1,4 @@
+import { listenHost } from './listen-host.ts'
 import { splitEntries, integer, list, port, parsed, type Setting, text } from './setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
@@ -114,6 +115,12 @@ export const egressToken = parsed(
   (value) => (value === '' || isToken(value) ? value : undefined),
 )
 
+/** What clients of egress trust. */
+export const egressCaFile = text('EGRESS_CA_FILE', {
+  help: 'file with the certificates (PEM) that may identify the egress filter, which is then reached by TLS only; read again every five seconds; empty: without TLS',
+  fallback: '',
+})
+
 const egressTokens = parsed(
   'EGRESS_TOKENS',
   {
@@ -179,8 +186,22 @@ export const egressSettings = {
   nat64Prefixes,
   egressTokens,
   upstreamProxy,
-  egressHost: text('EGRESS_HOST', { help: 'address on which the egress filter listens', fallback: '127.0.0.1' }),
+  egressHost: listenHost('EGRESS_HOST', 'address on which the egress filter listens'),
   egressPort: port('EGRESS_PORT', { help: 'port on which the egress filter listens', fallback: 3128 }),
+  certificateFile: text('EGRESS_CERTIFICATE_FILE', {
+    help: 'file with the TLS certificate (PEM) that the filter serves, with what its clients need to verify it; read again every five seconds; empty: EGRESS_PORT serves without TLS',
+    fallback: '',
+  }),
+  keyFile: text('EGRESS_KEY_FILE', {
+    help: 'file with the private key (PEM) of EGRESS_CERTIFICATE_FILE',
+    fallback: '',
+  }),
+  plainPort: integer('EGRESS_PLAIN_PORT', {
+    help: 'port that serves without TLS besides EGRESS_PORT, until all clients use TLS; 0: none',
+    fallback: 0,
+    min: 0,
+    max: 65_535,
+  }),
   connectionsMax: integer('EGRESS_CONNECTIONS_MAX', {
     help: 'most client connections at a time, at most 64 of them of one capture; further ones are refused, and their captures wait and are handed back',
     fallback: 4096,

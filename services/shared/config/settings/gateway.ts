@@ -3,6 +3,7 @@ import { adminSettings } from './admin.ts'
 import { consoleSettings } from './console.ts'
 import { allowSettings, targetListSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
+import { listenHost } from './listen-host.ts'
 import { recordKeys } from './named-keys.ts'
 import { oidcSettings } from './oidc.ts'
 
@@ -52,7 +53,7 @@ export const gatewaySettings = {
     min: 1,
     max: 3650,
   }),
-  gatewayHost: text('GATEWAY_HOST', { help: 'address on which the HTTP interface listens', fallback: '127.0.0.1' }),
+  gatewayHost: listenHost('GATEWAY_HOST', 'address on which the HTTP interface listens'),
   gatewayPort: port('GATEWAY_PORT', { help: 'port on which the HTTP interface listens', fallback: 8080 }),
   publicUrl: address('PUBLIC_URL', {
     help: 'address under which clients reach the service, for links in responses; empty: where the gateway listens',
@@ -118,10 +119,7 @@ export const gatewaySettings = {
     schemes: ['http', 'https'],
     fallback: '',
   }),
-  objectsHost: text('GATEWAY_OBJECTS_HOST', {
-    help: 'address on which workers put images with the files driver',
-    fallback: '127.0.0.1',
-  }),
+  objectsHost: listenHost('GATEWAY_OBJECTS_HOST', 'address on which workers put images with the files driver'),
   objectsPort: port('GATEWAY_OBJECTS_PORT', {
     help: 'port on which workers put images with the files driver',
     fallback: 0,

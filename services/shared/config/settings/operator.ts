@@ -45,13 +45,23 @@ export const operatorSettings = {
   }),
   podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
   podSecret: text('POD_SECRET', {
-    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA',
+    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA, egress-ca.crt with POD_EGRESS_CA = secret',
     fallback: 'shutterfleet-worker',
   }),
   podExtraCa: flag('POD_EXTRA_CA', {
     help: 'whether the Secrets of the workers have a key ca.crt with certificates of authorities that workers trust for NATS and the object store',
     fallback: false,
   }),
+  podEgressCa: parsed(
+    'POD_EGRESS_CA',
+    {
+      help: 'where workers read the certificates that may identify the egress filter, which they then reach by TLS only: `secret`, the key egress-ca.crt of their Secrets, or configmap/NAME, the key ca.crt of a ConfigMap in their namespace; empty: without TLS',
+      fallback: '',
+      kind: 'secret | configmap/NAME',
+      problem: 'must be secret or configmap/NAME',
+    },
+    (value) => (/^(?:|secret|configmap\/[a-z0-9][-a-z0-9.]{0,252})$/.test(value) ? value : undefined),
+  ),
   podEgress: hostPort('POD_EGRESS', 'egress filter through which workers load pages'),
   podSeccomp: text('POD_SECCOMP', {
     help: "seccomp profile of the workers, a file below the kubelet's folder seccomp (shipped in k8s/seccomp); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only and POD_UNSAFE_NO_SANDBOX = true",

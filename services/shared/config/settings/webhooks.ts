@@ -1,5 +1,5 @@
 import { integer, list, parsed, requiredAddress } from './setting.ts'
-import { egressToken } from './egress.ts'
+import { egressCaFile, egressToken } from './egress.ts'
 import { recordKeys } from './named-keys.ts'
 import { hostPort } from './worker.ts'
 
@@ -39,6 +39,7 @@ export const webhookSettings = {
   }),
   egress: hostPort('WEBHOOK_EGRESS', 'egress filter through which receivers are reached'),
   egressToken,
+  egressCaFile,
   recordKeys,
   openingKeys: list('WEBHOOK_OPENING_KEYS', {
     help: 'private keys that open the secrets of webhooks, newest first',

@@ -1,6 +1,6 @@
 import { pools } from '#shared/capture/lane.ts'
 import { flag, integer, list, oneOf, parsed, type Setting, text } from './setting.ts'
-import { egressToken } from './egress.ts'
+import { egressCaFile, egressToken } from './egress.ts'
 
 /** A TCP address as `host:port`; IPv6 literals stand in brackets. */
 export type HostPort = { readonly host: string; readonly port: number }
@@ -43,6 +43,7 @@ export const workerSettings = {
   }),
   egress: hostPort('WORKER_EGRESS', 'egress filter through which pages are loaded'),
   egressToken,
+  egressCaFile,
   chromium: text('CHROMIUM', {
     help: 'Chromium or headless-shell binary; browsers see the whole folder that it lies in',
     fallback: '/usr/lib/chromium/chromium-headless-shell',

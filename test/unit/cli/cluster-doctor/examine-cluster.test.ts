@@ -102,6 +102,18 @@ t.test(
   },
 )
 
+t.test('doctor: names a pool that an operator has paused, without failing', async (t) => {
+  const conditions = [
+    { type: 'ScalingActive', status: 'False', reason: 'QueuePaused', message: 'An operator has paused the queue.' },
+  ]
+  const metadata = { name: 'standard', namespace: 'here', generation: 1 }
+  const pool = { metadata, spec: { pool: 'standard' }, status: { observedGeneration: 1, conditions } }
+  const [, paused] = await found(t, 'pools', (path) =>
+    path.endsWith('/browserpools') ? [200, { items: [pool] }] : undefined,
+  )
+  t.match(paused, { ok: true, detail: /ScalingActive=False, QueuePaused/, advice: /who paused it/ })
+})
+
 t.test('doctor: without a cluster no other check runs', async (t) => {
   const options = { namespace: undefined, release: undefined }
   const env = { SHUTTERFLEET_KUBECONFIG: '/nowhere' }

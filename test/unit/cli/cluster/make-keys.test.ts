@@ -71,3 +71,15 @@ t.test('keys: workers get the trusted authorities if there are any', async (t) =
   t.notOk('ca.crt' in workerKeys('standard', keys, foreign()))
   t.equal(workerKeys('standard', keys, foreign({}, 'PEM'))['ca.crt'], 'PEM')
 })
+
+t.test('keys: egress filters get certificates, and clients what they trust, only if they have names', async (t) => {
+  t.notMatch(Object.keys(makeKeys({}, none)).join(' '), /tls|ca\.crt/)
+  const hosts = { egress: ['shots-egress.shots.svc'], 'webhook-egress': [] }
+  const keys = makeKeys({}, none, hosts)
+  t.match(keys['egress-ca.crt'], keys['egress-tls.crt'])
+  t.notOk('webhook-egress-ca.crt' in keys)
+  t.strictSame(makeKeys(keys, none, hosts), keys)
+  const ofWorkers = workerKeys('standard', { ...keys, 'worker-standard-url': 'nats://a' }, foreign())
+  t.equal(ofWorkers['egress-ca.crt'], keys['egress-ca.crt'])
+  t.notMatch(JSON.stringify(ofWorkers), /PRIVATE KEY/)
+})

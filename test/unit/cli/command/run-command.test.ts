@@ -8,6 +8,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 const echo: Command = {
   usage: 'thing show NAME [--size N] [--tag T]…',
   summary: 'shows a thing',
+  json: '{ operands, flags }',
   operandHelp: { NAME: 'that of the thing' },
   flags: {
     size: { type: 'string', value: 'N', help: 'its size' },
@@ -15,6 +16,10 @@ const echo: Command = {
   },
   run: async ({ print, note }, args) => {
     note('working')
+    if (args.operands[0] === 'wrong') {
+      const details = { size: ['must be small'], name: ['must be short'] }
+      throw new AppError('VALIDATION_ERROR', { publicMessage: 'size must be small', details })
+    }
     if (args.operands[0] === 'broken') throw new AppError('SERVICE_UNAVAILABLE', { message: 'it is broken: mend it' })
     print({ json: args, text: `thing ${args.operands[0]}` })
   },
@@ -52,7 +57,8 @@ t.test('run command: wrong usage exits with 2 and names the fault', async (t) =>
     [['thing', 'show'], /NAME is missing: that of the thing$/m],
     [['thing', 'show', 'x', 'y'], /y is an unexpected argument/],
     [['thing'], /thing needs a second word: thing show$/m],
-    [['thing', 'shwo', 'x'], /thing needs a second word: thing show$/m],
+    [['thing', 'other', 'x'], /thing needs a second word: thing show$/m],
+    [['thing', 'shwo', 'x'], /thing shwo is not a command; did you mean 'thing show'\?$/m],
     [['thnig', 'show', 'x'], /thnig is not a command; did you mean 'thing show'\?/],
     [['thing', 'show', 'x', '--colour', 'red'], /^shutterfleet: --colour is not an option of: thing show NAME/m],
     [['thing', 'show', 'x', '--szie', '3'], /^shutterfleet: --szie is not an option; did you mean --size\?$/m],
@@ -71,6 +77,10 @@ t.test('run command: a failure exits with 1 and prints advice to standard error 
     out: '',
     errors: 'working\nshutterfleet: it is broken: mend it\n',
   })
+})
+
+t.test('run command: what is wrong with a field is said once', async (t) => {
+  t.match(await run('thing', 'show', 'wrong'), { errors: /: size must be small: name must be short\n$/ })
 })
 
 t.test('run command: prints its version', async (t) => {

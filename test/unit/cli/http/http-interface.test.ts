@@ -65,7 +65,7 @@ t.test('http interface: a rejected request names the wrong parameter', async (t)
   const { at } = await startService([
     { status: 422, body: { error: { code: 'VALIDATION_ERROR', message: 'm', details } } },
   ])
-  await t.rejects(captureViaHttp(at, {}, 1000), { message: /VALIDATION_ERROR; m; width must be at least 320/ })
+  await t.rejects(captureViaHttp(at, {}, 1000), { message: /VALIDATION_ERROR: m: width must be at least 320/ })
 })
 
 t.test('http interface: reports an unreachable service', async (t) => {

@@ -17,6 +17,7 @@ const captures: CaptureFigures = {
     { queue: 'proxied', pending: 0, processing: 0, oldestMs: 0, accepted: 0, completed: 0, failed: 0 },
     { queue: 'standard', pending: 12, processing: 5, oldestMs: 4200, accepted: 240, completed: 228, failed: 3 },
   ],
+  pauses: [],
   stages: ['navigate', 'shoot', 'encode', 'store', 'queue', 'settle'].map((stage, index) => ({
     stage,
     p50Ms: 600 / (index + 1),
@@ -48,6 +49,26 @@ t.test('top: draws pools, queues, the slowest stages and the last errors', async
   t.notMatch(text, /settle/, 'only the five slowest stages are shown')
   t.match(text, /^total +900ms +3\.1s$/m)
   t.match(text, /DNS_FAILED +nobody\.example: The host does not exist +0198c0de/)
+})
+
+t.test('top: names a paused pool below the queues, with who paused it, until when and why', async (t) => {
+  const pause = {
+    since: '2026-01-01T10:00:00Z',
+    by: 'admin:ann',
+    reason: 'new egress',
+    until: null,
+    state: 'drained',
+  } as const
+  const pauses = [
+    { pool: 'standard', ...pause },
+    { pool: 'stealth', ...pause, until: '2026-01-01T12:00:00Z' },
+  ] as const
+  const lines = draw({ ...snapshot, captures: { ...captures, pauses: [...pauses] } }, wide)
+  const at = lines.findIndex((line) => /^standard +12/.test(line))
+  t.strictSame(lines.slice(at + 1, at + 3), [
+    'standard is drained, paused since 2026-01-01T10:00Z by admin:ann: new egress',
+    'stealth is drained, paused since 2026-01-01T10:00Z until 2026-01-01T12:00Z by admin:ann: new egress',
+  ])
 })
 
 t.test('top: columns are aligned, and no line is wider than the screen', async (t) => {

@@ -16,6 +16,7 @@ t.test('operator settings: only image and egress of the workers are required in 
     podEgress: { host: 'egress', port: 3128 },
     podSecret: 'shutterfleet-worker',
     podExtraCa: false,
+    podEgressCa: '',
     instance: 'shutterfleet',
     podSeccomp: 'shutterfleet-worker.json',
     podIsolation: 'namespace',

@@ -89,6 +89,21 @@ t.test('events: exports bounds and desired number of workers; a fixed size is bo
 })
 
 t.test(
+  "events: exports the captures that wait or run, by the larger of the ledger's count and JetStream's",
+  async (t) => {
+    const { events, shown } = begin()
+    const backlog = { ...emptyBacklog, pending: 7, processing: 3 }
+    const decided = (pool: string, depth: Observation['depth']) =>
+      events.of(pool).decided({ observation: observedPool({ backlog, depth }), decision: hold }, policy)
+    decided('a', 'unknown')
+    decided('b', { waiting: 8, inFlight: 4 })
+    const observation = { ...seenJobs, backlog }
+    events.jobs('c').decided({ observation, decision: jobDecision }, jobPolicy)
+    t.strictSame(await shown('pool_captures_unfinished'), ['{pool="a"} 10', '{pool="b"} 12', '{pool="c"} 10'])
+  },
+)
+
+t.test(
   'events: counts a change of the size apart from the reconciliations, and its drained workers once',
   async (t) => {
     const { events, shown } = begin()
@@ -183,8 +198,8 @@ t.test('events: counts failed reads, and exports no value for them', async (t) =
     '{pool="a",source="workers"} 1',
     '{pool="a",source="backlog"} 1',
   ])
-  for (const gauge of ['pool_workers', 'pool_workers_stuck', 'pool_slots_busy', 'pool_captures_waiting']) {
-    t.strictSame(await shown(gauge), [], gauge)
+  for (const gauge of ['workers', 'workers_stuck', 'slots_busy', 'captures_waiting', 'captures_unfinished']) {
+    t.strictSame(await shown(`pool_${gauge}`), [], gauge)
   }
 })
 

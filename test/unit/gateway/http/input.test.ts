@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gatherPlainQuery, isOverstructured } from '#gateway/http/input.ts'
+import { gatherPlainQuery, isOverstructured, parseJson } from '#gateway/http/input.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 
 const names = ['page', 'from'] as const
@@ -48,4 +48,19 @@ t.test('input: counts nothing inside a string, however it is escaped', async (t)
     t.equal(exceeds(`{"${text}":"${text}",}`, 1), true, text)
   }
   t.equal(exceeds('"[[[[', 0), false, 'an unterminated string')
+})
+
+t.test('input: invalid JSON is refused with line and column, text that is not UTF-8 as such', async (t) => {
+  const refused = (body: Buffer | string, message: string) =>
+    t.throws(() => parseJson(Buffer.from(body), 'application/json'), { code: 'BAD_REQUEST', message }, String(body))
+  for (const [body, place] of [
+    ['{"url": "https://example.com", "width": }', 'line 1 column 41'],
+    ['{"a": 1,}', 'line 1 column 9'],
+    ['{\n  "ü": "ä",\n  "b": nope\n}', 'line 3 column 8'],
+    ['{"a": "\\q"}', 'line 1 column 9'],
+    ['{"a": [1, 2', 'line 1 column 12'],
+    ['', 'line 1 column 1'],
+  ] as const)
+    refused(body, `The body is not valid JSON at ${place}.`)
+  refused(Buffer.from([0x22, 0xff, 0x22]), 'The body is not text in UTF-8.')
 })

@@ -13,7 +13,7 @@ t.test(
       createRecordingLog((line) => lines.push(line)),
       createMetrics('test'),
     )
-    const answer = (status: number, code?: ErrorCode) =>
+    const answer = (status: number, code?: ErrorCode, isOfCapture = false) =>
       events.answered({
         operation: 'create',
         status,
@@ -22,15 +22,16 @@ t.test(
         requestId: 'r',
         traceId: undefined,
         accountId: undefined,
-        fault: code && status >= 500 ? new AppError(code) : undefined,
+        fault: code && status >= 500 && !isOfCapture ? new AppError(code) : undefined,
       })
     answer(500, 'SERVER_ERROR')
     answer(503, 'SERVICE_UNAVAILABLE')
+    answer(500, 'JOB_FAILED', true)
     answer(400, 'VALIDATION_ERROR')
     answer(202)
     t.strictSame(
       lines.map(({ level }) => level),
-      ['error', 'error', 'info', 'info'],
+      ['error', 'error', 'error', 'info', 'info'],
     )
     t.end()
   },

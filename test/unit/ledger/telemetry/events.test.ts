@@ -71,3 +71,17 @@ t.test('events: the outbox counts as unpublished from the first failure until a 
   }
   t.end()
 })
+
+t.test('events: the end of a traced capture has the id of its trace in the log and as an exemplar', async (t) => {
+  const lines: object[] = []
+  const metrics = createMetrics('ledger', {}, { withExemplars: true })
+  const log = createRecordingLog(({ level, message, fields }) => lines.push({ level, message, ...fields }))
+  const { begun, ended } = createEvents(log, metrics)
+  const traceId = '0af7651916cd43dd8448eb211c80319c'
+  const traceparent = `00-${traceId}-b7ad6b7169203331-01`
+  const capture = { id: 'a', pool: 'standard', lane: 'normal', traceparent } as const
+  begun(capture, 9000)
+  ended(capture, { status: 'failed', code: 'TIMEOUT', message: '' })
+  t.match(lines, [{ message: 'ended', traceId }])
+  t.match(await metrics.text(), new RegExp(`capture_queue_seconds_bucket.le="10".* # .trace_id="${traceId}"`))
+})

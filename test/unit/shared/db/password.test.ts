@@ -52,11 +52,11 @@ t.test(
 )
 
 t.test(
-  'database password: a command that fails or prints nothing or too much is an error without its output',
+  'database password: a command that fails or prints nothing or too much is an error without its standard output',
   async (t) => {
     const folder = t.testdir()
     for (const [body, fault] of [
-      ['echo secret; echo secret >&2; exit 3', /print-token failed \(3\)$/],
+      ['echo secret; exit 3', /print-token failed \(3\)$/],
       ['exit 0', /printed nothing$/],
       ['head -c 70000 /dev/zero', /failed \(ERR_CHILD_PROCESS_STDIO_MAXBUFFER\)$/],
     ] as const) {
@@ -71,6 +71,23 @@ t.test(
     }
   },
 )
+
+t.test('database password: an error has the last line of standard error, bounded and without tokens', async (t) => {
+  const folder = t.testdir()
+  const signed = `token ${'eyJhbGciOiJIUzI1NiJ9'.repeat(2)}.${'c2lnbmF0dXJl/+=='.repeat(3)}`
+  for (const [line, shown] of [
+    ['AccessDenied: not authorized to perform sts:AssumeRole on arn:aws:iam::123456789012:role/shots', undefined],
+    [signed, 'token ….…'],
+    ['a\tb\u001b[31m', 'a?b?[31m'],
+    ['word '.repeat(5000), 'word '.repeat(40)],
+  ] as const) {
+    await writeFile(join(folder, 'stderr'), `secret\n${line}\n\n`)
+    const program = await script(folder, `cat ${folder}/stderr >&2; exit 1`)
+    const read = passwordSource({ ...none, databasePasswordCommand: [program] })
+    const message = await read!().then(String, (error: Error) => error.message)
+    t.equal(message.split('failed (1): ')[1]?.trimEnd(), (shown ?? line).trimEnd())
+  }
+})
 
 t.test('database password: a command gets the variables that are no settings', async (t) => {
   const env = { PATH: process.env['PATH'], AWS_REGION: 'eu', SHUTTERFLEET_KEY_PEPPER: 'secret' }

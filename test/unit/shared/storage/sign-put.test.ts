@@ -18,7 +18,8 @@ const temporary: S3Keys = { ...keys, sessionToken: 'to/k+en==' }
 
 const theirs = (of: typeof target, key: string, date: Date, { accessKey, secretKey, sessionToken } = keys): string => {
   const { endPoint, port, useSSL, region, bucket } = of
-  const host = port === (useSSL ? 443 : 80) ? endPoint : `${endPoint}:${port}`
+  const name = endPoint.includes(':') ? `[${endPoint}]` : endPoint
+  const host = port === (useSSL ? 443 : 80) ? name : `${name}:${port}`
   const request = {
     method: 'PUT',
     protocol: useSSL ? 'https:' : 'http:',
@@ -31,7 +32,8 @@ const theirs = (of: typeof target, key: string, date: Date, { accessKey, secretK
 t.test("sign put: signs as the store's own client does", async (t) => {
   const key = newObjectKey('0d9f6c1e-0000-4000-8000-000000000001', at)
   const plain = { ...target, useSSL: true, port: 443, endPoint: 's3.eu-west-1.example' }
-  for (const each of [target, plain, { ...target, port: 80 }]) {
+  const v6 = { ...target, endPoint: '2001:db8::1' }
+  for (const each of [target, plain, { ...target, port: 80 }, v6, { ...v6, port: 80 }]) {
     t.equal(createPutSigner(each, keys)(key, { at, lifetimeSeconds: 600 }), theirs(each, key, at))
   }
   const address = createPutSigner(target, temporary)(key, { at, lifetimeSeconds: 600 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startSpan, startTrace, readTraceId } from '#shared/telemetry/trace.ts'
+import { startSpan, startTrace, readSampledTraceId, readTraceId } from '#shared/telemetry/trace.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const rest = `${traceId}-b7ad6b7169203331-01`
@@ -9,6 +9,12 @@ t.test("trace: forwards a caller's context unchanged while nothing is recorded",
   t.equal(start(`00-${rest}`).traceparent, `00-${rest}`)
   t.equal(startSpan({ name: 'step', traceparent: `00-${rest}` }).traceparent, `00-${rest}`)
   t.equal(readTraceId(`00-${rest}`), traceId)
+})
+
+t.test('trace: only the id of a sampled one is for exemplars', async (t) => {
+  t.equal(readSampledTraceId(`00-${rest}`), traceId)
+  for (const none of [`00-${rest.slice(0, -2)}00`, null, undefined, 'nonsense'])
+    t.equal(readSampledTraceId(none), undefined)
 })
 
 t.test('trace: reads the known fields of a later version', async (t) => {

@@ -28,7 +28,7 @@ t.test('worker pod: the environment has the pool and the paths of the secrets, a
       ['SHUTTERFLEET_WORKER_EGRESS', 'egress:3128'],
       ['SHUTTERFLEET_WORKER_NETWORK_ISOLATION', 'namespace'],
       ['SHUTTERFLEET_WORKER_UNSAFE_NO_SANDBOX', 'false'],
-      ['SHUTTERFLEET_PROBE_HOST', '0.0.0.0'],
+      ['SHUTTERFLEET_PROBE_HOST', '::'],
       ['SHUTTERFLEET_PROBE_PORT', '9090'],
       ['SHUTTERFLEET_NATS_URL_FILE', '/run/secrets/shutterfleet/nats-url'],
       ['SHUTTERFLEET_WORKER_OPENING_KEYS_FILE', '/run/secrets/shutterfleet/opening-keys'],
@@ -56,6 +56,34 @@ t.test('worker pod: a worker trusts the authorities in its Secret only if the se
   t.strictSame(trusted(true), ['/run/secrets/shutterfleet/ca.crt', true])
   t.strictSame(trusted(false), [undefined, false])
 })
+
+t.test(
+  'worker pod: a worker reads what it trusts for egress from its Secret or a ConfigMap, or needs none',
+  async (t) => {
+    const trusted = (podEgressCa: string) => {
+      const settings = { ...podSettings, podEgressCa }
+      const { volumes, containers } = pod({ settings }).spec
+      const path = variablesOf({ settings }).get('SHUTTERFLEET_EGRESS_CA_FILE')
+      return { path, volumes, mounts: containers[0]?.volumeMounts }
+    }
+    const item = { key: 'egress-ca.crt', path: 'egress-ca.crt' }
+    const inSecret = trusted('secret')
+    t.equal(inSecret.path, '/run/secrets/shutterfleet/egress-ca.crt')
+    t.strictSame(inSecret.volumes?.find(({ name }) => name === 'secrets')?.secret?.items?.at(-1), item)
+    const inConfigMap = trusted('configmap/authorities')
+    t.equal(inConfigMap.path, '/run/egress-ca/ca.crt')
+    const configMap = { name: 'authorities', items: [{ key: 'ca.crt', path: 'ca.crt' }] }
+    t.strictSame(
+      inConfigMap.volumes?.find(({ name }) => name === 'egress-ca'),
+      { name: 'egress-ca', configMap },
+    )
+    t.match(
+      inConfigMap.mounts?.find(({ name }) => name === 'egress-ca'),
+      { mountPath: '/run/egress-ca' },
+    )
+    t.notMatch(JSON.stringify(pod({ settings: podSettings })), /egress-ca|EGRESS_CA/)
+  },
+)
 
 t.test('worker pod: a worker whose event loop has been blocked for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = workerContainer().livenessProbe ?? {}

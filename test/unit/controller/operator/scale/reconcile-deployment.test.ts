@@ -32,6 +32,7 @@ const startLoop = (synced: Promise<void>) => {
       },
       deployment: () => undefined,
       budget: () => undefined,
+      autoscalersOf: () => [],
     },
     turns: createRolloutTurns(clock, { pools: () => [], deployment: () => undefined, hasSynced: () => true }),
     applyFailed: () => {},

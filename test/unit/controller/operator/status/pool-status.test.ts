@@ -15,6 +15,7 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   provisionMs: undefined,
   rollout: 'complete',
   problem: undefined,
+  autoscalers: [],
   at,
   ...of,
 })
@@ -200,6 +201,18 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
   ['workers have a config error', 'Degraded', { troubles: new Map([['config-error', 'x']]) }, /^True ConfigError/],
   ['nodes do not start the workers', 'Degraded', { troubles: new Map([['not-starting', 'x']]) }, /^True NotStarting/],
   ['pods are refused', 'Degraded', { troubles: new Map([['pods-refused', 'x']]) }, /^True PodsRefused/],
+  [
+    'an autoscaler sizes the Deployment',
+    'Degraded',
+    { autoscalers: ['web-cpu', 'web'] },
+    /^True SizedByAnother: The HorizontalPodAutoscaler web sizes .* the BrowserPool web, with autoscaling off/,
+  ],
+  [
+    'an autoscaler sizes the Deployment of workers that do not start',
+    'Degraded',
+    { autoscalers: ['web'], troubles: new Map([['image-pull', 'x']]) },
+    /^True ImagePull/,
+  ],
   ['the Deployment is refused', 'Degraded', { problem: 'weight is 0' }, /^True ApplyFailed: .*says: weight is 0$/],
 ]
 

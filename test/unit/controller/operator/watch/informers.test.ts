@@ -1,6 +1,7 @@
 import t from 'tap'
 import { jobNameLabel, jobs } from '#controller/operator/watch/observed-job.ts'
 import { budgets, deployments } from '#controller/operator/watch/observed-deployment.ts'
+import { autoscalers } from '#controller/operator/watch/observed-autoscaler.ts'
 import { pods } from '#controller/operator/watch/observed-pod.ts'
 import { type Informers, openInformers } from '#controller/operator/watch/informers.ts'
 import { browserPools } from '#shared/kube/browser-pool.ts'
@@ -110,6 +111,35 @@ t.test("informers: list only the controller's objects, and all BrowserPools", as
   }
   for (const resource of [deployments, budgets, pods, jobs]) t.match(world.kindOf(resource).listCalls, [selector])
   t.notMatch(world.kindOf(browserPools).listCalls, [selector])
+})
+
+const autoscaler = (name: string, kind: string, target: string): KubeObject => ({
+  metadata: { name, namespace: 'n', uid: `uid-${name}`, resourceVersion: '10' },
+  ...{ spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind, name: target } } },
+})
+
+t.test('informers: autoscalers are found by the Deployment that they size', async (t) => {
+  const world = setUp()
+  fillAll(world)
+  const web = 'shutterfleet-web'
+  world.fill(autoscalers, [autoscaler('cpu', 'Deployment', web), autoscaler('pool', 'BrowserPool', web)])
+  const { informers } = world.begin()
+  await world.clock.advance(0)
+  t.strictSame(informers.autoscalersOf(web), ['cpu'])
+  t.strictSame(informers.autoscalersOf('shutterfleet-other'), [])
+  t.notMatch(world.kindOf(autoscalers).listCalls, [{ labelSelector: /./ }], "they are the user's")
+})
+
+t.test('informers: without the permission to read autoscalers everything else is synchronized', async (t) => {
+  const world = setUp()
+  fillAll(world)
+  world.kindOf(autoscalers).lists.push(() => {
+    throw new Error('forbidden')
+  })
+  const { informers } = world.begin()
+  await world.clock.advance(0)
+  t.ok(informers.hasSynced())
+  t.strictSame(informers.autoscalersOf('shutterfleet-web'), [])
 })
 
 t.test('informers: a listener gets the kind and the pool of each change', async (t) => {
