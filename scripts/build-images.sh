@@ -13,9 +13,9 @@ cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 . scripts/fetch.sh
 . scripts/images/store.sh
 
-# The build context; the same files as in .dockerignore.
-inputs=(Dockerfile .dockerignore .npmrc LICENSE package.json package-lock.json bin services
-  k8s/controller-role.yaml scripts/bootstrap.sh scripts/fetch.sh tools/console tools/images)
+# The build context, and what describes it.
+mapfile -t inputs < <(sed -n 's/^!//p' .dockerignore)
+inputs+=(Dockerfile .dockerignore)
 
 # input_hash TARGET: hash of all build inputs, including file modes.
 input_hash() {
