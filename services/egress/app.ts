@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { TLSSocket } from 'node:tls'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
 import { connectTunnel } from './connect-tunnel.ts'
@@ -31,10 +30,8 @@ const options = {
 const ignoreErrors = (client: Duplex) => void client.on('error', () => {})
 
 const refuseUnreadable = (client: Duplex, { message }: Error) => {
-  // A client that has not completed a TLS handshake could not read a response.
-  const isSecuring = client instanceof TLSSocket && client.getProtocol() === null
   // Without a response the client would assume a failure of this filter, and retry what can never be served.
-  if (client.writable && !isSecuring) refuseTunnel(client, new AppError('BAD_REQUEST', { message }))
+  if (client.writable) refuseTunnel(client, new AppError('BAD_REQUEST', { message }))
   else client.destroy()
 }
 
