@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
@@ -38,14 +38,13 @@ const refuseUnreadable = (client: Duplex, { message }: Error) => {
 const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid egress token' })
 
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
-const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
+const serveAbsolute = (egress: Egress, response: ServerResponse, ownPorts: readonly number[]): void => {
   const { req: request } = response
-  const ownPort = request.socket.localPort ?? 0
   const readRoute = () => ({
     target: parseAbsolute(request.url ?? ''),
     proxy: readProxy(request),
     lists: egress.readLists(request),
-    ownPort,
+    ownPorts,
   })
   forwardRequest(egress, response, { capture: readCapture(request), readRoute }).catch((error: unknown) => {
     refuseRequest(response, toAppError(error))
@@ -62,6 +61,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
     events.overloaded(open.size)
     return new Overloaded()
   }
+  const ownPorts = () => [server, tlsServer].map((each) => (each.address() as AddressInfo | null)?.port ?? 0)
   const accept = (client: Socket) => {
     open.add(client)
     events.clientConnected()
@@ -77,7 +77,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       refuseTunnel(client, unauthorized())
     } else if (request.url === watchAuthority) watches.add(client as Socket)
     else if (isFull()) refuseTunnel(client, overload())
-    else void connectTunnel(egress, { request, client: client as Socket, head })
+    else void connectTunnel(egress, { request, client: client as Socket, head, ownPorts: ownPorts() })
   }
   const serveRequest = (request: IncomingMessage, response: ServerResponse) => {
     // Without a socket the response would wait for an earlier one: pipelined requests are not served.
@@ -86,7 +86,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       events.unauthorized()
       refuseRequest(response, unauthorized())
     } else if (isFull()) refuseRequest(response, overload())
-    else serveAbsolute(egress, response)
+    else serveAbsolute(egress, response, ownPorts())
   }
   const serve = <S extends Server>(server: S): S => {
     server.maxConnections = egress.connectionsMax + refusedMax
