@@ -37,6 +37,10 @@ const refuseUnreadable = (client: Duplex, { message }: Error) => {
 
 const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid egress token' })
 
+/** The ports on which servers listen. */
+const portsOf = (...servers: readonly Server[]): number[] =>
+  servers.map((each) => (each.address() as AddressInfo | null)?.port ?? 0)
+
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
 const serveAbsolute = (egress: Egress, response: ServerResponse, ownPorts: readonly number[]): void => {
   const { req: request } = response
@@ -61,7 +65,6 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
     events.overloaded(open.size)
     return new Overloaded()
   }
-  const ownPorts = () => [server, tlsServer].map((each) => (each.address() as AddressInfo | null)?.port ?? 0)
   const accept = (client: Socket) => {
     open.add(client)
     events.clientConnected()
@@ -77,7 +80,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       refuseTunnel(client, unauthorized())
     } else if (request.url === watchAuthority) watches.add(client as Socket)
     else if (isFull()) refuseTunnel(client, overload())
-    else void connectTunnel(egress, { request, client: client as Socket, head, ownPorts: ownPorts() })
+    else void connectTunnel(egress, { request, client: client as Socket, head, ownPorts: portsOf(server, tlsServer) })
   }
   const serveRequest = (request: IncomingMessage, response: ServerResponse) => {
     // Without a socket the response would wait for an earlier one: pipelined requests are not served.
@@ -86,7 +89,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       events.unauthorized()
       refuseRequest(response, unauthorized())
     } else if (isFull()) refuseRequest(response, overload())
-    else serveAbsolute(egress, response, ownPorts())
+    else serveAbsolute(egress, response, portsOf(server, tlsServer))
   }
   const serve = <S extends Server>(server: S): S => {
     server.maxConnections = egress.connectionsMax + refusedMax
