@@ -90,8 +90,8 @@ archive_of() {
   echo ".tools/images/$1.tar"
 }
 
-# Digests by TARGET-ARCH, as they were pushed.
-declare -A images
+# Digests by TARGET-ARCH, as they were pushed, and of indexes by TARGET.
+declare -A images indexes
 
 # publish_image TARGET ARCH: pushes the image of one architecture and attests its contents and its origin.
 publish_image() {
@@ -124,9 +124,13 @@ publish_index() {
     crane index append --docker-empty-base=false -t "$reference:$release" "${manifests[@]}" >/dev/null 2>"$work/index.log" ||
       { cat "$work/index.log" >&2; die "$reference:$release could not be pushed."; }
   fi
-  found=$(checked "$reference:$release" "${platforms[*]}")
-  sign_once "$reference@$found"
-  echo "  $(values_key "$1"): { digest: '$found' }" >>"$work/digests"
+  indexes[$1]=$(checked "$reference:$release" "${platforms[*]}")
+  echo "  $(values_key "$1"): { digest: '${indexes[$1]}' }" >>"$work/digests"
+}
+
+# sign_index TARGET
+sign_index() {
+  sign_once "$REGISTRY/shutterfleet/$1@${indexes[$1]}"
 }
 
 # values_key TARGET: the name of an image in the values of the chart.
@@ -146,10 +150,8 @@ write_values() {
 
 # write_compose: compose.yaml with all images by digest, and the profile that it names.
 write_compose() {
-  local own
   [[ ${COMPOSE:-pin} != skip && " $TARGETS " == *' worker-stealth '* ]] || return 0
-  own=$(published "$REGISTRY/shutterfleet/worker-stealth:$release")
-  node tools/release/pin-compose.ts "$REGISTRY/shutterfleet/worker-stealth@$own" >"$work/compose.yaml" ||
+  node tools/release/pin-compose.ts "$REGISTRY/shutterfleet/worker-stealth@${indexes[worker-stealth]}" >"$work/compose.yaml" ||
     die 'the images of compose.yaml could not be pinned (see above): COMPOSE=skip leaves it out.'
   cp "$work/compose.yaml" k8s/seccomp/shutterfleet-worker.json "$out/"
 }
