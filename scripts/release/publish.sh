@@ -6,6 +6,11 @@ insecure() {
   case $REGISTRY in localhost:* | 127.0.0.1:*) echo "$1" ;; esac
 }
 
+# Bounds each call of the registry.
+crane() {
+  timeout --foreground 30m crane "$@"
+}
+
 # prepare_signing: with COSIGN_KEY, a file or a key service's URI, signs offline with it; without, with a certificate of the OpenID
 # identity of SIGNER, issued by SIGNER_ISSUER, and an entry in the public log. SIGNERS is a pattern of who may have signed what is there.
 prepare_signing() {
@@ -168,7 +173,7 @@ publish_chart() {
   if [ -z "$found" ]; then
     say "pushing $folder/shutterfleet:$VERSION"
     # shellcheck disable=SC2046 # none or one word
-    .tools/helm/helm4 push "$archive" "oci://$folder" $(insecure --plain-http) >/dev/null 2>"$work/helm.log" ||
+    timeout --foreground 30m .tools/helm/helm4 push "$archive" "oci://$folder" $(insecure --plain-http) >/dev/null 2>"$work/helm.log" ||
       { cat "$work/helm.log" >&2; die 'the chart could not be pushed.'; }
   fi
   pinned=$(checked "$folder/shutterfleet:$VERSION" "$(digest_of "$archive")")
