@@ -71,8 +71,9 @@ t.test('release: refuses what is not ready', async (t) => {
   t.match(await refusal({ VERSION: '99.0.0' }), new RegExp(`package\\.json states version ${version}, not 99\\.0\\.0`))
   t.match(await refusal({ GATE_PASSED: '' }), /the gate has not passed for this commit/)
   t.match(await refusal({ COSIGN_KEY: '' }), /set COSIGN_KEY, or SIGNER and SIGNER_ISSUER/)
-  // A registry that serves no signing keys.
-  const npm = { NPM_SIGNATURES: '', NPM_CONFIG_REGISTRY: `http://${second.host}` }
+  // Serves no signing keys, and connects nowhere.
+  const nothing = `http://${second.host}`
+  const npm = { NPM_SIGNATURES: '', NPM_CONFIG_REGISTRY: nothing, HTTPS_PROXY: nothing, https_proxy: nothing }
   t.match(await refusal(npm), /npm packages could not be verified/)
 
   await writeFile(join(clone, 'new-file'), '')
