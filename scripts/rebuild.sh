@@ -27,7 +27,7 @@ last_complete() {
       echo "$tag"
       return
     fi
-    grep -qE 'no (matching )?signatures' "$work/cosign.log" ||
+    grep -qE 'no (matching )?(signatures|attestations)' "$work/cosign.log" ||
       { cat "$work/cosign.log" >&2; die "the signatures of $reference:$tag could not be read."; }
   done <"$work/tags"
   die "release $VERSION in $REGISTRY is not complete, or not signed by COSIGN_KEY, SIGNER or SIGNERS."
