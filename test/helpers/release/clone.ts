@@ -29,9 +29,13 @@ export const call = async (
   return (await run('env', ['--unset=NODE_OPTIONS', program, ...args], options)).stdout
 }
 
-/** A clone of the last commit in `folder`, ready to be released: its changes are dated, and its tools are those of the project. */
+/**
+ * A clone of the last commit in `folder`, ready to be released: its changes are dated, its compose.yaml is `compose`, if any, and its
+ * tools are those of the project.
+ */
 export const cloneForRelease = async (
   folder: string,
+  { compose }: { readonly compose?: string } = {},
 ): Promise<{ readonly version: string; readonly commit: string }> => {
   await call('git', ['clone', '--quiet', '--no-tags', root, folder])
   await mkdir(join(folder, '.tools'))
@@ -44,6 +48,7 @@ export const cloneForRelease = async (
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
   const log = await readFile(join(folder, 'CHANGELOG.md'), 'utf8')
   await writeFile(join(folder, 'CHANGELOG.md'), log.replace(`## ${version}, unreleased`, `## ${version}, 2026-01-02`))
+  if (compose !== undefined) await writeFile(join(folder, 'compose.yaml'), compose)
   for (const [name, value] of Object.entries({ 'user.name': 'Test', 'user.email': 'test@shutterfleet.example' })) {
     await call('git', ['config', name, value], { cwd: folder })
   }
