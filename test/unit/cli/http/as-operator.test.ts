@@ -1,11 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { callAsOperator } from '#cli/http/as-operator.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-
-type Test = typeof t
 
 /** A gateway that signs in whoever asks, never answers the call, and ends sessions with a status. */
 const startGateway = async (t: Test, endStatus: number) => {
