@@ -57,7 +57,7 @@ const silentMetrics = (): Metrics => {
       return Object.fromEntries(declared) as DeclaredMetrics<typeof table>
     },
     text: async () => '',
-    contentType: '',
+    contentType: () => '',
   }
 }
 
