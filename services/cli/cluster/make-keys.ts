@@ -88,12 +88,22 @@ export const makeKeys = (
   ...certificates(existing, hosts, nowMs),
 })
 
-/** Inputs from outside of the release: addresses of an external NATS as `worker-POOL-url`, and authorities that workers trust, as PEM. */
-export type ExternalInputs = { readonly natsUrls: SecretTexts; readonly authorities: string | undefined }
+/**
+ * Inputs from outside of the release: for an external NATS addresses as `worker-POOL-url`, and, as `worker-POOL-` and their names, files
+ * by which workers identify themselves; and authorities that workers trust, as PEM.
+ */
+export type ExternalInputs = { readonly nats: SecretTexts; readonly authorities: string | undefined }
+
+/** Files by which workers identify themselves to NATS; `nats-` and the name is the key in their Secrets. */
+const natsFiles = ['credentials', 'nkey', 'tls.crt', 'tls.key']
 
 /** The data of a pool's worker Secret; an external NATS address wins over that in `keys`. Throws `CONFIGURATION` if a key is missing. */
-export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authorities }: ExternalInputs): SecretTexts => {
-  const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
+export const workerKeys = (pool: Pool, keys: SecretTexts, { nats, authorities }: ExternalInputs): SecretTexts => {
+  const natsUrl = { ...keys, ...nats }[natsUrlKey(`worker_${pool}`)]
+  const identity = natsFiles.flatMap((name) => {
+    const text = nats[`worker-${pool}-${name}`]
+    return text === undefined ? [] : [[`nats-${name}`, text] as const]
+  })
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
   const egressAuthorities = keys['egress-ca.crt']
   if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {
@@ -103,6 +113,7 @@ export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authoritie
     'nats-url': natsUrl.trim(),
     'opening-keys': openingKeys,
     'egress-token': egressToken,
+    ...Object.fromEntries(identity),
     ...(authorities !== undefined && { 'ca.crt': authorities }),
     ...(egressAuthorities !== undefined && { 'egress-ca.crt': egressAuthorities }),
   }

@@ -25,6 +25,7 @@ export type PodSettings = Pick<
   | 'podExtraCa'
   | 'podEgress'
   | 'podEgressCa'
+  | 'podNatsFiles'
   | 'podSeccomp'
   | 'podIsolation'
   | 'podUnsafeNoSandbox'
@@ -64,8 +65,17 @@ const probePort = 9090
 const secretFolder = '/run/secrets/shutterfleet'
 /** Where the ConfigMap with the certificates that identify egress is mounted. */
 const egressCaFolder = '/run/egress-ca'
-/** Keys of a pool's Secret, mounted as files; also `ca.crt` and `egress-ca.crt` if the settings say so. */
+/** Keys of a pool's Secret, mounted as files; also `ca.crt`, `egress-ca.crt` and those for NATS if the settings say so. */
 const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
+/** Keys of a pool's Secret by which its workers identify themselves to NATS, and the settings that name their files. */
+const natsKeys = {
+  credentials: { 'nats-credentials': queueSettings.natsCredentialsFile.name },
+  nkey: { 'nats-nkey': queueSettings.natsNkeyFile.name },
+  certificate: {
+    'nats-tls.crt': queueSettings.natsCertificateFile.name,
+    'nats-tls.key': queueSettings.natsKeyFile.name,
+  },
+} as const
 /** Readable by the group, which `fsGroup` sets to the worker's. */
 const secretMode = 0o440
 const userId = 10_001
@@ -167,8 +177,15 @@ const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
 
 const itemsOf = (keys: readonly string[]) => keys.map((key) => ({ key, path: key }))
 
-const secretItems = ({ podExtraCa, podEgressCa }: PodSettings) =>
-  itemsOf([...secretKeys, ...(podExtraCa ? ['ca.crt'] : []), ...(podEgressCa === 'secret' ? ['egress-ca.crt'] : [])])
+const natsFiles = ({ podNatsFiles }: PodSettings) => podNatsFiles.flatMap((name) => Object.entries(natsKeys[name]))
+
+const secretItems = (settings: PodSettings) =>
+  itemsOf([
+    ...secretKeys,
+    ...(settings.podExtraCa ? ['ca.crt'] : []),
+    ...(settings.podEgressCa === 'secret' ? ['egress-ca.crt'] : []),
+    ...natsFiles(settings).map(([key]) => key),
+  ])
 
 /** Name of the ConfigMap with the certificates that identify egress; undefined if they are elsewhere, or there is no TLS. */
 const egressConfigMap = ({ podEgressCa }: PodSettings): string | undefined => podEgressCa.split('/')[1]
@@ -257,6 +274,7 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
       [workerSettings.egressCaFile.name]:
         settings.podEgressCa === 'secret' ? `${secretFolder}/egress-ca.crt` : `${egressCaFolder}/ca.crt`,
     }),
+    ...Object.fromEntries(natsFiles(settings).map(([key, setting]) => [setting, `${secretFolder}/${key}`])),
     ...(podName !== undefined && { [workerSettings.pod.name]: podName }),
     ...variables,
   }

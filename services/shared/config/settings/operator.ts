@@ -1,6 +1,8 @@
 import { flag, integer, oneOf, parsed, text } from './setting.ts'
 import { hostPort } from './worker.ts'
 
+const natsFiles = ['credentials', 'nkey', 'certificate'] as const
+
 /** Settings of the controller on Kubernetes alone. The settings of a single pool are in its BrowserPool. */
 export const operatorSettings = {
   kubeconfig: text('KUBECONFIG', {
@@ -45,9 +47,23 @@ export const operatorSettings = {
   }),
   podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
   podSecret: text('POD_SECRET', {
-    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA, egress-ca.crt with POD_EGRESS_CA = secret',
+    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA, egress-ca.crt with POD_EGRESS_CA = secret, and those of POD_NATS_FILES',
     fallback: 'shutterfleet-worker',
   }),
+  podNatsFiles: parsed(
+    'POD_NATS_FILES',
+    {
+      help: 'what the Secrets of the workers contain for NATS besides its address: credentials (key nats-credentials), nkey (nats-nkey), certificate (nats-tls.crt and nats-tls.key); separated by commas; empty: nothing',
+      fallback: '',
+      kind: 'list of credentials | nkey | certificate',
+      problem: 'must be a list of credentials, nkey, certificate',
+    },
+    (value): readonly (typeof natsFiles)[number][] | undefined => {
+      const names = value === '' ? [] : value.split(',').map((name) => natsFiles.find((each) => each === name.trim()))
+      const known = names.filter((name) => name !== undefined)
+      return known.length === names.length ? known : undefined
+    },
+  ),
   podExtraCa: flag('POD_EXTRA_CA', {
     help: 'whether the Secrets of the workers have a key ca.crt with certificates of authorities that workers trust for NATS and the object store',
     fallback: false,

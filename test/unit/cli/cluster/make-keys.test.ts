@@ -3,7 +3,7 @@ import { makeKeys, workerKeys } from '#cli/cluster/make-keys.ts'
 import { readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
 
 const none = { nats: undefined, postgres: undefined }
-const foreign = (natsUrls = {}, authorities?: string) => ({ natsUrls, authorities })
+const foreign = (nats = {}, authorities?: string) => ({ nats, authorities })
 const own = { nats: 'nats:4222', postgres: 'postgres:5432' }
 
 t.test('keys: keeps existing keys, and creates missing ones only', async (t) => {

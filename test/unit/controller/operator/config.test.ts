@@ -17,6 +17,7 @@ t.test('operator settings: only image and egress of the workers are required in 
     podSecret: 'shutterfleet-worker',
     podExtraCa: false,
     podEgressCa: '',
+    podNatsFiles: [],
     instance: 'shutterfleet',
     podSeccomp: 'shutterfleet-worker.json',
     podIsolation: 'namespace',
