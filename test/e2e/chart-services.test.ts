@@ -117,9 +117,7 @@ t.test('chart: services and workers use credentials of a NATS with JWTs, and no 
     secretText: (secret, name) => secrets[secret]?.[name],
   })
   for (const name of ['egress', 'ledger', 'gateway']) await release.start(name)
-  await release.startWorker(
-    workerKeys('standard', keys, { nats: secrets['nats'] ?? {}, authorities: undefined }),
-  )
+  await release.startWorker(workerKeys('standard', keys, { nats: secrets['nats'] ?? {}, authorities: undefined }))
   t.equal(new URL(nats.url).password, '')
 
   const reply = await fetch(`${gatewayUrl}/v1/screenshots/capture`, {
@@ -128,5 +126,10 @@ t.test('chart: services and workers use credentials of a NATS with JWTs, and no 
     body: JSON.stringify({ html: '<h1>Shots</h1>' }),
   })
   t.equal(reply.status, 200)
-  t.match(Buffer.from(await reply.arrayBuffer()).subarray(1, 4).toString(), 'PNG')
+  t.match(
+    Buffer.from(await reply.arrayBuffer())
+      .subarray(1, 4)
+      .toString(),
+    'PNG',
+  )
 })

@@ -33,6 +33,17 @@ t.test('operator settings: the settings of a pool come from its BrowserPool only
   t.notOk('poolMin' in readConfig({ ...env, SHUTTERFLEET_POOL_MIN: '3' }))
 })
 
+t.test('operator settings: files of NATS in the Secrets of workers are of known kinds', async (t) => {
+  const filesOf = (value: string) => readConfig({ ...env, SHUTTERFLEET_POD_NATS_FILES: value }).podNatsFiles
+  t.strictSame(filesOf('credentials, certificate'), ['credentials', 'certificate'])
+  for (const value of ['creds', 'nkey,', 'nkey;certificate'])
+    t.throws(
+      () => filesOf(value),
+      /SHUTTERFLEET_POD_NATS_FILES.*must be a list of credentials, nkey, certificate/,
+      value,
+    )
+})
+
 t.test('operator settings: the name of an installation must be a valid label', async (t) => {
   const named = (instance: string) => readConfig({ ...env, SHUTTERFLEET_INSTANCE: instance }).instance
   for (const name of ['a', 'Team.a_b-1', 'a'.repeat(63)]) t.equal(named(name), name)
