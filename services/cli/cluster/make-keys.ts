@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { renewCertificates } from './egress-certificates.ts'
 import { natsConfig, type QueuePasswords } from '#local/nats-config.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
+import { workerNatsKeys } from '#shared/config/settings/operator.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { generateSealingKeys } from '#shared/queue/seal.ts'
@@ -94,15 +95,15 @@ export const makeKeys = (
  */
 export type ExternalInputs = { readonly nats: SecretTexts; readonly authorities: string | undefined }
 
-/** Files by which workers identify themselves to NATS; `nats-` and the name is the key in their Secrets. */
-const natsFiles = ['credentials', 'nkey', 'tls.crt', 'tls.key']
+// Also the names of the files in the folder, after `worker-POOL` instead of `nats`.
+const natsFileKeys = Object.values(workerNatsKeys).flatMap((files) => Object.keys(files))
 
 /** The data of a pool's worker Secret; an external NATS address wins over that in `keys`. Throws `CONFIGURATION` if a key is missing. */
 export const workerKeys = (pool: Pool, keys: SecretTexts, { nats, authorities }: ExternalInputs): SecretTexts => {
   const natsUrl = { ...keys, ...nats }[natsUrlKey(`worker_${pool}`)]
-  const identity = natsFiles.flatMap((name) => {
-    const text = nats[`worker-${pool}-${name}`]
-    return text === undefined ? [] : [[`nats-${name}`, text] as const]
+  const identity = natsFileKeys.flatMap((name) => {
+    const text = nats[name.replace('nats', `worker-${pool}`)]
+    return text === undefined ? [] : [[name, text] as const]
   })
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
   const egressAuthorities = keys['egress-ca.crt']

@@ -8,7 +8,7 @@ import type {
 } from '@kubernetes/client-node'
 import { prefix, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
-import type { operatorSettings } from '#shared/config/settings/operator.ts'
+import { workerNatsKeys, type operatorSettings } from '#shared/config/settings/operator.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { Pool } from '#shared/capture/lane.ts'
@@ -67,15 +67,6 @@ const secretFolder = '/run/secrets/shutterfleet'
 const egressCaFolder = '/run/egress-ca'
 /** Keys of a pool's Secret, mounted as files; also `ca.crt`, `egress-ca.crt` and those for NATS if the settings say so. */
 const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
-/** Keys of a pool's Secret by which its workers identify themselves to NATS, and the settings that name their files. */
-const natsKeys = {
-  credentials: { 'nats-credentials': queueSettings.natsCredentialsFile.name },
-  nkey: { 'nats-nkey': queueSettings.natsNkeyFile.name },
-  certificate: {
-    'nats-tls.crt': queueSettings.natsCertificateFile.name,
-    'nats-tls.key': queueSettings.natsKeyFile.name,
-  },
-} as const
 /** Readable by the group, which `fsGroup` sets to the worker's. */
 const secretMode = 0o440
 const userId = 10_001
@@ -177,7 +168,8 @@ const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
 
 const itemsOf = (keys: readonly string[]) => keys.map((key) => ({ key, path: key }))
 
-const natsFiles = ({ podNatsFiles }: PodSettings) => podNatsFiles.flatMap((name) => Object.entries(natsKeys[name]))
+const natsFiles = ({ podNatsFiles }: PodSettings) =>
+  podNatsFiles.flatMap((name) => Object.entries(workerNatsKeys[name]))
 
 const secretItems = (settings: PodSettings) =>
   itemsOf([

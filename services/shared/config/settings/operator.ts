@@ -1,7 +1,20 @@
 import { flag, integer, oneOf, parsed, text } from './setting.ts'
+import { queueIdentitySettings } from './outside.ts'
 import { hostPort } from './worker.ts'
 
-const natsFiles = ['credentials', 'nkey', 'certificate'] as const
+/** Keys of a pool's Secret by which its workers may identify themselves to NATS, with the settings that name their files. */
+export const workerNatsKeys = {
+  credentials: { 'nats-credentials': queueIdentitySettings.natsCredentialsFile.name },
+  nkey: { 'nats-nkey': queueIdentitySettings.natsNkeyFile.name },
+  certificate: {
+    'nats-tls.crt': queueIdentitySettings.natsCertificateFile.name,
+    'nats-tls.key': queueIdentitySettings.natsKeyFile.name,
+  },
+} as const
+
+type NatsFile = keyof typeof workerNatsKeys
+
+const isNatsFile = (name: string): name is NatsFile => Object.hasOwn(workerNatsKeys, name)
 
 /** Settings of the controller on Kubernetes alone. The settings of a single pool are in its BrowserPool. */
 export const operatorSettings = {
@@ -58,10 +71,9 @@ export const operatorSettings = {
       kind: 'list of credentials | nkey | certificate',
       problem: 'must be a list of credentials, nkey, certificate',
     },
-    (value): readonly (typeof natsFiles)[number][] | undefined => {
-      const names = value === '' ? [] : value.split(',').map((name) => natsFiles.find((each) => each === name.trim()))
-      const known = names.filter((name) => name !== undefined)
-      return known.length === names.length ? known : undefined
+    (value): readonly NatsFile[] | undefined => {
+      const names = value === '' ? [] : value.split(',').map((name) => name.trim())
+      return names.every(isNatsFile) ? names : undefined
     },
   ),
   podExtraCa: flag('POD_EXTRA_CA', {
