@@ -30,6 +30,31 @@ export type ChartPlaces = {
   readonly secretText: (secret: string, key: string) => string | undefined
 }
 
+/** Runs the command of a container until the end of the test; resolves when it is ready. */
+const runWith = (t: Test, ports: ChartPlaces['ports']) => async (name: string, args: readonly string[], env: Texts) => {
+  const port = await freePort()
+  const settings = Object.fromEntries(
+    Object.entries({ ...ports[name], PROBE_PORT: port }).map(([each, value]) => [`SHUTTERFLEET_${each}`, `${value}`]),
+  )
+  const [, program = ''] = args
+  const bundled = testProgramPath(program.replace(/^services\/|\.js$/g, ''))
+  const child = spawn('setpriv', [...endWithParent, process.execPath, bundled], {
+    cwd: root,
+    env: { ...nodeEnv, ...env, ...settings },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let log = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    log = (log + chunk.toString()).slice(-logCharsMax)
+  })
+  const isReady = async () => child.exitCode !== null || (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
+  await eventually(isReady, { withinMs: 60_000, what: `${name} is ready` }).catch((error: unknown) => {
+    throw new Error(`${String(error)}: ${log}`)
+  })
+  if (child.exitCode !== null) throw new Error(`${name} ended: ${log}`)
+}
+
 /** Runs containers of a rendered chart as processes of this machine, with the environment that the chart gives them. */
 export const chartProcesses = (t: Test, { objects, folder, here, ports, secretText }: ChartPlaces) => {
   const podsByName = new Map(
@@ -65,31 +90,7 @@ export const chartProcesses = (t: Test, { objects, folder, here, ports, secretTe
     return environmentOf(name, pod.spec.containers[0].env ?? [], Object.fromEntries(contents))
   }
 
-  /** Runs a command until the end of the test; resolves when it is ready. */
-  const run = async (name: string, args: readonly string[], env: Texts) => {
-    const port = await freePort()
-    const settings = Object.fromEntries(
-      Object.entries({ ...ports[name], PROBE_PORT: port }).map(([each, value]) => [`SHUTTERFLEET_${each}`, `${value}`]),
-    )
-    const [, program = ''] = args
-    const bundled = testProgramPath(program.replace(/^services\/|\.js$/g, ''))
-    const child = spawn('setpriv', [...endWithParent, process.execPath, bundled], {
-      cwd: root,
-      env: { ...nodeEnv, ...env, ...settings },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    t.teardown(() => child.kill('SIGKILL'))
-    let log = ''
-    child.stderr.on('data', (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-logCharsMax)
-    })
-    const isReady = async () => child.exitCode !== null || (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
-    await eventually(isReady, { withinMs: 60_000, what: `${name} is ready` }).catch((error: unknown) => {
-      throw new Error(`${String(error)}: ${log}`)
-    })
-    if (child.exitCode !== null) throw new Error(`${name} ended: ${log}`)
-  }
-
+  const run = runWith(t, ports)
   return {
     podOf,
     environmentIn,
