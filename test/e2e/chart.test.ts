@@ -355,6 +355,10 @@ t.test(
     t.match(await refusalOf(['--set=storage.keysFrom=web-identity']), /storage.roleArn is not set/)
     const both = ['--set=postgresql.passwordKey=a', '--set=postgresql.passwordCommand={b}']
     t.match(await refusalOf(both), /postgresql.passwordKey and postgresql.passwordCommand are both set/)
+    t.match(
+      await refusalOf(['--set=evaluation.enabled=true,nats.identity=nkey']),
+      /nats.identity and .* cannot be used with/,
+    )
     const pods = podsOf(objectsOf(await renderText(ciPath('identities'))))
     const withToken = pods.filter(({ spec }) => /"audience":"minio","path":"S3_TOKEN"/.test(JSON.stringify(spec)))
     const componentOf = ({ metadata }: ChartPod) => metadata.labels['app.kubernetes.io/component'] ?? ''

@@ -196,7 +196,7 @@ If Pod Security of a namespace is \`privileged\`, to allow the unmasked \`/proc\
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
 \`nats-url\`, \`opening-keys\` and \`egress-token\`, one of the egress tokens, and with \`SHUTTERFLEET_POD_EXTRA_CA\` the key
 \`ca.crt\`, CA certificates of NATS or the object store, and with \`SHUTTERFLEET_POD_EGRESS_CA=secret\` the key \`egress-ca.crt\`, certificates
-of egress), mounted as files. The Secret of \`proxied\`, and the pull secrets of its
+of egress, and those by which workers identify themselves to NATS, which \`SHUTTERFLEET_POD_NATS_FILES\` names), mounted as files. The Secret of \`proxied\`, and the pull secrets of its
 template, belong into the namespace of the Jobs. Browsers see the folder of those files as empty, unless
 \`SHUTTERFLEET_POD_ISOLATION\` is \`flags-only\`. No Kubernetes object contains a caller's credentials: captures arrive encrypted
 over NATS.

@@ -41,6 +41,7 @@ const config = {
   podSecret: 'shutterfleet-worker',
   podExtraCa: false,
   podEgressCa: '',
+  podNatsFiles: [],
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',
