@@ -35,6 +35,7 @@ type Target = { readonly scrapeUrl: string; readonly health: 'up' | 'down' | 'un
 
 /** A Prometheus on loopback, with the rules of the chart. */
 export type Prometheus = AsyncDisposable & {
+  readonly url: string
   /** The series of a query over the last `seconds`, in steps of one second. */
   readonly query: (expr: string, seconds: number) => Promise<Series[]>
   readonly rules: () => Promise<EvaluatedRule[]>
@@ -105,6 +106,7 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
   child.kill('SIGHUP')
   const rest = opened.move()
   return {
+    url: `http://${address}`,
     query,
     rules: async () =>
       (await read<{ groups: { rules: EvaluatedRule[] }[] }>('rules')).groups.flatMap(({ rules: all }) => all),
