@@ -15,6 +15,8 @@ build() {
   find "$scalers" -maxdepth 1 -name '*_scaler.go' ! -name prometheus_scaler.go -delete || return 1
   (cd "$scalers" && rm azure/azure_app_insights.go azure/azure_data_explorer.go azure/azure_eventhub*.go azure/azure_storage.go \
     gcp/gcp_stackdriver_client.go) || return 1
+  # The constant is declared by a scaler that is left out.
+  sed -i 's/\bexternalMetricType\b/"External"/' "$scalers/prometheus_scaler.go" || return 1
   sed -i '/switch triggerType {/,/default:/{/switch\|rometheus\|default:/!d}' "$work/sources/pkg/scaling/scalers_builder.go" || return 1
   version="-X github.com/kedacore/keda/v2/version.Version=${sources##*@v}"
   gently go -C "$work/sources" build -ldflags "-s -w $version" -o "$1/" ./cmd/operator ./cmd/adapter || return 1
