@@ -47,7 +47,7 @@ chaos: setup ## runs the real system under seeded faults and checks what clients
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)
 
-test-keda: setup ## scales a pool by the documented ScaledObject on KEDA, which is built with Go 1.26 the first time, in ten minutes
+test-keda: setup ## scales a pool by the documented ScaledObject on KEDA, which is built with Go 1.26 the first time
 	@scripts/run-keda-tests.sh $(ARGS)
 
 test-s3: setup ## runs the tests of the object store and captures into it on MinIO, or with TEST_S3=versitygw on the server of compose.yaml, which is built with Go 1.26 the first time

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds KEDA of the version of tools/keda as .tools/keda/operator and adapter, with its manifests as .tools/keda/config. Its
-# scalers but that of Prometheus are left out, with the clients of clouds and databases that only they use: they are most of what
-# is compiled. Exits 1 where the build fails.
+# scalers but that of Prometheus are left out, with the clients of clouds and databases that only they use: half of the packages
+# that would be compiled. Exits 1 where the build fails.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 . scripts/fetch.sh
