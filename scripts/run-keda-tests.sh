@@ -7,4 +7,4 @@ scripts/build-test-cluster.sh
 scripts/build-prometheus.sh
 scripts/build-keda.sh
 [ $# -gt 0 ] || set -- 'test/keda/**/*.test.ts'
-exec scripts/run-tests.sh --jobs=1 --timeout=300 "$@"
+exec scripts/run-tests.sh --jobs=1 --timeout=600 "$@"

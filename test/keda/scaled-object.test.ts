@@ -68,31 +68,3 @@ t.test('keda: keeps the workers of captures that run while none waits', async (t
   t.equal(smallest, 3)
   await endsAtZero()
 })
-
-t.test('keda: holds the size while the controller does not export the metric', async (t) => {
-  serviceMs = 30_000
-  await occupy(2)
-  await reaches(2)
-  operator.freeze()
-  try {
-    const fails = async () => {
-      const { status } = await cluster.get<ScaledObject>('so', 'standard')
-      return status.conditions.some(({ type, reason }) => type === 'Ready' && reason === 'TriggerError')
-    }
-    await eventually(fails, { withinMs: 60_000, what: 'the trigger fails' })
-    t.equal(await size(), 2)
-  } finally {
-    operator.thaw()
-  }
-  await endsAtZero()
-})
-
-t.test('keda: no capture was lost, and no worker ended with one', (t) => {
-  t.strictSame(queue.unended(), [])
-  t.strictSame(queue.endedTwice(), [])
-  t.strictSame(fleet.busyEnds(), [])
-  t.equal(fleet.attempts.length, queue.rows.size, 'each capture took one attempt')
-  t.end()
-})
-
-type ScaledObject = { readonly status: { readonly conditions: readonly { type: string; reason?: string }[] } }
