@@ -54,7 +54,7 @@ export const clusterKeys: Command = {
       type: 'string',
       value: 'HOST',
       multiple: true,
-      help: 'host name of the egress filter: makes its certificate, and renews it when it has less than 122 days left',
+      help: 'host name of the egress filter: makes its certificate, and renews it long before it ends',
     },
     'webhook-egress': {
       type: 'string',
