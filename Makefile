@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -46,6 +46,9 @@ chaos: setup ## runs the real system under seeded faults and checks what clients
 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time
 	@scripts/run-cluster-tests.sh $(ARGS)
+
+test-keda: setup ## scales a pool by the documented ScaledObject on KEDA, which is built with Go 1.26 the first time
+	@scripts/run-keda-tests.sh $(ARGS)
 
 test-s3: setup ## runs the tests of the object store and captures into it on MinIO, or with TEST_S3=versitygw on the server of compose.yaml, which is built with Go 1.26 the first time
 	@scripts/run-s3-tests.sh $(ARGS)

@@ -3,6 +3,7 @@
 # are published; `rebuild.sh look` only prints whether it has. Settings as for scripts/release.sh (docs/releases.md). Run again, it
 # completes what was interrupted, or finds nothing newer.
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 . scripts/fetch.sh
 . scripts/release/check.sh
@@ -17,10 +18,30 @@ attested_packages() {
   head -n 1 "$work/attestation" | node tools/release/package-versions.ts "${watched[@]}"
 }
 
-# published_packages TAG: prints `name version` of the watched packages in the images of a tag.
-published_packages() {
-  local target
-  for target in $TARGETS; do attested_packages "$REGISTRY/shutterfleet/$target:$1-${ARCHES%% *}"; done | sort -u
+# last_complete: prints the newest tag whose last image has a signed index; a rebuild signs it last.
+last_complete() {
+  local reference=$REGISTRY/shutterfleet/${TARGETS##* } tag
+  crane ls "$reference" | grep -xE "${VERSION//./\\.}(-r[0-9]+)?" | sort -rV >"$work/tags" || die "release $VERSION is not in $REGISTRY."
+  while read -r tag; do
+    if cosign verify "${verifying[@]}" "${transport[@]}" "$reference:$tag" >/dev/null 2>"$work/cosign.log"; then
+      echo "$tag"
+      return
+    fi
+    grep -qE 'no (matching )?(signatures|attestations)' "$work/cosign.log" ||
+      { cat "$work/cosign.log" >&2; die "the signatures of $reference:$tag could not be read."; }
+  done <"$work/tags"
+  die "release $VERSION in $REGISTRY is not complete, or not signed by COSIGN_KEY, SIGNER or SIGNERS."
+}
+
+# read_published TAG: writes `name version` of the watched packages in each image of a tag to $work/published-TARGET, of the
+# architecture with the oldest one, and of all images to $work/published.
+read_published() {
+  local target arch
+  for target in $TARGETS; do
+    for arch in $ARCHES; do attested_packages "$REGISTRY/shutterfleet/$target:$1-$arch"; done |
+      sort -V | awk '!seen[$1]++' >"$work/published-$target"
+  done
+  sort -u "$work"/published-* >"$work/published"
 }
 
 # newest_package NAME: prints the version that apt would install.
@@ -38,9 +59,9 @@ find_newer() {
   done <"$work/published"
 }
 
-# check_built: each new image has newer packages than the published ones.
+# check_built: each new image has the packages of the published one, all newer.
 check_built() {
-  local target arch name version archive
+  local target arch name version archive built
   for target in $TARGETS; do
     for arch in $ARCHES; do
       archive=$(archive_of "$target" "$arch")
@@ -48,9 +69,11 @@ check_built() {
         die "the image $target for $arch is not one of this release (see above)."
       node tools/release/package-versions.ts "${watched[@]}" <"$work/sbom" >"$work/built"
       while read -r name version; do
-        dpkg --compare-versions "$version" gt "$(sed -n "s/^$name //p" "$work/published" | head -n 1)" ||
-          die "the image $target for $arch has $name $version, which is not newer: build it again."
-      done <"$work/built"
+        built=$(sed -n "s/^$name //p" "$work/built")
+        [ -n "$built" ] || die "the image $target for $arch has no $name."
+        dpkg --compare-versions "$built" gt "$version" ||
+          die "the image $target for $arch has $name $built, which is not newer than $version: build it again."
+      done <"$work/published-$target"
     done
   done
 }
@@ -78,10 +101,8 @@ export PATH="$PWD/.tools/release-tools:$PATH"
 out=$work/files
 mkdir "$out"
 prepare_signing
-# The index of the last image is published last.
-latest=$(crane ls "$REGISTRY/shutterfleet/${TARGETS##* }" | grep -xE "${VERSION//./\\.}(-r[0-9]+)?" | sort -V | tail -n 1) ||
-  die "release $VERSION is not in $REGISTRY."
-published_packages "$latest" >"$work/published"
+latest=$(last_complete)
+read_published "$latest"
 [ -s "$work/published" ] || die "the images of $latest contain none of: ${watched[*]}."
 apt_quietly update >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; die 'the package sources could not be read (see above).'; }
 find_newer >"$work/newer"
@@ -105,5 +126,7 @@ write_compose
 sign_files
 rm -rf ".tools/release/$release"
 mkdir -p .tools/release
-mv "$out" ".tools/release/$release"
+cp -r "$out" ".tools/release/$release"
+# Last, the signatures that make the images complete: before them, another run goes on with the same images.
+for target in $TARGETS; do sign_index "$target"; done
 say "images $release are complete: $REGISTRY, files in .tools/release/$release"

@@ -3,6 +3,7 @@
 # attestations; and files into .tools/release/VERSION. docs/releases.md describes prerequisites and settings. Run again after a
 # failure, it goes on: what is published is compared, not replaced. Exits 1 if anything differs from this commit, or is not ready.
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 . scripts/fetch.sh
 . scripts/release/check.sh
@@ -31,6 +32,7 @@ prepare_signing
 for target in $TARGETS; do
   for arch in $ARCHES; do publish_image "$target" "$arch"; done
   publish_index "$target"
+  sign_index "$target"
 done
 write_values
 write_compose

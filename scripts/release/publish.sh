@@ -6,6 +6,11 @@ insecure() {
   case $REGISTRY in localhost:* | 127.0.0.1:*) echo "$1" ;; esac
 }
 
+# Bounds each call of the registry.
+crane() {
+  timeout --foreground 30m crane "$@"
+}
+
 # prepare_signing: with COSIGN_KEY, a file or a key service's URI, signs offline with it; without, with a certificate of the OpenID
 # identity of SIGNER, issued by SIGNER_ISSUER, and an entry in the public log. SIGNERS is a pattern of who may have signed what is there.
 prepare_signing() {
@@ -90,8 +95,8 @@ archive_of() {
   echo ".tools/images/$1.tar"
 }
 
-# Digests by TARGET-ARCH, as they were pushed.
-declare -A images
+# Digests by TARGET-ARCH, as they were pushed, and of indexes by TARGET.
+declare -A images indexes
 
 # publish_image TARGET ARCH: pushes the image of one architecture and attests its contents and its origin.
 publish_image() {
@@ -124,9 +129,13 @@ publish_index() {
     crane index append --docker-empty-base=false -t "$reference:$release" "${manifests[@]}" >/dev/null 2>"$work/index.log" ||
       { cat "$work/index.log" >&2; die "$reference:$release could not be pushed."; }
   fi
-  found=$(checked "$reference:$release" "${platforms[*]}")
-  sign_once "$reference@$found"
-  echo "  $(values_key "$1"): { digest: '$found' }" >>"$work/digests"
+  indexes[$1]=$(checked "$reference:$release" "${platforms[*]}")
+  echo "  $(values_key "$1"): { digest: '${indexes[$1]}' }" >>"$work/digests"
+}
+
+# sign_index TARGET
+sign_index() {
+  sign_once "$REGISTRY/shutterfleet/$1@${indexes[$1]}"
 }
 
 # values_key TARGET: the name of an image in the values of the chart.
@@ -146,10 +155,8 @@ write_values() {
 
 # write_compose: compose.yaml with all images by digest, and the profile that it names.
 write_compose() {
-  local own
   [[ ${COMPOSE:-pin} != skip && " $TARGETS " == *' worker-stealth '* ]] || return 0
-  own=$(published "$REGISTRY/shutterfleet/worker-stealth:$release")
-  node tools/release/pin-compose.ts "$REGISTRY/shutterfleet/worker-stealth@$own" >"$work/compose.yaml" ||
+  node tools/release/pin-compose.ts "$REGISTRY/shutterfleet/worker-stealth@${indexes[worker-stealth]}" >"$work/compose.yaml" ||
     die 'the images of compose.yaml could not be pinned (see above): COMPOSE=skip leaves it out.'
   cp "$work/compose.yaml" k8s/seccomp/shutterfleet-worker.json "$out/"
 }
@@ -166,7 +173,7 @@ publish_chart() {
   if [ -z "$found" ]; then
     say "pushing $folder/shutterfleet:$VERSION"
     # shellcheck disable=SC2046 # none or one word
-    .tools/helm/helm4 push "$archive" "oci://$folder" $(insecure --plain-http) >/dev/null 2>"$work/helm.log" ||
+    timeout --foreground 30m .tools/helm/helm4 push "$archive" "oci://$folder" $(insecure --plain-http) >/dev/null 2>"$work/helm.log" ||
       { cat "$work/helm.log" >&2; die 'the chart could not be pushed.'; }
   fi
   pinned=$(checked "$folder/shutterfleet:$VERSION" "$(digest_of "$archive")")

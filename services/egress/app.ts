@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { TLSSocket } from 'node:tls'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
 import { connectTunnel } from './connect-tunnel.ts'
@@ -31,24 +30,25 @@ const options = {
 const ignoreErrors = (client: Duplex) => void client.on('error', () => {})
 
 const refuseUnreadable = (client: Duplex, { message }: Error) => {
-  // A client that has not completed a TLS handshake could not read a response.
-  const isSecuring = client instanceof TLSSocket && client.getProtocol() === null
   // Without a response the client would assume a failure of this filter, and retry what can never be served.
-  if (client.writable && !isSecuring) refuseTunnel(client, new AppError('BAD_REQUEST', { message }))
+  if (client.writable) refuseTunnel(client, new AppError('BAD_REQUEST', { message }))
   else client.destroy()
 }
 
 const unauthorized = () => new AppError('CONFIGURATION', { message: 'no valid egress token' })
 
+/** The ports on which servers listen. */
+const portsOf = (...servers: readonly Server[]): number[] =>
+  servers.map((each) => (each.address() as AddressInfo | null)?.port ?? 0)
+
 /** Serves a plain request in absolute form, which workers from before SOCKS5 send (ADR 25). */
-const serveAbsolute = (egress: Egress, response: ServerResponse): void => {
+const serveAbsolute = (egress: Egress, response: ServerResponse, ownPorts: readonly number[]): void => {
   const { req: request } = response
-  const ownPort = request.socket.localPort ?? 0
   const readRoute = () => ({
     target: parseAbsolute(request.url ?? ''),
     proxy: readProxy(request),
     lists: egress.readLists(request),
-    ownPort,
+    ownPorts,
   })
   forwardRequest(egress, response, { capture: readCapture(request), readRoute }).catch((error: unknown) => {
     refuseRequest(response, toAppError(error))
@@ -80,7 +80,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       refuseTunnel(client, unauthorized())
     } else if (request.url === watchAuthority) watches.add(client as Socket)
     else if (isFull()) refuseTunnel(client, overload())
-    else void connectTunnel(egress, { request, client: client as Socket, head })
+    else void connectTunnel(egress, { request, client: client as Socket, head, ownPorts: portsOf(server, tlsServer) })
   }
   const serveRequest = (request: IncomingMessage, response: ServerResponse) => {
     // Without a socket the response would wait for an earlier one: pipelined requests are not served.
@@ -89,7 +89,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       events.unauthorized()
       refuseRequest(response, unauthorized())
     } else if (isFull()) refuseRequest(response, overload())
-    else serveAbsolute(egress, response)
+    else serveAbsolute(egress, response, portsOf(server, tlsServer))
   }
   const serve = <S extends Server>(server: S): S => {
     server.maxConnections = egress.connectionsMax + refusedMax

@@ -60,14 +60,21 @@ const servePlain = (
 /** Confirms that the account's lists, if the client named any, were applied: a client accepts no tunnel without it. */
 const established = `HTTP/1.1 200 Connection established\r\n${targetsHeader}: ${targetsApplied}\r\n\r\n`
 
-/** A client's CONNECT: its request, its socket, and the bytes that it sent after the request. */
-export type TunnelRequest = { readonly request: IncomingMessage; readonly client: Socket; readonly head: Buffer }
+/** A client's CONNECT: its request, its socket, the bytes that it sent after the request, and the ports of this filter. */
+export type TunnelRequest = Pick<Route, 'ownPorts'> & {
+  readonly request: IncomingMessage
+  readonly client: Socket
+  readonly head: Buffer
+}
 
 /**
  * Serves one CONNECT: a tunnel to the checked target or through the caller's proxy, plain requests if that proxy refuses a tunnel,
  * or a refusal. Resolves when the tunnel has ended, plain requests can be served, or the refusal is written; never throws.
  */
-export const connectTunnel = async (egress: Egress, { request, client, head }: TunnelRequest): Promise<void> => {
+export const connectTunnel = async (
+  egress: Egress,
+  { request, client, head, ownPorts }: TunnelRequest,
+): Promise<void> => {
   const fields = { kind: 'tunnel', capture: readCapture(request) } as const
   let route: Route | undefined
   try {
@@ -75,7 +82,7 @@ export const connectTunnel = async (egress: Egress, { request, client, head }: T
       target: parseAuthority(request.url ?? ''),
       proxy: readProxy(request),
       lists: egress.readLists(request),
-      ownPort: client.localPort ?? 0,
+      ownPorts,
     }
     const upstream = await connectUpstream(egress, route)
     egress.events.opened({ ...fields, ...routeFields(route) })

@@ -99,6 +99,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podSecret: 'shots-shutterfleet-worker',
       podExtraCa: false,
       podEgressCa: '',
+      podNatsFiles: [],
       podEgress: { host: 'egress', port: 3128 },
       podSeccomp: 'shutterfleet-worker.json',
       podIsolation,

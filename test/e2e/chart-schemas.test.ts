@@ -78,6 +78,7 @@ const prepare = async (t: { testdir: () => string }, version: string) => {
   for (const each of [
     await readSchemas(`${version}.json`),
     await readSchemas('gateway-api.json'),
+    await readSchemas('cert-manager.json'),
     await readBrowserPool(),
   ])
     await writeSchemas(schemas, each)
@@ -106,12 +107,14 @@ for (const version of versions) {
 
 t.test('chart schemas: unknown fields, wrong types and keys that occur twice are found', async (t) => {
   const { schemas, rendered } = await prepare(t, 'v1.33.0')
-  const text = await renderText(ciPath('several-hosts'))
+  const texts = ['several-hosts', 'gitops'].map((name) => renderText(ciPath(name)))
+  const text = (await Promise.all(texts)).join('\n---\n')
   const faults: Readonly<Record<string, readonly [string, string, RegExp]>> = {
     field: ['revisionHistoryLimit: 3', 'revisionHistory: 3', /additional properties 'revisionHistory' not allowed/],
     type: ['replicas: 2', 'replicas: "2"', /got string, want integer/],
     nested: ['appProtocol: http', 'protocolOfApp: http', /additional properties 'protocolOfApp' not allowed/],
     route: ['backendRefs:', 'backends:', /additional properties 'backends' not allowed/],
+    certificate: ['dnsNames:', 'names:', /additional properties 'names' not allowed/],
     pool: ['maxReplicas: 10', 'maximum: 10', /additional properties 'maximum' not allowed/],
     twice: [
       'serviceAccountName:',

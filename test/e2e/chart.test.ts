@@ -302,6 +302,9 @@ t.test('chart: services and hooks accept their environment, files and arguments'
     DATABASE_URL: 'postgres://a:b@postgres/c',
     DATABASE_DIRECT_URL: 'postgres://a:b@postgres/c',
     NATS_URL: 'nats://a:b@nats:4222',
+    NATS_CREDENTIALS: 'a',
+    NATS_CERTIFICATE: 'a',
+    NATS_KEY: 'a',
     S3_URL: 'https://a:b@store/c?region=d',
     ADMIN_TOKEN: 'a-token-of-the-administration',
     API_KEY: 'sk_live_a',
@@ -355,6 +358,10 @@ t.test(
     t.match(await refusalOf(['--set=storage.keysFrom=web-identity']), /storage.roleArn is not set/)
     const both = ['--set=postgresql.passwordKey=a', '--set=postgresql.passwordCommand={b}']
     t.match(await refusalOf(both), /postgresql.passwordKey and postgresql.passwordCommand are both set/)
+    t.match(
+      await refusalOf(['--set=evaluation.enabled=true,nats.identity=nkey']),
+      /nats.identity and .* cannot be used with/,
+    )
     const pods = podsOf(objectsOf(await renderText(ciPath('identities'))))
     const withToken = pods.filter(({ spec }) => /"audience":"minio","path":"S3_TOKEN"/.test(JSON.stringify(spec)))
     const componentOf = ({ metadata }: ChartPod) => metadata.labels['app.kubernetes.io/component'] ?? ''

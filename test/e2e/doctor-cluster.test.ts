@@ -95,7 +95,7 @@ t.before(async () => {
   // The Job for the keys and the controller are not run here.
   await give(namespace, `${instance}-keys`, keys)
   for (const pool of ['standard', 'proxied'] as const) {
-    await give(workers, `${instance}-worker-${pool}`, workerKeys(pool, keys, { natsUrls: {}, authorities: undefined }))
+    await give(workers, `${instance}-worker-${pool}`, workerKeys(pool, keys, { nats: {}, authorities: undefined }))
     await writeStatus(pool, {})
   }
 })

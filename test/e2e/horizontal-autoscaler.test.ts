@@ -13,6 +13,8 @@ let serviceMs = 100
 const world = await startOperatorCluster(t, { serviceMs: () => serviceMs, startMs: () => 300 })
 const { cluster, queue, fleet, operator, applyPool, deploymentOf, settles, poolOf } = world
 
+const size = async () => (await deploymentOf('standard')).spec.replicas
+
 const groupVersion = 'external.metrics.k8s.io/v1beta1'
 
 /** The items of an external metric: the controller's series that the label selector matches. */
@@ -79,7 +81,6 @@ t.test(
 
     serviceMs = 3000
     await queue.send(24)
-    const size = async () => (await deploymentOf('standard')).spec.replicas
     await eventually(async () => (await size()) >= 4, {
       withinMs: 60_000,
       what: 'the autoscaler scales up',
@@ -92,3 +93,30 @@ t.test(
     t.strictSame(queue.endedTwice(), [])
   },
 )
+
+/** Runs three captures, and returns the smallest size from when each has a worker until the first one ends. */
+const smallestSize = async () => {
+  const begun = fleet.attempts.length
+  await queue.send(3)
+  await eventually(async () => fleet.attempts.length === begun + 3 && (await size()) === 3, {
+    withinMs: 30_000,
+    what: 'every capture has a worker',
+  })
+  let smallest = 3
+  const anyEnded = async () => {
+    const requested = await size()
+    if (queue.unended().length < 3) return true
+    smallest = Math.min(smallest, requested)
+    return false
+  }
+  await eventually(anyEnded, { withinMs: 60_000, what: 'a capture ends' })
+  await queue.allEnded(60_000)
+  await settles('standard', 1)
+  return smallest
+}
+
+t.test('horizontal autoscaler: keeps the workers of captures that run while none waits', async (t) => {
+  serviceMs = 15_000
+  t.equal(await smallestSize(), 3)
+  t.strictSame(fleet.busyEnds(), [])
+})

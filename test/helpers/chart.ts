@@ -133,7 +133,7 @@ export type ChartPod = {
       readonly persistentVolumeClaim?: { readonly claimName: string }
       readonly projected?: {
         readonly sources: readonly {
-          readonly secret?: { readonly name: string; readonly items: readonly { key: string; path: string }[] }
+          readonly secret?: { readonly name: string; readonly items?: readonly { key: string; path: string }[] }
         }[]
       }
     }[]
@@ -155,9 +155,9 @@ export const podsOf = (objects: readonly ChartObject[]): readonly ChartPod[] =>
     return [{ ...template, spec: { ...template.spec, volumes: [...template.spec.volumes, ...claimed] } }]
   })
 
-/** Files mounted into a pod, by setting name: Secret and key. */
+/** Files with the settings of a pod, by setting name: Secret and key. */
 export const filesOf = ({ spec }: ChartPod) =>
   spec.volumes
-    .flatMap(({ projected }) => projected?.sources ?? [])
+    .flatMap(({ name, projected }) => (name === 'secrets' ? (projected?.sources ?? []) : []))
     .flatMap(({ secret }) => (secret ? [secret] : []))
-    .flatMap(({ name, items }) => items.map(({ key, path }) => ({ secret: name, key, path })))
+    .flatMap(({ name, items = [] }) => items.map(({ key, path }) => ({ secret: name, key, path })))

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import {
   clusterFiles,
@@ -30,19 +29,19 @@ export const writeCredentials = async (place: ClusterPlace): Promise<void> => {
   const lines = users.map(({ name, token, group }) => `${token},${name},${name},"${group}"\n`)
   await writeFile(files.tokens, lines.join(''), secret)
   for (const { file, token } of users) await writeFile(files.kubeconfig(file), kubeconfig(place, token), secret)
-  if (place.network) await writeKubeletClient(place)
+  await writeClient(files.frontProxyAuthority, files.frontProxyClient, '/CN=front-proxy')
+  // `system:masters` has all permissions on kubelets.
+  if (place.network)
+    await writeClient(kubeletAuthority(place), files.kubeletClient, '/O=system:masters/CN=kube-apiserver')
 }
 
-/** Client certificate of kube-apiserver for kubelets; `system:masters` has all permissions there. */
-const writeKubeletClient = async (place: ClusterPlace): Promise<void> => {
-  const authority = kubeletAuthority(place)
+/** Writes a client certificate of kube-apiserver with its key, signed by a new authority, whose certificate is `authority`. */
+const writeClient = async (authority: string, client: string, subject: string): Promise<void> => {
   const key = authority.replace(/crt$/, 'key')
-  const client = join(place.folder, 'kubelet-client')
   const openssl = (...args: readonly string[]) => run('openssl', args, { timeout: opensslMs })
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
-  const subject = ['-subj', '/O=system:masters/CN=kube-apiserver']
-  await openssl('req', '-x509', ...newKey, '-keyout', key, '-out', authority, '-days', '2', '-subj', '/CN=kubelets')
-  await openssl('req', ...newKey, '-keyout', `${client}.key`, '-out', `${client}.csr`, ...subject)
+  await openssl('req', '-x509', ...newKey, '-keyout', key, '-out', authority, '-days', '2', '-subj', '/CN=authority')
+  await openssl('req', ...newKey, '-keyout', `${client}.key`, '-out', `${client}.csr`, '-subj', subject)
   const signed = ['-in', `${client}.csr`, '-CA', authority, '-CAkey', key, '-CAcreateserial', '-days', '2']
   await openssl('x509', '-req', ...signed, '-out', `${client}.crt`)
 }
@@ -65,7 +64,7 @@ const usersOf = (place: ClusterPlace): User[] => {
 }
 
 /** A kubeconfig as JSON, which is valid YAML. */
-const kubeconfig = (place: ClusterPlace, token: string): string =>
+export const kubeconfig = (place: ClusterPlace, token: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',

@@ -46,6 +46,11 @@ export const clusterFiles = ({ folder }: ClusterPlace) => ({
   authority: join(folder, 'certificates', 'apiserver.crt'),
   serviceAccountKey: join(folder, 'service-account.key'),
   tokens: join(folder, 'tokens.csv'),
+  /** Certificate of the authority by which extension API servers recognise requests of kube-apiserver for other users. */
+  frontProxyAuthority: join(folder, 'front-proxy-authority.crt'),
+  /** Client certificates of kube-apiserver, for extension API servers and kubelets, without `.crt` and `.key`. */
+  frontProxyClient: join(folder, 'front-proxy-client'),
+  kubeletClient: join(folder, 'kubelet-client'),
   auditPolicy: join(folder, 'audit-policy.json'),
   /** Requests of the controller to kube-apiserver, one JSON event per line. */
   audit: join(folder, 'audit.log'),
@@ -76,6 +81,7 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
 
   'kube-apiserver': (place) => {
     const { authority, serviceAccountKey, tokens, auditPolicy, audit } = clusterFiles(place)
+    const { frontProxyAuthority, frontProxyClient } = clusterFiles(place)
     return [
       `--etcd-servers=${etcdUrl(place)}`,
       `--bind-address=${place.address}`,
@@ -91,6 +97,12 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
       `--service-account-key-file=${serviceAccountKey}`,
       `--service-account-signing-key-file=${serviceAccountKey}`,
+      `--requestheader-client-ca-file=${frontProxyAuthority}`,
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      `--proxy-client-cert-file=${frontProxyClient}.crt`,
+      `--proxy-client-key-file=${frontProxyClient}.key`,
       `--audit-policy-file=${auditPolicy}`,
       `--audit-log-path=${audit}`,
       // Written before the response, so that no entry is missing after a kill; never rotated.
@@ -126,9 +138,9 @@ const commandLines: Record<Component, (place: ClusterPlace) => readonly string[]
 }
 
 /** Access of kube-apiserver to kubelets, for logs and commands in pods; and after how long pods leave a dead node. */
-const ofRealNodes = ({ folder }: ClusterPlace): string[] => [
-  `--kubelet-client-certificate=${join(folder, 'kubelet-client.crt')}`,
-  `--kubelet-client-key=${join(folder, 'kubelet-client.key')}`,
+const ofRealNodes = (place: ClusterPlace): string[] => [
+  `--kubelet-client-certificate=${clusterFiles(place).kubeletClient}.crt`,
+  `--kubelet-client-key=${clusterFiles(place).kubeletClient}.key`,
   '--kubelet-preferred-address-types=InternalIP',
   '--default-not-ready-toleration-seconds=5',
   '--default-unreachable-toleration-seconds=5',

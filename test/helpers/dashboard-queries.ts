@@ -53,7 +53,10 @@ type Json = {
 
 /** As Grafana would send it for all namespaces. */
 const fillIn = (expr: string) =>
-  expr.replaceAll(/\$__(?:rate_interval|range)/g, `${windowSeconds}s`).replaceAll('$namespace', '.*')
+  expr
+    .replaceAll(/\$__(?:rate_interval|range)/g, `${windowSeconds}s`)
+    .replaceAll('$__interval', '1s')
+    .replaceAll('$namespace', '.*')
 
 /** See `hideZeros` and `hideIdle` of tools/docs/dashboards/panel.ts. */
 const withZeros = (expr: string) =>

@@ -13,6 +13,7 @@ import { eventually } from './eventually.ts'
 export const firefoxPath = '/usr/bin/firefox-esr'
 
 const commandMs = 60_000
+const lookMs = 5000
 
 type Answer = { readonly id?: number; readonly method?: string; readonly params?: object; readonly error?: string }
 type Element = { readonly sharedId: string }
@@ -40,11 +41,11 @@ export class Firefox implements AsyncDisposable {
     if (answer.method === 'log.entryAdded' && level === 'error') this.complaints.push(text ?? '')
   }
 
-  async #send<Result>(method: string, params: object): Promise<Result> {
+  async #send<Result>(method: string, params: object, withinMs = commandMs): Promise<Result> {
     const id = (this.#lastId += 1)
     const answered = new Promise<Answer>((resolve, reject) => {
       this.#waiting.set(id, resolve)
-      AbortSignal.timeout(commandMs).addEventListener('abort', () =>
+      AbortSignal.timeout(withinMs).addEventListener('abort', () =>
         reject(new Error(`Firefox: no answer to ${method}`)),
       )
     })
@@ -80,7 +81,9 @@ export class Firefox implements AsyncDisposable {
     let found: Element | undefined
     const look = async () => {
       const located = { context: this.#context, locator, maxNodeCount: 1 }
-      found = (await this.#send<{ nodes: Element[] }>('browsingContext.locateNodes', located)).nodes[0]
+      // Firefox does not answer if the document is replaced meanwhile.
+      const { nodes } = await this.#send<{ nodes: Element[] }>('browsingContext.locateNodes', located, lookMs)
+      found = nodes[0]
       return found !== undefined
     }
     await eventually(look, { withinMs: commandMs, what: `${role} '${name}' in Firefox` })

@@ -155,6 +155,7 @@ export const podSettings: PodSettings = {
   podSecret: 'worker-secret',
   podExtraCa: false,
   podEgressCa: '',
+  podNatsFiles: [],
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',

@@ -37,6 +37,7 @@ type Target = { readonly scrapeUrl: string; readonly health: 'up' | 'down' | 'un
 
 /** A Prometheus on loopback, with the rules of the chart. */
 export type Prometheus = AsyncDisposable & {
+  readonly url: string
   /** The series of a query over the last `seconds`, in steps of one second. */
   readonly query: (expr: string, seconds: number) => Promise<Series[]>
   /** The labels of the exemplars of a query's series over the last hour. */
@@ -122,6 +123,7 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
   child.kill('SIGHUP')
   const rest = opened.move()
   return {
+    url: `http://${address}`,
     query,
     exemplars,
     rules: async () =>

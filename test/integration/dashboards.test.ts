@@ -23,7 +23,7 @@ type Dashboard = {
 }
 
 /** Variables that Grafana defines. */
-const builtIn = ['__rate_interval', '__range', '__field', '__all']
+const builtIn = ['__rate_interval', '__interval', '__range', '__field', '__all']
 
 const usedVariables = (dashboard: Dashboard) => [
   ...new Set(

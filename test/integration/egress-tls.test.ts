@@ -1,13 +1,16 @@
+import { once } from 'node:events'
 import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createSecureContext, createServer as createTlsServer } from 'node:tls'
 import t from 'tap'
 import { makeSelfSigned } from '#cli/cluster/self-signed.ts'
-import { checkEgress } from '#shared/net/check-egress.ts'
+import { checkEgress, requestConnect } from '#shared/net/check-egress.ts'
 import { openEgressTrust } from '#shared/net/egress-trust.ts'
+import { refusalHeader } from '#shared/net/refusal.ts'
 import { browserUsers, captureWith, startPages, startTestHost } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { type EgressProcess, startEgressProcess } from '#test/helpers/egress-process.ts'
@@ -133,6 +136,25 @@ t.test('egress TLS: a plain port serves clients of before as well, which still n
   await checkEgress({ ...egress.at, trust }, token)
   await checkEgress({ host: '127.0.0.1', port }, token)
   t.match(await askProxy({ port, line: 'CONNECT 10.0.0.1:443' }), { status: 407 })
+})
+
+t.test('egress TLS: the filter connects to itself on neither of its ports', async (t) => {
+  const port = await freePort()
+  await using files = await makeFiles()
+  const settings = { SHUTTERFLEET_EGRESS_PLAIN_PORT: String(port), SHUTTERFLEET_ALLOW_TARGETS: '127.0.0.1' }
+  using egress = await startTlsEgress(files, settings)
+  using trust = await openEgressTrust(files.ca, unexpected)
+  for (const own of [port, egress.at.port]) {
+    for (const from of [
+      { ...egress.at, trust },
+      { host: '127.0.0.1', port },
+    ]) {
+      const sent = requestConnect(from, { token, path: `127.0.0.1:${own}`, answerMs: 5000 })
+      const [answer, socket] = (await once(sent, 'connect')) as [IncomingMessage, Socket]
+      socket.destroy()
+      t.equal(answer.headers[refusalHeader], 'blocked', `${from.port} to ${own}`)
+    }
+  }
 })
 
 t.test('egress TLS: a certificate that is replaced during captures fails none, nor a connection', async (t) => {

@@ -10,7 +10,8 @@ type Service = {
   readonly build?: { readonly target: string }
   readonly environment?: Readonly<Record<string, string>>
   readonly volumes?: readonly string[]
-  readonly depends_on?: Readonly<Record<string, unknown>> | readonly string[]
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly healthcheck?: unknown
   readonly security_opt?: readonly string[]
 }
 type Compose = {
@@ -23,13 +24,12 @@ const dockerfile = await readFile('Dockerfile', 'utf8')
 const compose = loadYaml<Compose>(await readFile('compose.yaml', 'utf8'))
 const services = Object.entries(compose.services)
 
-t.test('Dockerfile: has the version of package.json, once, in the base stage of all images', async (t) => {
+t.test('Dockerfile: each image has the version of package.json', async (t) => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string }
   const stages = dockerfile.split(/^FROM /m)
-  const saying = stages.filter((stage) => stage.includes('org.opencontainers.image.version='))
-  t.equal(saying.length, 1)
-  t.match(saying[0], / AS runtime\n/)
-  t.match(saying[0], `org.opencontainers.image.version="${version}"`)
+  const images = stages.filter((stage) => stage.includes('org.opencontainers.image.title='))
+  t.equal(images.length, 3)
+  for (const stage of images) t.match(stage, `org.opencontainers.image.version="${version}"`)
 })
 
 t.test('Dockerfile: uses no BuildKit-only syntax, and a numeric user', async (t) => {
@@ -46,8 +46,10 @@ t.test('compose.yaml: the settings of the service are valid', async (t) => {
     gatewayPort: 8080,
     externalDatabaseUrl: /@postgres:/,
     externalNatsUrl: /nats:/,
-    s3Url: /@minio:/,
+    s3Url: /@s3:/,
   })
+  const { username, password } = new URL(compose.services['shutterfleet']?.environment?.['SHUTTERFLEET_S3_URL'] ?? '')
+  t.match(compose.services['s3']?.environment, { ROOT_ACCESS_KEY: username, ROOT_SECRET_KEY: password })
   t.match(compose.configs.nats.content, `max_payload: ${maxMessageBytes}\n`)
 })
 
@@ -56,7 +58,10 @@ t.test('compose.yaml: names tagged images, and existing targets, volumes, servic
     t.match(image, /^[\w./-]+:[\w.-]+$/, name)
     if (build) t.ok(dockerfile.includes(` AS ${build.target}\n`), build.target)
     for (const volume of volumes) t.ok((volume.split(':')[0] ?? '') in compose.volumes, volume)
-    for (const each of Array.isArray(needed) ? needed : Object.keys(needed)) t.ok(each in compose.services, each)
+    for (const [each, { condition }] of Object.entries(needed)) {
+      t.ok(each in compose.services, each)
+      t.equal(condition === 'service_healthy', compose.services[each]?.healthcheck !== undefined, `${name}: ${each}`)
+    }
     for (const option of options.filter((each) => each.startsWith('seccomp='))) {
       t.ok(existsSync(option.replace('seccomp=', '')), option)
     }

@@ -143,7 +143,7 @@ const worlds: readonly Mutation[] = [
 /** Faults of certificates that would fail captures when one is replaced, or let a stranger be egress. */
 const certificates: readonly Mutation[] = [
   ...against('test/unit/cli/cluster/egress-certificates.test.ts', 'services/cli/cluster/egress-certificates.ts', [
-    { at: 'renewCertificates', drop: 'isSettled($next.certificate, $nowMs)' },
+    { at: 'renewCertificates', replace: 'Math.min(renewMs, ageMs($next.certificate, $nowMs))', by: 'renewMs' },
     {
       at: 'renewCertificates',
       replace: '[$next.certificate, $current.certificate, ...$unexpired]',
@@ -154,7 +154,7 @@ const certificates: readonly Mutation[] = [
       replace: '[$next.certificate, $current.certificate, ...$unexpired]',
       by: '[$current.certificate, ...$unexpired]',
     },
-    { at: 'renewCertificates', replace: 'remainingMs($current.certificate, $nowMs) < renewMs', by: 'false' },
+    { at: 'renewCertificates', replace: '$leftMs < Math.min(renewMs, ageMs($next.certificate, $nowMs))', by: 'false' },
     { at: 'renewCertificates', drop: 'isFor($certificate, $hosts)' },
   ]),
   ...against('test/unit/shared/net/egress-trust.test.ts', 'services/shared/net/egress-trust.ts', [

@@ -1,5 +1,5 @@
 // Small images of a release, published again as the packages of the distribution change.
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { call, cloneForRelease } from '#test/helpers/release/clone.ts'
@@ -46,25 +46,33 @@ const tags = async (target: string) =>
     .filter((tag) => tag.startsWith(version))
     .toSorted()
 const digestOf = async (name: string) => (await call('crane', ['digest', name])).trim()
-/** Images as a build with this version of Chromium makes them. */
-const build = async (chromium: string) => {
+/** Images as a build with this version of Chromium makes them, on arm64 perhaps with another one. */
+const build = async (chromium: string, arm64 = chromium) => {
   const facts = { commit, version }
   for (const arch of ['amd64', 'arm64']) {
-    await writeSmallImage(settings.IMAGES, { ...facts, arch, target: 'server', packages: { tini: chromium } })
-    await writeSmallImage(settings.IMAGES, { ...facts, arch, target: 'worker', packages: { [browser]: chromium } })
+    const found = arch === 'arm64' ? arm64 : chromium
+    await writeSmallImage(settings.IMAGES, { ...facts, arch, target: 'server', packages: { tini: found } })
+    await writeSmallImage(settings.IMAGES, { ...facts, arch, target: 'worker', packages: { [browser]: found } })
   }
 }
 
-await build('156.0.1-1~deb12u1')
+await build('156.0.2-1~deb12u1', '156.0.1-1~deb12u1')
 await run('release.sh')
 const released = await tags('worker')
 
-t.test('rebuild: refuses a commit that is not of the release, and contents that another key signed', async (t) => {
+t.test('rebuild: refuses a commit that is not of the release, and what is not signed by its key', async (t) => {
   await sources.publish({ [browser]: '156.0.2-1~deb12u1' })
   await call('git', ['tag', '--delete', `v${version}`], { cwd: clone })
   t.match(await refusal(), /this is not the commit of release/)
   await call('git', ['tag', `v${version}`], { cwd: clone })
-  t.match(await refusal({ COSIGN_KEY: join(folder, 'keys/other.key') }), /contents of \S+ could not be verified/)
+  t.match(await refusal({ COSIGN_KEY: join(folder, 'keys/other.key') }), /is not complete, or not signed by COSIGN_KEY/)
+  const [image, planted] = [`${reference('worker')}:${version}-amd64`, join(folder, 'planted')]
+  const facts = { target: 'worker', arch: 'amd64', commit, version, packages: { [browser]: '999.0.0-1' } }
+  await mkdir(planted)
+  await writeSmallImage(planted, facts)
+  await call('crane', ['push', join(planted, 'worker-amd64.tar'), image])
+  t.match(await refusal(), /contents of \S+ could not be verified/)
+  await call('crane', ['push', join(settings.IMAGES, 'worker-amd64.tar'), image])
 })
 
 t.test('rebuild: publishes nothing while the distribution has no newer Chromium', async (t) => {
@@ -77,10 +85,13 @@ t.test('rebuild: publishes nothing while the distribution has no newer Chromium'
   t.strictSame(await tags('worker'), released)
 })
 
-t.test('rebuild: says what is newer; images with the old one are refused', async (t) => {
+t.test('rebuild: says what is newer than in any image; images with the old one, or without, are refused', async (t) => {
   await sources.publish({ [browser]: '156.0.2-1~deb12u1' })
   t.match(await run('rebuild.sh', ['look']), /^newer than in .*156\.0\.2-1~deb12u1, after 156\.0\.1-1~deb12u1/)
-  t.match(await refusal(), /has chromium-headless-shell 156\.0\.1-1~deb12u1, which is not newer/)
+  t.match(await refusal(), /for arm64 has chromium-headless-shell 156\.0\.1-1~deb12u1, which is not newer/)
+  await build('156.0.2-1~deb12u1')
+  await writeSmallImage(settings.IMAGES, { target: 'worker', arch: 'arm64', commit, version })
+  t.match(await refusal(), /the image worker for arm64 has no chromium-headless-shell/)
   t.strictSame(await tags('worker'), released)
 })
 
@@ -112,4 +123,19 @@ t.test('rebuild: what an interrupted one published is neither replaced nor taken
   await run('rebuild.sh')
   t.equal(await digestOf(`${reference('server')}:${version}-r2-amd64`), before)
   t.ok((await tags('worker')).includes(`${version}-r3`))
+})
+
+t.test('rebuild: one that ends between the last index and its files is completed with the same images', async (t) => {
+  await sources.publish({ [browser]: '156.0.4-1~deb12u1' })
+  await build('156.0.4-1~deb12u1')
+  const files = join(clone, '.tools/release')
+  await rename(files, `${files}-aside`)
+  await writeFile(files, '')
+  t.match(await refusal(), /cannot create directory/)
+  await rm(files)
+  await rename(`${files}-aside`, files)
+  const index = await digestOf(`${reference('worker')}:${version}-r4`)
+  await run('rebuild.sh')
+  t.match(await readFile(join(files, `${version}-r4/values-${version}-r4.yaml`), 'utf8'), index)
+  t.match(await run('rebuild.sh'), new RegExp(`^nothing newer than in ${version}-r4: `))
 })

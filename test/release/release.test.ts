@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -10,10 +12,14 @@ import { writeSmallImage } from '#test/helpers/release/small-image.ts'
 
 const folder = t.testdir({ images: {}, keys: {}, registry: {}, second: {}, project: {} })
 const clone = join(folder, 'clone')
-const { version, commit } = await cloneForRelease(clone)
 const registry = await startRegistry(join(folder, 'registry'))
 const second = await startRegistry(join(folder, 'second'))
 t.teardown(() => Promise.all([registry, second].map((each) => each[Symbol.asyncDispose]())))
+/** An image of others, for compose.yaml. */
+const outside = `${second.host}/postgres:18`
+const { version, commit } = await cloneForRelease(clone, {
+  compose: `services: { shutterfleet: { image: shutterfleet/worker-stealth:local }, postgres: { image: ${outside} } }\n`,
+})
 const targets = ['server', 'worker-stealth'] as const
 const arches = ['amd64', 'arm64'] as const
 const images = join(folder, 'images')
@@ -24,6 +30,7 @@ for (const name of ['release', 'other']) {
 for (const target of targets) {
   for (const arch of arches) await writeSmallImage(images, { target, arch, commit, version })
 }
+await call('crane', ['push', join(images, 'server-amd64.tar'), outside])
 
 const settings = {
   ...secret,
@@ -33,9 +40,8 @@ const settings = {
   IMAGES: images,
   COSIGN_KEY: join(folder, 'keys/release.key'),
   GATE_PASSED: commit,
-  // Registries of tests sign nothing, and compose.yaml names images of public ones.
+  // Registries of tests sign nothing.
   NPM_SIGNATURES: 'skip',
-  COMPOSE: 'skip',
 }
 const publicKey = join(folder, 'keys/release.pub')
 const out = join(clone, '.tools/release', version)
@@ -65,6 +71,10 @@ t.test('release: refuses what is not ready', async (t) => {
   t.match(await refusal({ VERSION: '99.0.0' }), new RegExp(`package\\.json states version ${version}, not 99\\.0\\.0`))
   t.match(await refusal({ GATE_PASSED: '' }), /the gate has not passed for this commit/)
   t.match(await refusal({ COSIGN_KEY: '' }), /set COSIGN_KEY, or SIGNER and SIGNER_ISSUER/)
+  // Serves no signing keys, and connects nowhere.
+  const nothing = `http://${second.host}`
+  const npm = { NPM_SIGNATURES: '', NPM_CONFIG_REGISTRY: nothing, HTTPS_PROXY: nothing, https_proxy: nothing }
+  t.match(await refusal(npm), /npm packages could not be verified/)
 
   await writeFile(join(clone, 'new-file'), '')
   t.match(await refusal(), /the working tree has changes/)
@@ -109,6 +119,16 @@ t.test('release: refuses an image of another commit, version, architecture or ta
   await copyFile(join(images, 'worker-stealth-arm64.tar'), join(images, 'server-arm64.tar'))
   t.match(await refusal({ TARGETS: 'server', ARCHES: 'arm64' }), /name in its SBOM: shutterfleet-worker-stealth, not/)
   await writeSmallImage(images, facts)
+})
+
+t.test('release: pushes nothing to a registry that it cannot read', async (t) => {
+  const closed = createServer((_, response) => response.writeHead(403).end()).listen(0, 'localhost')
+  t.teardown(() => closed.close())
+  await once(closed, 'listening')
+  const { port } = closed.address() as AddressInfo
+  const text = await refusal({ REGISTRY: `localhost:${port}/team` })
+  t.match(text, /server:\S+-amd64 could not be read from the registry/)
+  t.notMatch(text, /pushing/)
 })
 
 t.test('release: an interrupted one is completed by another run', async (t) => {
@@ -184,6 +204,13 @@ t.test('release: the chart is rendered out of the registry by digest, with the p
   }
 })
 
+t.test('release: compose.yaml has all images by digest', async (t) => {
+  const own = `${settings.REGISTRY}/shutterfleet/worker-stealth`
+  const text = await readFile(join(out, 'compose.yaml'), 'utf8')
+  t.match(text, `image: ${own}@${await digestOf(`${own}:${version}`)} `)
+  t.match(text, `image: ${outside}@${await digestOf(outside)} `)
+})
+
 t.test('release: checksums are signed; the npm tarball and the wheel install and load', async (t) => {
   await call('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out })
   const sums = join(out, 'SHA256SUMS')
@@ -203,10 +230,12 @@ t.test('release: checksums are signed; the npm tarball and the wheel install and
   const listed = await readFile(sums, 'utf8')
   for (const name of [
     'THIRD-PARTY.txt',
+    'compose.yaml',
     'cosign.pub',
     'openapi.json',
     'release-notes.md',
     'server-arm64.cdx.json',
+    'shutterfleet-worker.json',
     `shutterfleet-${version}.tgz`,
   ]) {
     t.match(listed, `  ${name}\n`)

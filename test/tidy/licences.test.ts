@@ -22,6 +22,16 @@ await testCheck(t, {
       tree: lock({ ...root, 'node_modules/a': { license: '(MIT AND SSPL-1.0)' } }),
       at: ['package-lock.json:6'],
     },
+    {
+      name: 'one that demands a refused licence beside a choice',
+      tree: lock({ ...root, 'node_modules/a': { license: '(MIT OR ISC) AND SSPL-1.0' } }),
+      at: ['package-lock.json:6'],
+    },
+    {
+      name: 'the same, with a choice on each side',
+      tree: lock({ ...root, 'node_modules/a': { license: '(MIT OR ISC) AND (SSPL-1.0 OR BUSL-1.1)' } }),
+      at: ['package-lock.json:6'],
+    },
     { name: 'one without a licence', tree: lock({ ...root, 'node_modules/a': {} }), at: ['package-lock.json:6'] },
     {
       name: 'a licence that is allowed for other packages only',

@@ -35,7 +35,7 @@ name of the BrowserPool, which on one machine is that of the queue. Label values
 address, an id or a host name, so the number of series does not grow with accounts or requests. One exception: \`account\` is the id
 of one of the ten accounts with most captures in the queue.
 
-If a service sends spans (\`OTEL_EXPORTER_OTLP_ENDPOINT\`), gateway and ledger serve OpenMetrics text instead, in which the buckets of
+If a service sends spans (\`OTEL_EXPORTER_OTLP_ENDPOINT\`), gateway and ledger serve OpenMetrics text to scrapers that accept it, in which the buckets of
 \`http_request_seconds\`, \`capture_queue_seconds\` and \`capture_processing_seconds\` have exemplars: the \`trace_id\` of their latest
 sampled trace. Prometheus stores them with \`--enable-feature=exemplar-storage\`.
 

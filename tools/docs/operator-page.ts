@@ -196,7 +196,7 @@ If Pod Security of a namespace is \`privileged\`, to allow the unmasked \`/proc\
 Workers get NATS address and keys from a Secret for each pool (\`SHUTTERFLEET_POD_SECRET\`-\`standard\`, …, with the keys
 \`nats-url\`, \`opening-keys\` and \`egress-token\`, one of the egress tokens, and with \`SHUTTERFLEET_POD_EXTRA_CA\` the key
 \`ca.crt\`, CA certificates of NATS or the object store, and with \`SHUTTERFLEET_POD_EGRESS_CA=secret\` the key \`egress-ca.crt\`, certificates
-of egress), mounted as files. The Secret of \`proxied\`, and the pull secrets of its
+of egress, and those by which workers identify themselves to NATS, which \`SHUTTERFLEET_POD_NATS_FILES\` names), mounted as files. The Secret of \`proxied\`, and the pull secrets of its
 template, belong into the namespace of the Jobs. Browsers see the folder of those files as empty, unless
 \`SHUTTERFLEET_POD_ISOLATION\` is \`flags-only\`. No Kubernetes object contains a caller's credentials: captures arrive encrypted
 over NATS.
@@ -308,9 +308,10 @@ spec:
 Select by \`namespace\` too if Prometheus scrapes several installations. With \`ignoreNullValues\` at its default of true, KEDA scales
 to zero while no controller exports the metric, although captures wait.
 
-\`test/e2e/horizontal-autoscaler.test.ts\` runs the first one on Kubernetes' own autoscaler with the controller's metrics. KEDA
-creates such an autoscaler, and writes 0 and 1 to the scale subresource itself, as \`kubectl scale\` does in tests; KEDA itself is
-not run by them. Its example has the fields of KEDA 2.21.0.
+\`test/e2e/horizontal-autoscaler.test.ts\` runs the first example on Kubernetes' own autoscaler with the controller's metrics.
+\`make test-keda\` runs the second one, with another address and shorter periods, on KEDA 2.21.0 and Prometheus: the pool grows from
+zero and returns to it, and keeps the workers of captures that run while none waits. KEDA has the rights of its own manifests there.
+That it holds the size at an error is read from its source; no test has shown it.
 
 Neither accounts for worker start time or capture duration, as the built-in control law does, nor for a paused queue.
 

@@ -16,10 +16,13 @@ const allowed = new Set([
 /** libvips is a shared library of its own package, so that it can be replaced, as the LGPL demands; also in sharp's other builds. */
 const allowedFor = [{ packages: /^@img\/sharp-/, licence: 'LGPL-3.0-or-later' }]
 
-/** Whether a package may be shipped under an SPDX expression: one alternative of which every licence is allowed. */
+/**
+ * Whether a package may be shipped under an SPDX expression: one alternative of which every licence is allowed. Parentheses are only
+ * understood around all of it.
+ */
 export const isAllowed = (name: string, expression: string): boolean =>
   expression
-    .replaceAll(/[()]/g, '')
+    .replace(/^\(([^()]*)\)$/, '$1')
     .split(' OR ')
     .some((alternative) =>
       alternative

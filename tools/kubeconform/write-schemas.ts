@@ -6,11 +6,14 @@ import { pathToDefinition, type Schema, strictSchema } from './strict-schema.ts'
 
 /**
  * Writes the schemas that `test/e2e/chart-schemas.test.ts` validates the chart's objects with: those of the kinds that the chart
- * renders, from the published OpenAPI documents of Kubernetes, which are files of its Go module, and HTTPRoute from the module of
- * the Gateway API. Run it with Go after a change of the lists below, or if the chart renders another kind.
+ * renders, from the published OpenAPI documents of Kubernetes, which are files of its Go module, and those of others from their
+ * modules. Run it with Go after a change of the lists below, or if the chart renders another kind.
  */
 const versions = ['v1.33.0', 'v1.35.0', 'v1.36.4']
-const gatewayApi = 'v1.6.1'
+const customResources = {
+  'gateway-api': ['sigs.k8s.io/gateway-api@v1.6.1', 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
+  'cert-manager': ['github.com/cert-manager/cert-manager@v1.21.0', 'deploy/crds/cert-manager.io_certificates.yaml'],
+} as const
 
 /** Kinds by group and version; the core group has no name. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
@@ -18,7 +21,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.k8s.io/v1': ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
   'apps/v1': ['Deployment', 'StatefulSet'],
   'autoscaling/v2': ['HorizontalPodAutoscaler'],
-  'batch/v1': ['Job'],
+  'batch/v1': ['CronJob', 'Job'],
   'networking.k8s.io/v1': ['Ingress', 'NetworkPolicy'],
   'policy/v1': ['PodDisruptionBudget'],
   'rbac.authorization.k8s.io/v1': ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
@@ -75,16 +78,14 @@ type Definition = {
   }
 }
 
-const writeHttpRoute = () => {
-  const path = 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'
-  const text = readFileSync(join(moduleFolder(`sigs.k8s.io/gateway-api@${gatewayApi}`), path), 'utf8')
+const writeDefinition = (file: string, module: string, path: string) => {
+  const text = readFileSync(join(moduleFolder(module), path), 'utf8')
   const { group, names, versions: served } = (parse(text) as Definition).spec
   const schema = served.find(({ name }) => name === 'v1')?.schema.openAPIV3Schema
   if (!schema) throw new Error(`${path} has no version v1`)
   const roots = { [pathToDefinition({ group, version: 'v1', kind: names.kind })]: names.kind }
-  write('gateway-api', `sigs.k8s.io/gateway-api ${gatewayApi}, ${path} (Apache-2.0)`, roots, {
-    [names.kind]: strictSchema(schema),
-  })
+  const origin = `${module.replace('@', ' ')}, ${path} (Apache-2.0)`
+  write(file, origin, roots, { [names.kind]: strictSchema(schema) })
 }
 
 const write = (name: string, $comment: string, roots: object, definitions: object) => {
@@ -93,4 +94,4 @@ const write = (name: string, $comment: string, roots: object, definitions: objec
 }
 
 for (const version of versions) writeVersion(version)
-writeHttpRoute()
+for (const [file, [module, path]] of Object.entries(customResources)) writeDefinition(file, module, path)

@@ -198,11 +198,29 @@ DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 {{- end }}
 {{- end }}
 
-{{- /* (list $ user) */}}
-{{- define "shutterfleet.natsSecret" -}}
+{{- /* Files of a user of NATS: (list $ user) */}}
+{{- define "shutterfleet.natsFiles" -}}
 {{- $root := index . 0 -}}
-{{- $keys := include "shutterfleet.keysSecret" $root -}}
-{ secret: {{ ternary $keys (tpl $root.Values.nats.existingSecret $root) $root.Values.evaluation.enabled | quote }}, key: {{ index . 1 }}-url }
+{{- $user := index . 1 -}}
+{{- $secret := ternary (include "shutterfleet.keysSecret" $root) (tpl $root.Values.nats.existingSecret $root) $root.Values.evaluation.enabled -}}
+NATS_URL: { secret: {{ $secret | quote }}, key: {{ $user }}-url }
+{{- with $root.Values.nats }}
+{{- if ne .identity "url" }}
+NATS_{{ upper .identity }}: { secret: {{ $secret | quote }}, key: {{ $user }}-{{ .identity }}, reread: true }
+{{- end }}
+{{- if .certificateSecrets }}
+{{- $certificate := printf "%s-%s" (tpl .certificateSecrets $root) $user }}
+NATS_CERTIFICATE: { secret: {{ $certificate | quote }}, key: tls.crt, reread: true }
+NATS_KEY: { secret: {{ $certificate | quote }}, key: tls.key, reread: true }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Files by which workers identify themselves to NATS, of their Secrets. */}}
+{{- define "shutterfleet.natsWorkerFiles" -}}
+{{- $files := without (list .Values.nats.identity) "url" -}}
+{{- if .Values.nats.certificateSecrets }}{{ $files = append $files "certificate" }}{{ end -}}
+{{- join "," $files -}}
 {{- end }}
 
 {{- /* Settings of the object store: { env, files } */}}

@@ -56,7 +56,7 @@ Grafana; its variables have the addresses of console and runbooks: (list $ path)
 {{- $root := index . 0 -}}
 {{- $release := sha256sum (printf "%s/%s" $root.Release.Namespace $root.Release.Name) | trunc 8 -}}
 {{- $text := regexReplaceAll "(\"uid\": \"|/d/)(shutterfleet-[a-z-]+)\"" ($root.Files.Get (index . 1)) (printf "${1}${2}-%s\"" $release) -}}
-{{- $text = replace "\"query\": \"http://localhost:8080\"" (printf "\"query\": %q" (include "shutterfleet.publicUrl" $root)) $text -}}
-{{- with $root.Values.metrics.runbooksUrl }}{{ $text = replace "\"query\": \"/\"" (printf "\"query\": %q" .) $text }}{{ end -}}
+{{- $text = replace "\"query\": \"http://localhost:8080\"" (printf "\"query\": %s" (include "shutterfleet.publicUrl" $root | toJson)) $text -}}
+{{- with $root.Values.metrics.runbooksUrl }}{{ $text = replace "\"query\": \"/\"" (printf "\"query\": %s" (toJson .)) $text }}{{ end -}}
 {{- $text -}}
 {{- end }}

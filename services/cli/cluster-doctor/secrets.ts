@@ -1,3 +1,4 @@
+import { workerNatsKeys } from '#shared/config/settings/operator.ts'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import { outcomeOf } from '#shared/kube/kube-error.ts'
 import type { Cluster, PartResult, Problem } from './cluster.ts'
@@ -7,12 +8,13 @@ import { kinds, type PodSpec, type Secret, type Workload } from './objects.ts'
 /** A Secret that pods mount, and the keys that they mount from it; all if empty. */
 type RequiredSecret = { readonly namespace: string; readonly name: string; readonly keys: readonly string[] }
 
-const workerKeys = ({ hasAuthorities, hasEgressAuthorities }: Installation): readonly string[] => [
+const workerKeys = ({ hasAuthorities, hasEgressAuthorities, natsFiles }: Installation): readonly string[] => [
   'nats-url',
   'opening-keys',
   'egress-token',
   ...(hasAuthorities ? ['ca.crt'] : []),
   ...(hasEgressAuthorities ? ['egress-ca.crt'] : []),
+  ...Object.entries(workerNatsKeys).flatMap(([name, files]) => (natsFiles.includes(name) ? Object.keys(files) : [])),
 ]
 
 const requiredBy = ({ imagePullSecrets = [], volumes = [] }: PodSpec, namespace: string): RequiredSecret[] => {

@@ -9,7 +9,7 @@ import { makeKeys, type SecretTexts, workerKeys } from './make-keys.ts'
 const readFolder = async (folder: string | undefined): Promise<SecretTexts> => {
   if (folder === undefined) return {}
   // A mounted Secret contains symbolic links to folders beside the keys.
-  const names = (await readdir(folder)).filter((name) => name.endsWith('-url'))
+  const names = (await readdir(folder)).filter((name) => name.startsWith('worker-'))
   const texts = names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)
   return Object.fromEntries(await Promise.all(texts))
 }
@@ -44,13 +44,17 @@ export const clusterKeys: Command = {
     'workers-namespace': { type: 'string', value: 'NS', help: 'namespace of the workers (default that of the pod)' },
     pool: { type: 'string', value: 'POOL', multiple: true, help: 'pool of workers that gets a Secret' },
     nats: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled NATS server: generates its users' },
-    'nats-urls': { type: 'string', value: 'DIR', help: 'folder with the URLs of an external NATS, as worker-POOL-url' },
+    'nats-urls': {
+      type: 'string',
+      value: 'DIR',
+      help: 'folder with the URLs of an external NATS, as worker-POOL-url, and files by which workers identify themselves, as worker-POOL-credentials, -nkey, -tls.crt and -tls.key',
+    },
     postgres: { type: 'string', value: 'HOST:PORT', help: 'address of a bundled PostgreSQL: generates its password' },
     egress: {
       type: 'string',
       value: 'HOST',
       multiple: true,
-      help: 'host name of the egress filter: makes its certificate, and renews it when it has less than 122 days left',
+      help: 'host name of the egress filter: makes its certificate, and renews it long before it ends',
     },
     'webhook-egress': {
       type: 'string',
@@ -69,7 +73,7 @@ export const clusterKeys: Command = {
     const name = requiredText(args, 'secret')
     const workerSecret = requiredText(args, 'worker-secret')
     const external = {
-      natsUrls: await readFolder(flagText(args, 'nats-urls')),
+      nats: await readFolder(flagText(args, 'nats-urls')),
       authorities: await readAuthorities(flagText(args, 'authorities')),
     }
     const servers = { nats: flagText(args, 'nats'), postgres: flagText(args, 'postgres') }

@@ -8,12 +8,10 @@ type SecretTexts = Readonly<Record<string, string>>
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const validMs = 365 * dayMs
-/** A certificate is replaced when less of its time is left. A successor waits for about as long before it is served. */
+/** A certificate is replaced no earlier than when this is left of its time. */
 const renewMs = 122 * dayMs
 /** Certificates begin this long before they are made, for clocks that are late. */
 const skewMs = hourMs
-/** A successor is served no earlier after it was made: by then each client has read it, also from a Secret that a node caches. */
-const settleMs = hourMs
 /** Certificates that clients trust at most: those served, next, and before. */
 const trustedMax = 8
 
@@ -30,13 +28,14 @@ const remainingMs = (certificate: string, nowMs: number) =>
   new X509Certificate(certificate).validToDate.getTime() - nowMs
 const isFor = (certificate: string, hosts: readonly string[]) =>
   new X509Certificate(certificate).subjectAltName === hosts.map((host) => `DNS:${host}`).join(', ')
-const isSettled = (certificate: string, nowMs: number) =>
-  nowMs - new X509Certificate(certificate).validFromDate.getTime() > skewMs + settleMs
+const ageMs = (certificate: string, nowMs: number) =>
+  nowMs - skewMs - new X509Certificate(certificate).validFromDate.getTime()
 
 /**
  * The certificate that an egress filter serves under `hosts`, its successor, and what clients trust: both, and those of before until they
- * end, so that a successor is known everywhere long before it is served. Each is its own authority, of which no key is kept.
- * Unchanged until the certificate has less than 122 of its 365 days left, or is for other names.
+ * end. Each is its own authority, of which no key is kept. A successor is served once the certificate before it has less than 122 of
+ * its 365 days left, and less than the successor has been trusted, so that months pass in which clients can learn of it. All are
+ * replaced if the certificate is for other names.
  */
 export const renewCertificates = (
   existing: SecretTexts,
@@ -52,10 +51,8 @@ export const renewCertificates = (
       : undefined
   let next = read(existing[names.nextCertificate], existing[names.nextKey]) ?? make()
   let current = read(existing[names.certificate], existing[names.key])
-  if (
-    current === undefined ||
-    (remainingMs(current.certificate, nowMs) < renewMs && isSettled(next.certificate, nowMs))
-  ) {
+  const leftMs = current === undefined ? 0 : remainingMs(current.certificate, nowMs)
+  if (current === undefined || leftMs < Math.min(renewMs, ageMs(next.certificate, nowMs))) {
     current = next
     next = make()
   }

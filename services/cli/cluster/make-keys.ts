@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { renewCertificates } from './egress-certificates.ts'
 import { natsConfig, type QueuePasswords } from '#local/nats-config.ts'
 import { type Pool, pools } from '#shared/capture/lane.ts'
+import { workerNatsKeys } from '#shared/config/settings/operator.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type QueueUserName, queueUsers } from '#shared/queue/permissions.ts'
 import { generateSealingKeys } from '#shared/queue/seal.ts'
@@ -88,12 +89,22 @@ export const makeKeys = (
   ...certificates(existing, hosts, nowMs),
 })
 
-/** Inputs from outside of the release: addresses of an external NATS as `worker-POOL-url`, and authorities that workers trust, as PEM. */
-export type ExternalInputs = { readonly natsUrls: SecretTexts; readonly authorities: string | undefined }
+/**
+ * Inputs from outside of the release: for an external NATS addresses as `worker-POOL-url`, and, as `worker-POOL-` and their names, files
+ * by which workers identify themselves; and authorities that workers trust, as PEM.
+ */
+export type ExternalInputs = { readonly nats: SecretTexts; readonly authorities: string | undefined }
+
+// Also the names of the files in the folder, after `worker-POOL` instead of `nats`.
+const natsFileKeys = Object.values(workerNatsKeys).flatMap((files) => Object.keys(files))
 
 /** The data of a pool's worker Secret; an external NATS address wins over that in `keys`. Throws `CONFIGURATION` if a key is missing. */
-export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authorities }: ExternalInputs): SecretTexts => {
-  const natsUrl = { ...keys, ...natsUrls }[natsUrlKey(`worker_${pool}`)]
+export const workerKeys = (pool: Pool, keys: SecretTexts, { nats, authorities }: ExternalInputs): SecretTexts => {
+  const natsUrl = { ...keys, ...nats }[natsUrlKey(`worker_${pool}`)]
+  const identity = natsFileKeys.flatMap((name) => {
+    const text = nats[name.replace('nats', `worker-${pool}`)]
+    return text === undefined ? [] : [[name, text] as const]
+  })
   const [openingKeys, egressToken] = [keys[`opening-keys-${pool}`], keys['egress-token']]
   const egressAuthorities = keys['egress-ca.crt']
   if (natsUrl === undefined || openingKeys === undefined || egressToken === undefined) {
@@ -103,6 +114,7 @@ export const workerKeys = (pool: Pool, keys: SecretTexts, { natsUrls, authoritie
     'nats-url': natsUrl.trim(),
     'opening-keys': openingKeys,
     'egress-token': egressToken,
+    ...Object.fromEntries(identity),
     ...(authorities !== undefined && { 'ca.crt': authorities }),
     ...(egressAuthorities !== undefined && { 'egress-ca.crt': egressAuthorities }),
   }

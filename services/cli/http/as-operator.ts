@@ -22,6 +22,14 @@ const signIn = async ({ baseUrl, signInToken, stop }: OperatorInterface): Promis
   return { url, headers: { cookie, 'x-csrf-token': session.csrf_token }, stop }
 }
 
+/** Bounds the end of the session, which an interrupt of the command does not stop. */
+const signOutMs = 10_000
+
+const signOut = async (session: Endpoint): Promise<void> => {
+  const stop = AbortSignal.timeout(signOutMs)
+  await requireSuccess(await requestAt({ ...session, stop }, { method: 'DELETE', path: '/session' }))
+}
+
 /**
  * Calls an operation of the administration that only the gateway can do, in a session of an operator that ends with the call.
  * `path` is that of the admin API. Throws `SERVICE_UNAVAILABLE` with the service's message if it rejects the request.
@@ -32,7 +40,7 @@ export const callAsOperator = async <T>(at: OperatorInterface, call: Call): Prom
     const response = await requireSuccess(await requestAt(session, { ...call, path: `/operator${call.path}` }))
     return ((await response.json()) as { data: T }).data
   } finally {
-    await requestAt(session, { method: 'DELETE', path: '/session' }).catch((thrown: unknown) =>
+    await signOut(session).catch((thrown: unknown) =>
       at.note(`the operator's session was not ended, it ends by itself: ${toAppError(thrown).message}`),
     )
   }

@@ -15,8 +15,8 @@ export type AddressRules = {
   readonly own: OwnNetwork
   /** Prefixes behind which this network translates IPv6 to IPv4. */
   readonly nat64: readonly Cidr[]
-  /** The local port that the client connected to. */
-  readonly ownPort: number
+  /** The ports of this filter. */
+  readonly ownPorts: readonly number[]
 }
 
 /** A refusal by the rules. */
@@ -26,11 +26,11 @@ export const blockedError = (message: string): AppError => new AppError('BLOCKED
 const isOwnAddress = (ip: string, { addresses }: OwnNetwork): boolean =>
   addresses.has(ip) || /^(127\.|0\.|::1?$)/.test(ip)
 
-const refuseDenied = (ip: string, { deny, own, ownPort }: AddressRules, { port }: Target): void => {
+const refuseDenied = (ip: string, { deny, own, ownPorts }: AddressRules, { port }: Target): void => {
   const address = parseAddress(ip)
   if (address === undefined) throw blockedError('the answer is not an address')
   if (inAny(deny, address)) throw blockedError('the address is denied')
-  if (port === ownPort && isOwnAddress(ip, own)) throw blockedError('the address is this filter')
+  if (ownPorts.includes(port) && isOwnAddress(ip, own)) throw blockedError('the address is this filter')
 }
 
 /** Whoever controls the name's DNS chooses its addresses: an allowed name opens none that only this machine or a cloud serves. */

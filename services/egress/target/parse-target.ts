@@ -11,13 +11,13 @@ export type PlainTarget = Target & { readonly hostHeader: string; readonly path:
 
 /**
  * Where a client's request goes: its target, the caller's proxy if any, the lists of targets of the capture's account, and the
- * local port that the client connected to.
+ * ports of this filter.
  */
 export type Route = {
   readonly target: Target
   readonly proxy: CallersProxy | undefined
   readonly lists: TargetLists
-  readonly ownPort: number
+  readonly ownPorts: readonly number[]
 }
 
 const malformed = (message: string) => new AppError('BAD_REQUEST', { message })

@@ -31,8 +31,8 @@ export type TargetRules = {
   readonly lists: TargetLists
 }
 
-/** What a client's request says about how its target is checked: the account's lists, and the local port that it connected to. */
-export type ClientRules = Pick<Route, 'lists' | 'ownPort'>
+/** What a client's request says about how its target is checked: the account's lists, and the ports of this filter. */
+export type ClientRules = Pick<Route, 'lists' | 'ownPorts'>
 
 /** A name with more is refused, because each address is checked and a response may contain thousands. */
 const addressesMax = 64
@@ -52,7 +52,7 @@ export const checkTargetWithoutDns = (rules: TargetRules, target: Target, client
   const lists = listsOf(rules, client)
   assertNameListed(lists, target, { isResolvedLater: false })
   if (!isAddress(target.host)) return
-  checkAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPort: client.ownPort }, target)
+  checkAddress(target.host, { ...rules, own: rules.own(), nat64: [], ownPorts: client.ownPorts }, target)
   assertAddressesListed(lists, target, { addresses: [target.host], nat64: [] })
 }
 
@@ -81,7 +81,7 @@ export const resolveTarget = async (
   assertNameListed(lists, target, { isResolvedLater: true })
   const addresses = await resolveAddresses(resolver, rules, target)
   const nat64 = addresses.some(mayBeTranslated) ? await rules.nat64() : []
-  const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPort: client.ownPort }
+  const addressRules = { ...rules, own: rules.own(), nat64: nat64 ?? [], ownPorts: client.ownPorts }
   for (const ip of addresses) checkAddress(ip, addressRules, target)
   assertAddressesListed(lists, target, { addresses, nat64: addressRules.nat64 })
   if (nat64 !== undefined) return addresses

@@ -41,10 +41,11 @@ const decodeText = (body: Buffer): string => {
 }
 
 /** Line and column of what is wrong, which V8 names only for some errors. */
-const placeOf = (cause: SyntaxError, body: Buffer): string => {
-  const [place] = /line \d+ column \d+/.exec(cause.message) ?? []
+const placeOf = (cause: SyntaxError, text: string): string => {
+  const [, place] = /\((line \d+ column \d+)\)$/.exec(cause.message) ?? []
   if (place !== undefined) return place
-  const lines = body.toString('utf8', 0, findJsonFault(body)).split('\n')
+  const json = Buffer.from(text)
+  const lines = json.toString('utf8', 0, findJsonFault(json)).split(/\r\n?|\n/)
   return `line ${lines.length} column ${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
@@ -56,12 +57,12 @@ export const parseJson = (body: Buffer, contentType: string | undefined): unknow
   if (isOverstructured(body, structureMax)) {
     throw new AppError('VALIDATION_ERROR', { details: { body: [`must have at most ${structureMax} values`] } })
   }
+  const text = decodeText(body)
   try {
-    return JSON.parse(decodeText(body)) as unknown
+    return JSON.parse(text) as unknown
   } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
     throw new AppError('BAD_REQUEST', {
-      publicMessage: `The body is not valid JSON at ${placeOf(cause, body)}.`,
+      publicMessage: `The body is not valid JSON at ${placeOf(cause as SyntaxError, text)}.`,
       cause,
     })
   }

@@ -42,10 +42,12 @@ const describeValue = (value: unknown, { type, enum: words }: Bound): string | u
   return isPublic ? quoteText(value) : undefined
 }
 
-/** Describes the valid values of a parameter, and the one that was sent. */
+/** Describes the valid values of a parameter, and the one that was sent, with the one that it resembles. */
 export const describeFault = (bound: Bound, value: unknown): string => {
   const found = describeValue(value, bound)
-  return found === undefined ? describeBound(bound) : `${describeBound(bound)}, not ${found}`
+  if (found === undefined) return describeBound(bound)
+  const suggestion = typeof value === 'string' ? closestName(bound.enum ?? [], value) : undefined
+  return `${describeBound(bound)}, not ${found}${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`
 }
 
 /** Says that a name is not that of a parameter, and which one it resembles. */

@@ -39,7 +39,7 @@ export const watchFiles = async (
         await update()
         isFailing = false
       } catch (cause) {
-        if (!isFailing) failed(cause)
+        if (!isFailing && !signal.aborted) failed(cause)
         isFailing = true
       }
     }

@@ -1,5 +1,13 @@
 import { performance } from 'node:perf_hooks'
-import { collectDefaultMetrics, Counter, Gauge, Histogram, type OpenMetricsContentType, Registry } from 'prom-client'
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  type Metric,
+  type OpenMetricsContentType,
+  Registry,
+} from 'prom-client'
 import { readProductVersion } from '#shared/config/product-version.ts'
 
 type Labels = readonly string[]
@@ -42,12 +50,11 @@ export type DeclaredMetrics<T extends MetricTable> = {
 /** Metrics of one process. */
 export type Metrics = {
   readonly declare: <const T extends MetricTable>(table: T) => DeclaredMetrics<T>
-  /** The text of all metrics. */
-  readonly text: () => Promise<string>
-  readonly contentType: string
+  /** The text of all metrics, as OpenMetrics if there are exemplars and the `Accept` header of the scraper names it. */
+  readonly text: (accept?: string) => Promise<string>
+  /** The format of `text`. */
+  readonly contentType: (accept?: string) => string
 }
-
-type MetricRegistry = Registry | Registry<OpenMetricsContentType>
 
 /** Milliseconds; longer than any process runs. */
 const never = 2 ** 31 - 1
@@ -56,7 +63,7 @@ const never = 2 ** 31 - 1
  * Collects the default metrics of process and Node, except the distribution of the event loop's delay: its timer wakes
  * every idle process a hundred times a second, half a percent of a core each. The loop's utilization costs nothing to read.
  */
-const collectProcessMetrics = (registry: MetricRegistry) => {
+const collectProcessMetrics = (registry: Registry) => {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: never })
   for (const part of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
     registry.removeSingleMetric(`nodejs_eventloop_lag_${part}_seconds`)
@@ -81,9 +88,10 @@ const collectProcessMetrics = (registry: MetricRegistry) => {
   }).set({ version: readProductVersion(), node: process.versions.node }, 1)
 }
 
-/** A histogram of prom-client with exemplars takes an object. */
-const createWithExemplars = (options: ConstructorParameters<typeof Histogram<string>>[0]) => {
-  const histogram = new Histogram({ ...options, enableExemplars: true })
+/** A histogram of prom-client with exemplars takes an object, and refuses a registry of Prometheus' own format, which omits them. */
+const createWithExemplars = (registry: Registry, options: ConstructorParameters<typeof Histogram<string>>[0]) => {
+  const histogram = new Histogram({ ...options, registers: [], enableExemplars: true })
+  registry.registerMetric(histogram)
   const hasLabels = (options.labelNames ?? []).length > 0
   return {
     remove: (labels: Readonly<Record<string, string>>) => histogram.remove(labels),
@@ -99,37 +107,37 @@ const createWithExemplars = (options: ConstructorParameters<typeof Histogram<str
   }
 }
 
-const create = (
-  registry: MetricRegistry,
-  name: string,
-  { labels = [], ...kind }: Description,
-  withExemplars: boolean,
-) => {
+const create = (registry: Registry, name: string, { labels = [], ...kind }: Description, withExemplars: boolean) => {
   const common = { name: `shutterfleet_${name}`, labelNames: [...labels], registers: [registry] }
   if ('counter' in kind) return new Counter({ ...common, help: kind.counter })
   if ('gauge' in kind) return new Gauge({ ...common, help: kind.gauge })
   const options = { ...common, help: kind.histogram, buckets: [...kind.buckets] }
-  return withExemplars && kind.hasExemplars ? createWithExemplars(options) : new Histogram(options)
+  return withExemplars && kind.hasExemplars ? createWithExemplars(registry, options) : new Histogram(options)
 }
 
-const createOpenMetricsRegistry = () => {
-  const registry = new Registry<OpenMetricsContentType>()
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
-  return registry
+/** The metrics of `registry` as OpenMetrics. prom-client renames counters for it, so each metric is an heir that shares the values. */
+const openMetricsOf = (registry: Registry, labels: Readonly<Record<string, string>>) => {
+  const open = new Registry<OpenMetricsContentType>()
+  open.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+  open.setDefaultLabels(labels)
+  for (const metric of registry.getMetricsAsArray()) open.registerMetric(Object.create(metric) as Metric)
+  return open.metrics()
 }
 
 /**
- * Creates the metrics of a process; `service` and `constant` are labels of each. With exemplars the text is OpenMetrics, as
- * Prometheus' own format has none; prom-client cannot serve both, because it renames counters for OpenMetrics.
+ * Creates the metrics of a process; `service` and `constant` are labels of each. With exemplars, scrapers that accept OpenMetrics get
+ * it: Prometheus' own format has none.
  */
 export const createMetrics = (
   service: string,
   constant: Readonly<Record<string, string>> = {},
   { withExemplars = false } = {},
 ): Metrics => {
-  const registry = withExemplars ? createOpenMetricsRegistry() : new Registry()
-  registry.setDefaultLabels({ service, ...constant })
+  const registry = new Registry()
+  const labels = { service, ...constant }
+  registry.setDefaultLabels(labels)
   collectProcessMetrics(registry)
+  const isOpen = (accept = '') => withExemplars && accept.includes('application/openmetrics-text')
   return {
     declare: <const T extends MetricTable>(table: T) => {
       const declared = Object.entries(table).map(([name, description]) => [
@@ -138,7 +146,7 @@ export const createMetrics = (
       ])
       return Object.fromEntries(declared) as DeclaredMetrics<T>
     },
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
+    text: (accept) => (isOpen(accept) ? openMetricsOf(registry, labels) : registry.metrics()),
+    contentType: (accept) => (isOpen(accept) ? Registry.OPENMETRICS_CONTENT_TYPE : registry.contentType),
   }
 }

@@ -24,8 +24,9 @@ export const startProbeServer = async (
         return
       }
       if (request.url === '/metrics') {
-        response.writeHead(200, { 'content-type': metrics.contentType })
-        response.end(await metrics.text())
+        const { accept } = request.headers
+        response.writeHead(200, { 'content-type': metrics.contentType(accept) })
+        response.end(await metrics.text(accept))
         return
       }
       const health = await read()

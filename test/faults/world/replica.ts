@@ -41,6 +41,7 @@ const config = {
   podSecret: 'shutterfleet-worker',
   podExtraCa: false,
   podEgressCa: '',
+  podNatsFiles: [],
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podIsolation: 'namespace',
@@ -57,7 +58,7 @@ const silentMetrics = (): Metrics => {
       return Object.fromEntries(declared) as DeclaredMetrics<typeof table>
     },
     text: async () => '',
-    contentType: '',
+    contentType: () => '',
   }
 }
 

@@ -28,6 +28,7 @@ export const workerManifest = (
       podSecret: 'worker',
       podExtraCa: false,
       podEgressCa: '',
+      podNatsFiles: [],
       podEgress: options.egress,
       podSeccomp: seccomp,
       podIsolation: isolation,

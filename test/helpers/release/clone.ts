@@ -31,9 +31,13 @@ export const call = async (
   return (await run('env', ['--unset=NODE_OPTIONS', program, ...args], options)).stdout
 }
 
-/** A clone of the last commit in `folder`, ready to be released: its changes are dated, and its tools are those of the project. */
+/**
+ * A clone of the last commit in `folder`, ready to be released: its changes are dated, its compose.yaml is `compose`, if any, and its
+ * tools are those of the project.
+ */
 export const cloneForRelease = async (
   folder: string,
+  { compose }: { readonly compose?: string } = {},
 ): Promise<{ readonly version: string; readonly commit: string }> => {
   await call('git', ['clone', '--quiet', '--no-tags', root, folder])
   await mkdir(join(folder, '.tools'))
@@ -43,6 +47,7 @@ export const cloneForRelease = async (
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   // Ignored only as folders.
   await appendFile(join(folder, '.git/info/exclude'), 'node_modules\n.tools\n')
+  if (compose !== undefined) await writeFile(join(folder, 'compose.yaml'), compose)
   for (const [name, value] of Object.entries({ 'user.name': 'Test', 'user.email': 'test@shutterfleet.example' })) {
     await call('git', ['config', name, value], { cwd: folder })
   }

@@ -51,7 +51,7 @@ export const hideZeros = ({ expr, legend }: Query, label: string): Query => ({
 
 /** Hides series that are at zero in the whole range, as `hideZeros` does: others stay whole, which suits gauges that often are. */
 export const hideIdle = ({ expr, legend }: Query, label: string): Query => ({
-  expr: `(${expr} unless max_over_time((${expr})[$__range:]) == 0) or on () label_replace(vector(0), "${label}", "none", "", "")`,
+  expr: `(${expr} unless max_over_time((${expr})[$__range:$__interval]) == 0) or on () label_replace(vector(0), "${label}", "none", "", "")`,
   legend,
 })
 

@@ -8,7 +8,7 @@ import type {
 } from '@kubernetes/client-node'
 import { prefix, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
-import type { operatorSettings } from '#shared/config/settings/operator.ts'
+import { workerNatsKeys, type operatorSettings } from '#shared/config/settings/operator.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { Pool } from '#shared/capture/lane.ts'
@@ -25,6 +25,7 @@ export type PodSettings = Pick<
   | 'podExtraCa'
   | 'podEgress'
   | 'podEgressCa'
+  | 'podNatsFiles'
   | 'podSeccomp'
   | 'podIsolation'
   | 'podUnsafeNoSandbox'
@@ -64,7 +65,7 @@ const probePort = 9090
 const secretFolder = '/run/secrets/shutterfleet'
 /** Where the ConfigMap with the certificates that identify egress is mounted. */
 const egressCaFolder = '/run/egress-ca'
-/** Keys of a pool's Secret, mounted as files; also `ca.crt` and `egress-ca.crt` if the settings say so. */
+/** Keys of a pool's Secret, mounted as files; also `ca.crt`, `egress-ca.crt` and those for NATS if the settings say so. */
 const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
 /** Readable by the group, which `fsGroup` sets to the worker's. */
 const secretMode = 0o440
@@ -167,8 +168,16 @@ const sidecarOf = ({ resources, ...sidecar }: Sidecar): V1Container => ({
 
 const itemsOf = (keys: readonly string[]) => keys.map((key) => ({ key, path: key }))
 
-const secretItems = ({ podExtraCa, podEgressCa }: PodSettings) =>
-  itemsOf([...secretKeys, ...(podExtraCa ? ['ca.crt'] : []), ...(podEgressCa === 'secret' ? ['egress-ca.crt'] : [])])
+const natsFiles = ({ podNatsFiles }: PodSettings) =>
+  podNatsFiles.flatMap((name) => Object.entries(workerNatsKeys[name]))
+
+const secretItems = (settings: PodSettings) =>
+  itemsOf([
+    ...secretKeys,
+    ...(settings.podExtraCa ? ['ca.crt'] : []),
+    ...(settings.podEgressCa === 'secret' ? ['egress-ca.crt'] : []),
+    ...natsFiles(settings).map(([key]) => key),
+  ])
 
 /** Name of the ConfigMap with the certificates that identify egress; undefined if they are elsewhere, or there is no TLS. */
 const egressConfigMap = ({ podEgressCa }: PodSettings): string | undefined => podEgressCa.split('/')[1]
@@ -257,6 +266,7 @@ const ownVariables = ({ pool, slots, podName, variables = {}, settings }: Worker
       [workerSettings.egressCaFile.name]:
         settings.podEgressCa === 'secret' ? `${secretFolder}/egress-ca.crt` : `${egressCaFolder}/ca.crt`,
     }),
+    ...Object.fromEntries(natsFiles(settings).map(([key, setting]) => [setting, `${secretFolder}/${key}`])),
     ...(podName !== undefined && { [workerSettings.pod.name]: podName }),
     ...variables,
   }

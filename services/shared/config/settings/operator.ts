@@ -1,5 +1,20 @@
 import { flag, integer, oneOf, parsed, text } from './setting.ts'
+import { queueIdentitySettings } from './outside.ts'
 import { hostPort } from './worker.ts'
+
+/** Keys of a pool's Secret by which its workers may identify themselves to NATS, with the settings that name their files. */
+export const workerNatsKeys = {
+  credentials: { 'nats-credentials': queueIdentitySettings.natsCredentialsFile.name },
+  nkey: { 'nats-nkey': queueIdentitySettings.natsNkeyFile.name },
+  certificate: {
+    'nats-tls.crt': queueIdentitySettings.natsCertificateFile.name,
+    'nats-tls.key': queueIdentitySettings.natsKeyFile.name,
+  },
+} as const
+
+type NatsFile = keyof typeof workerNatsKeys
+
+const isNatsFile = (name: string): name is NatsFile => Object.hasOwn(workerNatsKeys, name)
 
 /** Settings of the controller on Kubernetes alone. The settings of a single pool are in its BrowserPool. */
 export const operatorSettings = {
@@ -45,9 +60,22 @@ export const operatorSettings = {
   }),
   podImage: text('POD_IMAGE', { help: 'image of workers whose BrowserPool names none' }),
   podSecret: text('POD_SECRET', {
-    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA, egress-ca.crt with POD_EGRESS_CA = secret',
+    help: 'Secrets of the workers, this name and the pool (NAME-standard), each with the keys nats-url, opening-keys and egress-token, and ca.crt with POD_EXTRA_CA, egress-ca.crt with POD_EGRESS_CA = secret, and those of POD_NATS_FILES',
     fallback: 'shutterfleet-worker',
   }),
+  podNatsFiles: parsed(
+    'POD_NATS_FILES',
+    {
+      help: 'what the Secrets of the workers contain for NATS besides its address: credentials (key nats-credentials), nkey (nats-nkey), certificate (nats-tls.crt and nats-tls.key); separated by commas; empty: nothing',
+      fallback: '',
+      kind: 'list of credentials | nkey | certificate',
+      problem: 'must be a list of credentials, nkey, certificate',
+    },
+    (value): readonly NatsFile[] | undefined => {
+      const names = value === '' ? [] : value.split(',').map((name) => name.trim())
+      return names.every(isNatsFile) ? names : undefined
+    },
+  ),
   podExtraCa: flag('POD_EXTRA_CA', {
     help: 'whether the Secrets of the workers have a key ca.crt with certificates of authorities that workers trust for NATS and the object store',
     fallback: false,

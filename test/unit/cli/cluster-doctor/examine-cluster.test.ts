@@ -79,11 +79,12 @@ t.test('doctor: warns if there are no NetworkPolicies', async (t) => {
 t.test(
   "doctor: checks the Secrets that the controller's settings name, and gives advice with its namespace",
   async (t) => {
-    const settings = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', POD_SECRET: 'worker', POD_EXTRA_CA: 'true' }
+    const own = { POD_SECRET: 'worker', POD_EXTRA_CA: 'true', POD_NATS_FILES: 'credentials,certificate' }
+    const settings = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', ...own }
     const env = Object.entries(settings).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value }))
     const item = { ...controller, spec: { template: { spec: { containers: [{ name: 'controller', env }] } } } }
     const pools = ['standard', 'proxied'].map((pool) => ({ metadata: { name: pool }, spec: { pool } }))
-    const data = { 'nats-url': 'bg==', 'opening-keys': 'bw==', 'egress-token': 'ZQ==' }
+    const data = { 'nats-url': 'bg==', 'opening-keys': 'bw==', 'egress-token': 'ZQ==', 'nats-credentials': 'Yw==' }
     const answer = (path: string): Answer | undefined => {
       if (path.endsWith('/deployments')) return [200, { items: [item] }]
       if (path.endsWith('/namespaces/pools/browserpools')) return [200, { items: pools }]
@@ -93,9 +94,13 @@ t.test(
     }
     const advice = /`helm upgrade --reset-then-reuse-values shots charts\/shutterfleet -n here`/
     t.match(await found(t, 'secrets', answer), [
-      { ok: false, detail: 'worker-standard in pools lacks ca.crt', advice },
+      { ok: false, detail: 'worker-standard in pools lacks ca.crt, nats-tls.crt, nats-tls.key', advice },
       // The Job of the chart fills no Secret in another namespace.
-      { ok: false, detail: 'worker-proxied in jobs lacks ca.crt', advice: /^docs\/kubernetes\.md/ },
+      {
+        ok: false,
+        detail: 'worker-proxied in jobs lacks ca.crt, nats-tls.crt, nats-tls.key',
+        advice: /^docs\/kubernetes\.md/,
+      },
     ])
     const [missing] = await found(t, 'deployments', answer)
     t.match(missing, { ok: false, advice })

@@ -3,7 +3,7 @@ import { makeKeys, workerKeys } from '#cli/cluster/make-keys.ts'
 import { readOpeningKey, readSealingKey } from '#shared/queue/seal.ts'
 
 const none = { nats: undefined, postgres: undefined }
-const foreign = (natsUrls = {}, authorities?: string) => ({ natsUrls, authorities })
+const foreign = (nats = {}, authorities?: string) => ({ nats, authorities })
 const own = { nats: 'nats:4222', postgres: 'postgres:5432' }
 
 t.test('keys: keeps existing keys, and creates missing ones only', async (t) => {
@@ -64,6 +64,26 @@ t.test('keys: workers get the URL of their own NATS user', async (t) => {
     () => workerKeys('standard', makeKeys({}, none), foreign()),
     /no address of NATS for the workers of pool standard/,
   )
+})
+
+t.test('keys: workers get the files of their own NATS user and of no other', async (t) => {
+  const nats = {
+    'worker-standard-url': 'nats://other',
+    'worker-standard-credentials': 'JWT\n',
+    'worker-standard-tls.crt': 'certificate',
+    'worker-standard-tls.key': 'key',
+    'worker-stealth-nkey': 'seed',
+    'gateway-credentials': 'of the gateway',
+  }
+  const filesOf = (secret: object) => Object.entries(secret).filter(([name]) => /^nats-(?!url)/.test(name))
+  const keys = makeKeys({}, own)
+  t.strictSame(Object.fromEntries(filesOf(workerKeys('standard', keys, foreign(nats)))), {
+    'nats-credentials': 'JWT\n',
+    'nats-tls.crt': 'certificate',
+    'nats-tls.key': 'key',
+  })
+  t.strictSame(filesOf(workerKeys('stealth', keys, foreign(nats))), [['nats-nkey', 'seed']])
+  t.strictSame(filesOf(workerKeys('proxied', keys, foreign(nats))), [])
 })
 
 t.test('keys: workers get the trusted authorities if there are any', async (t) => {

@@ -17,6 +17,7 @@ t.test('operator settings: only image and egress of the workers are required in 
     podSecret: 'shutterfleet-worker',
     podExtraCa: false,
     podEgressCa: '',
+    podNatsFiles: [],
     instance: 'shutterfleet',
     podSeccomp: 'shutterfleet-worker.json',
     podIsolation: 'namespace',
@@ -30,6 +31,17 @@ t.test('operator settings: all missing settings are reported at once', async (t)
 
 t.test('operator settings: the settings of a pool come from its BrowserPool only', async (t) => {
   t.notOk('poolMin' in readConfig({ ...env, SHUTTERFLEET_POOL_MIN: '3' }))
+})
+
+t.test('operator settings: files of NATS in the Secrets of workers are of known kinds', async (t) => {
+  const filesOf = (value: string) => readConfig({ ...env, SHUTTERFLEET_POD_NATS_FILES: value }).podNatsFiles
+  t.strictSame(filesOf('credentials, certificate'), ['credentials', 'certificate'])
+  for (const value of ['creds', 'nkey,', 'nkey;certificate'])
+    t.throws(
+      () => filesOf(value),
+      /SHUTTERFLEET_POD_NATS_FILES.*must be a list of credentials, nkey, certificate/,
+      value,
+    )
 })
 
 t.test('operator settings: the name of an installation must be a valid label', async (t) => {

@@ -5,7 +5,7 @@ import { noLists } from '#shared/policy/target-lists.ts'
 import { unusedResolver, createResolver, targetRules } from '#test/helpers/egress-filter.ts'
 
 const ownPort = 3128
-const client = { ownPort, lists: noLists }
+const client = { ownPorts: [ownPort], lists: noLists }
 const target = (host: string, port = 443) => ({ host, port })
 
 t.test('resolve target: returns every address of a public name', async (t) => {

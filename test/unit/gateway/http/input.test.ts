@@ -60,6 +60,9 @@ t.test('input: invalid JSON is refused with line and column, text that is not UT
     ['{"a": "\\q"}', 'line 1 column 9'],
     ['{"a": [1, 2', 'line 1 column 12'],
     ['', 'line 1 column 1'],
+    ['\ufeff{"a": nope}', 'line 1 column 7'],
+    ['"line 7 column 8" nope', 'line 1 column 19'],
+    ['{\r\n"ü": "\u{1f600}", nope}', 'line 2 column 12'],
   ] as const)
     refused(body, `The body is not valid JSON at ${place}.`)
   refused(Buffer.from([0x22, 0xff, 0x22]), 'The body is not text in UTF-8.')

@@ -83,5 +83,8 @@ t.test('events: the end of a traced capture has the id of its trace in the log a
   begun(capture, 9000)
   ended(capture, { status: 'failed', code: 'TIMEOUT', message: '' })
   t.match(lines, [{ message: 'ended', traceId }])
-  t.match(await metrics.text(), new RegExp(`capture_queue_seconds_bucket.le="10".* # .trace_id="${traceId}"`))
+  t.match(
+    await metrics.text('application/openmetrics-text'),
+    new RegExp(`capture_queue_seconds_bucket.le="10".* # .trace_id="${traceId}"`),
+  )
 })

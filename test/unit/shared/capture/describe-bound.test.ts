@@ -11,6 +11,12 @@ const rows: readonly (readonly [name: string, bound: Bound, value: unknown, mess
   ],
   ['null', { type: 'boolean' }, null, 'must be true or false, not null'],
   ['another word', { type: 'string', enum: ['a', 'b'] }, 'c', 'must be one of a, b, not "c"'],
+  [
+    'a word with a typing error',
+    { enum: ['iphone 15'] },
+    'iphon 15',
+    'must be one of iphone 15, not "iphon 15"; did you mean iphone 15?',
+  ],
   ['a long word', { enum: ['a'] }, 'c'.repeat(50), `must be one of a, not "${'c'.repeat(40)}"…`],
   ['a list', { type: 'object', maxProperties: 3 }, ['x'], 'must be an object of at most 3 entries, not a list'],
   ['an object', { type: 'string', expected: 'a string' }, { x: 1 }, 'must be a string, not an object'],

@@ -1,9 +1,16 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { watchFiles } from '#shared/config/watch-files.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+
+/** Replaces a file at once, as a kubelet does, so that it is never read half-written. */
+const replaceFile = async (path: string, text: string) => {
+  await writeFile(`${path}.new`, text)
+  await rename(`${path}.new`, path)
+}
 
 t.test('watched files: are applied whenever one changes, and not after disposal', async (t) => {
   const folder = t.testdir({ a: '1', b: '1' })
@@ -12,10 +19,10 @@ t.test('watched files: are applied whenever one changes, and not after disposal'
   const apply = (texts: readonly string[]) => void applied.push(texts.join(''))
   const watch = await watchFiles(paths, { apply, failed: (cause: unknown) => void t.fail(String(cause)), everyMs: 5 })
   t.same(applied, ['11'])
-  await writeFile(paths[1], '2')
+  await replaceFile(paths[1], '2')
   await eventually(() => applied.at(-1) === '12')
+  rmSync(paths[1])
   watch[Symbol.dispose]()
-  await writeFile(paths[0], '2')
   await delay(50)
   t.same(applied, ['11', '12'])
 })
@@ -36,11 +43,11 @@ t.test(
     }
     await t.rejects(watchFiles([path], watcher), { message: 'bad' })
     await t.rejects(watchFiles([join(folder, 'none')], watcher), { code: 'ENOENT' })
-    await writeFile(path, 'good')
+    await replaceFile(path, 'good')
     using _watch = await watchFiles([path], watcher)
-    await writeFile(path, 'bad')
+    await replaceFile(path, 'bad')
     await eventually(() => failures.length === 1)
-    await writeFile(path, 'better')
+    await replaceFile(path, 'better')
     await eventually(() => applied.at(-1) === 'better')
     await rm(path)
     await eventually(() => failures.length === 2)

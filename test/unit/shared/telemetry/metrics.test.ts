@@ -33,6 +33,9 @@ const table = {
   ends_total: { counter: 'Ends' },
 } as const
 
+/** As Prometheus sends it. */
+const accepts = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
+
 const observed = async (withExemplars: boolean) => {
   const metrics = createMetrics('test', {}, { withExemplars })
   const { waits_seconds: waits, turns_seconds: turns, ends_total: ends } = metrics.declare(table)
@@ -40,24 +43,41 @@ const observed = async (withExemplars: boolean) => {
   waits.observe({ queue: 'standard' }, 3)
   turns.observe(0.5, traceId)
   ends.inc()
-  return { text: await metrics.text(), contentType: metrics.contentType }
+  const scrape = async (accept?: string) => ({ text: await metrics.text(accept), type: metrics.contentType(accept) })
+  return { scrape, ends }
 }
 
+const plainBucket = 'shutterfleet_waits_seconds_bucket{le="10",service="test",queue="standard"} 2\n'
+
 t.test('metrics: with exemplars buckets of a histogram name a sampled trace, in the OpenMetrics format', async (t) => {
-  const { text, contentType } = await observed(true)
-  t.match(contentType, 'application/openmetrics-text')
+  const { scrape } = await observed(true)
+  const { text, type } = await scrape(accepts)
+  t.match(type, 'application/openmetrics-text')
   t.match(
     text,
     `shutterfleet_waits_seconds_bucket{le="10",service="test",queue="standard"} 2 # {trace_id="${traceId}"} 2 `,
   )
   t.match(text, `shutterfleet_turns_seconds_bucket{le="1",service="test"} 1 # {trace_id="${traceId}"} 0.5 `)
-  t.match(text, 'shutterfleet_ends_total{service="test"} 1')
+  t.match(text, '# TYPE shutterfleet_ends counter\nshutterfleet_ends_total{service="test"} 1')
   t.match(text, /# EOF\n$/)
 })
 
-t.test('metrics: without exemplars the text is in the Prometheus format and names no trace', async (t) => {
-  const { text, contentType } = await observed(false)
-  t.match(contentType, 'text/plain; version=0.0.4')
-  t.match(text, 'shutterfleet_waits_seconds_bucket{le="10",service="test",queue="standard"} 2\n')
+t.test("metrics: who does not accept OpenMetrics gets Prometheus' format, also between two who do", async (t) => {
+  const { scrape, ends } = await observed(true)
+  await scrape(accepts)
+  ends.inc()
+  const { text, type } = await scrape('text/plain')
+  t.match(type, 'text/plain; version=0.0.4')
+  t.match(text, plainBucket)
+  t.match(text, '# TYPE shutterfleet_ends_total counter\nshutterfleet_ends_total{service="test"} 2\n')
+  t.notMatch(text, traceId)
+  t.match((await scrape(accepts)).text, 'shutterfleet_ends_total{service="test"} 2')
+})
+
+t.test('metrics: without exemplars the text is in the Prometheus format for everybody', async (t) => {
+  const { scrape } = await observed(false)
+  const { text, type } = await scrape(accepts)
+  t.match(type, 'text/plain; version=0.0.4')
+  t.match(text, plainBucket)
   t.notMatch(text, traceId)
 })

@@ -85,6 +85,23 @@ t.test(
   },
 )
 
+t.test('worker pod: a worker has the files for NATS in its Secret that the setting names', async (t) => {
+  const settings = { ...podSettings, podNatsFiles: ['nkey', 'certificate'] as const }
+  const items = pod({ settings }).spec.volumes?.find(({ name }) => name === 'secrets')?.secret?.items ?? []
+  const variables = variablesOf({ settings })
+  const named = ['NKEY', 'CERTIFICATE', 'KEY'].map((name) => variables.get(`SHUTTERFLEET_NATS_${name}_FILE`))
+  const keys = ['nats-nkey', 'nats-tls.crt', 'nats-tls.key']
+  t.strictSame(
+    items.slice(-3).map(({ key }) => key),
+    keys,
+  )
+  t.strictSame(
+    named,
+    keys.map((key) => `/run/secrets/shutterfleet/${key}`),
+  )
+  t.notOk(variables.has('SHUTTERFLEET_NATS_CREDENTIALS_FILE'))
+})
+
 t.test('worker pod: a worker whose event loop has been blocked for 10 s is restarted', async (t) => {
   const { httpGet, periodSeconds = 0, timeoutSeconds = 0, failureThreshold = 0 } = workerContainer().livenessProbe ?? {}
   t.equal(httpGet?.path, '/livez')
