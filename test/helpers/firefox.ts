@@ -13,13 +13,34 @@ import { eventually } from './eventually.ts'
 export const firefoxPath = '/usr/bin/firefox-esr'
 
 const commandMs = 60_000
-const lookMs = 5000
 
 type Answer = { readonly id?: number; readonly method?: string; readonly params?: object; readonly error?: string }
 type Element = { readonly sharedId: string }
+type Role = 'heading' | 'link' | 'button' | 'radio' | 'textbox' | 'menuitem' | 'css'
 type WindowOptions = { readonly width: number; readonly colorScheme: 'light' | 'dark' }
 
-/** A window of Firefox. Elements are found by their role and whole accessible name, or by `css` and a selector. */
+// Roles and names as far as the console uses them: the locator of WebDriver BiDi takes 0.1 to 4 s, minutes on a loaded machine, and
+// never answers if the document is replaced meanwhile. The tests in Chromium use real accessible names.
+const findByRole = `(role, name) => {
+  if (role === 'css') return document.querySelector(name)
+  const selectors = {
+    heading: 'h1, h2, h3',
+    link: 'a',
+    button: 'button',
+    radio: '[type=radio]',
+    textbox: 'textarea, input:not([type=radio]), [contenteditable=true]',
+    menuitem: '[role=menuitem]',
+  }
+  const nameOf = (element) =>
+    element.ariaLabel ??
+    document.getElementById(element.getAttribute('aria-labelledby'))?.textContent ??
+    element.labels?.[0]?.textContent ??
+    element.textContent
+  const isShown = (element) => element.checkVisibility() && nameOf(element).trim() === name
+  return [...document.querySelectorAll(selectors[role])].find(isShown) ?? null
+}`
+
+/** A window of Firefox. Elements are found by their role and whole name, or by `css` and a selector. */
 export class Firefox implements AsyncDisposable {
   /** Errors of scripts and of the content security policy. */
   readonly complaints: string[] = []
@@ -41,11 +62,11 @@ export class Firefox implements AsyncDisposable {
     if (answer.method === 'log.entryAdded' && level === 'error') this.complaints.push(text ?? '')
   }
 
-  async #send<Result>(method: string, params: object, withinMs = commandMs): Promise<Result> {
+  async #send<Result>(method: string, params: object): Promise<Result> {
     const id = (this.#lastId += 1)
     const answered = new Promise<Answer>((resolve, reject) => {
       this.#waiting.set(id, resolve)
-      AbortSignal.timeout(withinMs).addEventListener('abort', () =>
+      AbortSignal.timeout(commandMs).addEventListener('abort', () =>
         reject(new Error(`Firefox: no answer to ${method}`)),
       )
     })
@@ -75,35 +96,38 @@ export class Firefox implements AsyncDisposable {
     return (await this.#send<{ result: { value?: unknown } }>('script.evaluate', script)).result.value
   }
 
-  /** Waits at most a minute for an element. */
-  async find(role: string, name: string): Promise<Element> {
-    const locator = role === 'css' ? { type: 'css', value: name } : { type: 'accessibility', value: { role, name } }
-    let found: Element | undefined
-    const look = async () => {
-      const located = { context: this.#context, locator, maxNodeCount: 1 }
-      // Firefox does not answer if the document is replaced meanwhile.
-      const { nodes } = await this.#send<{ nodes: Element[] }>('browsingContext.locateNodes', located, lookMs)
-      found = nodes[0]
-      return found !== undefined
-    }
-    await eventually(look, { withinMs: commandMs, what: `${role} '${name}' in Firefox` })
-    return found!
+  async #call<Result>(functionDeclaration: string, args: readonly object[]): Promise<Result> {
+    const call = { functionDeclaration, arguments: args, target: { context: this.#context }, awaitPromise: true }
+    return (await this.#send<{ result: Result }>('script.callFunction', call)).result
   }
 
-  async click(role: string, name: string): Promise<void> {
+  /** Waits at most a minute for an element. */
+  async find(role: Role, name: string): Promise<Element> {
+    let found: Partial<Element> = {}
+    const wanted = [role, name].map((value) => ({ type: 'string', value }))
+    const look = async () => {
+      found = await this.#call(findByRole, wanted)
+      return found.sharedId !== undefined
+    }
+    await eventually(look, { withinMs: commandMs, what: `${role} '${name}' in Firefox` })
+    return found as Element
+  }
+
+  async click(role: Role, name: string): Promise<void> {
     const element = await this.find(role, name)
-    const target = { context: this.#context }
-    const functionDeclaration = `(element) => element.scrollIntoView({ block: 'center', behavior: 'instant' })`
-    await this.#send('script.callFunction', { functionDeclaration, arguments: [element], target, awaitPromise: true })
+    await this.#call(`(element) => element.scrollIntoView({ block: 'center', behavior: 'instant' })`, [element])
     const actions = [
       { type: 'pointerMove', x: 0, y: 0, origin: { type: 'element', element } },
       { type: 'pointerDown', button: 0 },
       { type: 'pointerUp', button: 0 },
     ]
-    await this.#send('input.performActions', { ...target, actions: [{ type: 'pointer', id: 'mouse', actions }] })
+    await this.#send('input.performActions', {
+      context: this.#context,
+      actions: [{ type: 'pointer', id: 'mouse', actions }],
+    })
   }
 
-  async type(role: string, name: string, text: string): Promise<void> {
+  async type(role: Role, name: string, text: string): Promise<void> {
     await this.click(role, name)
     const actions = Array.from(text).flatMap((value) => [
       { type: 'keyDown', value },
