@@ -85,7 +85,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
     queue: ({ kind, detail }: QueueNotice) => logger.warn({ detail }, `nats ${kind}`),
     hostUp: (tookMs: number) => {
       metric.worker_hosts_total.inc({ outcome: 'up' })
-      logger.info({ tookMs: Math.round(tookMs) }, 'browser host is warm')
+      logger.info({ tookMs }, 'browser host is warm')
     },
     hostFailed: (error: AppError) => {
       metric.worker_hosts_total.inc({ outcome: 'failed' })
