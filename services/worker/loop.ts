@@ -1,5 +1,6 @@
+import type { Lane } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { parseCaptureAccountId, parseCaptureId } from '#shared/queue/subjects.ts'
+import { parseCaptureAccountId, parseCaptureId, parseCaptureLane } from '#shared/queue/subjects.ts'
 import { type LanePuller, firstLaneTurn } from './delivery/lane-puller.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
 import type { Slot } from './host/slots.ts'
@@ -25,7 +26,7 @@ export type ServeOptions = {
   /** Ends the wait for a capture; a capture that runs is finished. */
   readonly signal: AbortSignal
   /** Called when a capture has left its browser, while the worker still counts it as running. */
-  readonly onServed: (tookMs: number) => void
+  readonly onServed: (lane: Lane, tookMs: number) => void
 }
 
 /**
@@ -54,7 +55,7 @@ export const serveNext = async (
   const serving = lifecycle.serve(parseCaptureId(delivery.subject))
   const began = performance.now()
   const { ended } = await serveDelivery(running, host, delivery)
-  onServed(performance.now() - began)
+  onServed(parseCaptureLane(delivery.subject), performance.now() - began)
   return { ended: ended.then(() => serving[Symbol.dispose]()) }
 }
 

@@ -1,7 +1,4 @@
-import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controller/decide/pool.ts'
-
-/** An empty backlog. */
-export const emptyBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+import { emptyBacklog, type Observation, type PoolPolicy, type ObservedWorker } from '#controller/decide/pool.ts'
 
 /** A policy of scaling by the queue: 1 to 10 workers of one slot, kept for thirty seconds. */
 export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => ({
@@ -13,6 +10,7 @@ export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => (
   buffer: 0,
   idleCores: 0,
   queueWaitMs: 2000,
+  objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
   holdMs: 30_000,
   zeroAfterMs: 30_000,
   startLimitMs: 60_000,
@@ -32,6 +30,7 @@ export const observedPool = (overrides: Partial<Observation> = {}): Observation 
   starts: { ready: 0, failed: 0 },
   startMs: 3000,
   serviceMs: 1000,
+  laneServiceMs: {},
   ...overrides,
 })
 

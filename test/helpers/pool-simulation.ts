@@ -1,5 +1,6 @@
 import { decide as realDecide } from '#controller/decide/decide.ts'
 import {
+  attributeToInteractive,
   type Backlog,
   blankMemory,
   type Decide,
@@ -115,8 +116,8 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     if (scenario.ledgerSilent?.(atMs)) return
     const { waiting, inFlight } = fleet.depth()
     const arrivals10s = arrivals.filter((each) => each <= atMs && each > atMs - 10_000).length
-    const backlog = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
-    counted = { atMs, backlog }
+    const counts = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
+    counted = { atMs, backlog: attributeToInteractive(counts) }
   }
 
   const look = (atMs: number): Observation => ({
@@ -129,6 +130,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     starts: { failed: 0, ready: fleet.readyCount(atMs) },
     startMs: undefined,
     serviceMs: fleet.meanServiceMs(),
+    laneServiceMs: {},
   })
 
   const tick = (atMs: number) => {

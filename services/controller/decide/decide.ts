@@ -1,6 +1,6 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
-import type { Backlog, Decide, Decision, Observation, PoolMemory, PoolPolicy } from './pool.ts'
+import { emptyBacklog, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
 import { type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
 import { requiredCapacity } from './required-capacity.ts'
 
@@ -29,11 +29,9 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
-/** Without a backlog report, JetStream's depth alone counts. */
-const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
-
 const desiredSize = ({ observation, policy, memory, groups }: ScalingInput): DesiredSize => {
-  const backlog = observation.backlog === 'unknown' ? noBacklog : observation.backlog
+  // Without a backlog report, JetStream's depth alone counts.
+  const backlog = observation.backlog === 'unknown' ? emptyBacklog : observation.backlog
   if (memory.isQueuePaused) {
     const reason = groups.active.length < policy.min ? 'below-minimum' : 'queue-paused'
     return { desired: policy.min, reason }

@@ -1,7 +1,23 @@
+import type { Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
-/** The ledger's counts of a pool's captures; see `BacklogMessage`. */
-export type Backlog = Readonly<Omit<BacklogMessage, 'pool'>>
+/** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
+export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'lanes'>>
+
+/** The ledger's counts of a pool's captures, in all and by lane. */
+export type Backlog = LaneBacklog & { readonly lanes: Readonly<Record<Lane, LaneBacklog>> }
+
+/** Without any captures. */
+const noCaptures: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+
+/** Counts whose lanes are unknown, all attributed to the lane with the strictest objective. */
+export const attributeToInteractive = (counts: LaneBacklog): Backlog => ({
+  ...counts,
+  lanes: { interactive: counts, normal: noCaptures, bulk: noCaptures },
+})
+
+/** A backlog without captures. */
+export const emptyBacklog: Backlog = attributeToInteractive(noCaptures)
 
 /**
  * JetStream's counts of a queue's captures: not delivered to a worker, and delivered but not acknowledged. `isPaused`: an operator
@@ -62,6 +78,8 @@ export type Observation = {
   readonly startMs: number | undefined
   /** Mean milliseconds of a capture in its slot; undefined before the first. */
   readonly serviceMs: number | undefined
+  /** Milliseconds of a capture of each lane in its slot, the median over workers; a lane that none has measured is missing. */
+  readonly laneServiceMs: Readonly<Partial<Record<Lane, number>>>
 }
 
 /** How a pool is to be sized. */
@@ -78,7 +96,10 @@ export type PoolPolicy = {
   readonly buffer: number
   /** Idle cores: up to this many workers are started as soon as a capture waits, however short its wait. */
   readonly idleCores: number
+  /** The objective of lane `interactive`. */
   readonly queueWaitMs: number
+  /** Longest time that a capture of each lane should wait for a worker; none is shorter than that of a more urgent lane. */
+  readonly objectivesMs: Readonly<Record<Lane, number>>
   readonly holdMs: number
   /** With `min` 0: idle time before the last worker is removed; `holdMs` applies if it is longer. */
   readonly zeroAfterMs: number

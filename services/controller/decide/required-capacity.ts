@@ -16,6 +16,7 @@ export type Demand = {
   readonly otherPools: Observation['otherPools']
   readonly startMs: number | undefined
   readonly serviceMs: number | undefined
+  readonly laneServiceMs: Observation['laneServiceMs']
 }
 
 /** Required workers, before the pool's bounds apply, and the term that determined their number. */

@@ -8,7 +8,7 @@ import {
   startedCodec,
 } from '#shared/queue/messages.ts'
 import { backlogSubject, heartbeatFilter, parseCaptureId, startedFilter } from '#shared/queue/subjects.ts'
-import type { Backlog } from '#controller/decide/pool.ts'
+import { attributeToInteractive, type Backlog } from '#controller/decide/pool.ts'
 
 /** A backlog message older than this is unknown. The ledger counts every second. */
 const staleAfterMs = 5000
@@ -102,7 +102,8 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
     subscriptions.use(deps.queue.subscribe(filter, received))
   }
   subscribe(backlogSubject(pool), ({ data }) => {
-    backlogs.take(backlogCodec.decode(data))
+    const { pool: _, lanes, ...counts } = backlogCodec.decode(data)
+    backlogs.take(lanes ? { ...counts, lanes } : attributeToInteractive(counts))
     heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)
   })
   subscribe(heartbeatFilter(pool), heartbeats.take)

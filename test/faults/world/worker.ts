@@ -156,7 +156,7 @@ export class SimulatedWorker implements Container {
       this.#serving.delete(id)
       events.completed(id, this)
       delivery.ack()
-      this.#service.add(clock.nowMs() - beganMs)
+      this.#service.add('normal', clock.nowMs() - beganMs)
       // As in main-job.ts: drain first, so that no heartbeat reports a free slot.
       if (isSingleUse) this.lifecycle.drain()
       running[Symbol.dispose]()

@@ -5,6 +5,7 @@ import {
   type Decision,
   type Observation,
   type PoolMemory,
+  emptyBacklog as quiet,
   type PoolPolicy,
   type ObservedWorker,
   workerStates,
@@ -13,7 +14,6 @@ import { seededRandom } from '#test/helpers/pool-simulation.ts'
 import {
   justStarted as starting,
   poolPolicy,
-  emptyBacklog as quiet,
   observedWorkers as groups,
   observedPool as observed,
   observedWorker as worker,

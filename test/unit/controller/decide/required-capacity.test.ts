@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { PoolPolicy, ObservedWorker } from '#controller/decide/pool.ts'
+import { type PoolPolicy, emptyBacklog as quiet, type ObservedWorker } from '#controller/decide/pool.ts'
 import { type Demand, requiredCapacity } from '#controller/decide/required-capacity.ts'
-import { poolPolicy, emptyBacklog as quiet, observedWorker } from '#test/helpers/observed-pool.ts'
+import { poolPolicy, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
 const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1', { slots: 2, ...given })
@@ -195,6 +195,7 @@ for (const { name, demand, policy: changes, want } of cases) {
       otherPools: { slots: 0, busy: 0 },
       startMs: 3000,
       serviceMs: 1000,
+      laneServiceMs: {},
       ...demand,
     }
     t.strictSame(requiredCapacity(complete, { ...policy, ...changes }), want)

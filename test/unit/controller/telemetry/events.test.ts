@@ -5,7 +5,8 @@ import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { emptyBacklog, observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
+import { emptyBacklog } from '#controller/decide/pool.ts'
+import { observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
 import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 const policy = { size: 'by-queue', min: 1, max: 5 } as const

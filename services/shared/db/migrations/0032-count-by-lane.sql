@@ -1,0 +1,16 @@
+-- What waits and arrives, by lane: a batch may wait longer than a caller who holds a connection open.
+
+-- What was accepted ever, by pool and lane. Those by pool alone, accepted_<pool>, remain for calls that began before the functions
+-- were replaced; they are counted no more.
+create sequence accepted_standard_interactive;
+create sequence accepted_standard_normal;
+create sequence accepted_standard_bulk;
+create sequence accepted_stealth_interactive;
+create sequence accepted_stealth_normal;
+create sequence accepted_stealth_bulk;
+create sequence accepted_proxied_interactive;
+create sequence accepted_proxied_normal;
+create sequence accepted_proxied_bulk;
+
+-- The oldest of each lane: behind a large batch, capture_pending would be read past all its members.
+create index capture_pending_lane on capture (pool, lane, created_at) where status = 'pending' and follows is null;
