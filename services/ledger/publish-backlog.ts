@@ -29,6 +29,7 @@ export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
     processing,
     arrivals10s: Math.max(0, Math.round((accepted - (before?.accepted ?? accepted)) * scale)),
     oldestMs: Math.round(oldestMs),
+    accepted,
   })
   return newest.counts.map((count) => {
     const before = oldest.counts.find(({ pool }) => pool === count.pool)

@@ -1,8 +1,9 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
 import { emptyBacklog, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
-import { type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
-import { requiredCapacity } from './required-capacity.ts'
+import { followLoad } from './load.ts'
+import { longHoldMs, type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
+import { countUnfinished, requiredCapacity } from './required-capacity.ts'
 
 const retries = { firstMs: 1000, lastMs: 60_000 }
 
@@ -18,29 +19,41 @@ const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolM
 const followPause = (memory: PoolMemory, { depth }: Observation): PoolMemory =>
   depth === 'unknown' ? memory : { ...memory, isQueuePaused: depth.isPaused === true }
 
-/** Adds a desired size to the hold window; drops sizes that are too old or not above the new one. */
+/** Adds a size to the hold windows; drops sizes that are too old or not above the new one. */
 const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory => {
-  const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - policy.holdMs && want.size > size)
-  const lastWantMs = size > 0 ? nowMs : memory.lastWantMs
-  return { ...memory, wants: [...alive, { atMs: nowMs, size }], lastWantMs }
+  const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - longHoldMs(policy) && want.size > size)
+  return { ...memory, wants: [...alive, { atMs: nowMs, size }] }
 }
 
 const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
-const desiredSize = ({ observation, policy, memory, groups }: ScalingInput): DesiredSize => {
-  // Without a backlog report, JetStream's depth alone counts.
-  const backlog = observation.backlog === 'unknown' ? emptyBacklog : observation.backlog
+/** Without a backlog report, JetStream's depth alone counts. */
+const backlogOf = ({ backlog }: Observation) => (backlog === 'unknown' ? emptyBacklog : backlog)
+
+/** Estimates the load, and keeps when a capture was last known. */
+const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolPolicy): PoolMemory => ({
+  ...memory,
+  load: followLoad(memory.load, observation, policy),
+  lastKnownMs: countUnfinished(backlogOf(observation), observation.depth) > 0 ? observation.nowMs : memory.lastKnownMs,
+})
+
+/** The desired size, and the part of it that is held for a while when it falls. */
+const desiredSize = ({ observation, policy, memory, groups }: ScalingInput): DesiredSize & { readonly load: number } => {
   if (memory.isQueuePaused) {
     const reason = groups.active.length < policy.min ? 'below-minimum' : 'queue-paused'
-    return { desired: policy.min, reason }
+    return { desired: policy.min, load: policy.min, reason }
   }
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
-  const need = requiredCapacity({ ...observation, backlog, active: groups.active, busy }, policy)
-  const desired = clamp(need.workers, policy)
-  if (need.workers > policy.max) return { desired, reason: 'at-maximum' }
-  return { desired, reason: desired === policy.min && groups.active.length < desired ? 'below-minimum' : need.reason }
+  const isIdle = observation.nowMs >= memory.lastKnownMs + policy.zeroAfterMs
+  const expected = isIdle ? undefined : memory.load
+  const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy }
+  const need = requiredCapacity(demand, policy)
+  const [desired, load] = [clamp(need.workers, policy), clamp(need.load, policy)]
+  if (need.workers > policy.max) return { desired, load, reason: 'at-maximum' }
+  const isBelow = desired === policy.min && groups.active.length < desired
+  return { desired, load, reason: isBelow ? 'below-minimum' : need.reason }
 }
 
 /** Scales, and remembers when workers were last drained. */
@@ -53,7 +66,7 @@ const scaled = (input: ScalingInput, target: DesiredSize): ReturnType<Decide> =>
 /** A fixed size applies at once, without a hold window. */
 const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
   const wants = [{ atMs: input.observation.nowMs, size }]
-  const memory = { ...input.memory, wants, lastWantMs: input.observation.nowMs }
+  const memory = { ...input.memory, wants, lastKnownMs: input.observation.nowMs }
   return scaled({ ...input, memory }, { desired: size, reason: 'fixed' })
 }
 
@@ -64,7 +77,7 @@ const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
   if (observation.backlog === 'unknown' && target.desired <= size) {
     return { decision: { kind: 'freeze', desired: size, reason: 'backlog-unknown' }, memory }
   }
-  const next = { ...input, memory: remember(memory, policy, observation.nowMs, target.desired) }
+  const next = { ...input, memory: remember(memory, policy, observation.nowMs, target.load) }
   // Only a known backlog allows removing workers, stuck ones included.
   return observation.backlog === 'unknown'
     ? { decision: scaleUp(next, target), memory: next.memory }
@@ -112,7 +125,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * counts stuck and refused ones as started. Never stops a worker that serves a capture.
  */
 export const decide: Decide = (observation, policy, before) => {
-  const followed = followPause(followStarts(before, observation), observation)
+  const followed = followQueue(followPause(followStarts(before, observation), observation), observation, policy)
   if (policy.isPaused) return pause(observation, policy, followed)
   if (observation.workers === 'unknown') {
     return { decision: { kind: 'freeze', desired: lastWanted(before), reason: 'workers-unknown' }, memory: followed }

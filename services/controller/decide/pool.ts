@@ -1,23 +1,28 @@
 import type { Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
+import type { Load } from './load.ts'
 
 /** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
 export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'lanes'>>
 
-/** The ledger's counts of a pool's captures, in all and by lane. */
-export type Backlog = LaneBacklog & { readonly lanes: Readonly<Record<Lane, LaneBacklog>> }
+/** The ledger's counts of a pool's captures, in all and by lane, and the monotonic time at which they were received. */
+export type Backlog = LaneBacklog & {
+  readonly lanes: Readonly<Record<Lane, LaneBacklog>>
+  readonly atMs: number
+}
 
 /** Without any captures. */
 const noCaptures: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 
 /** Counts whose lanes are unknown, all attributed to the lane with the strictest objective. */
-export const attributeToInteractive = (counts: LaneBacklog): Backlog => ({
+export const attributeToInteractive = (counts: LaneBacklog, atMs: number): Backlog => ({
   ...counts,
+  atMs,
   lanes: { interactive: counts, normal: noCaptures, bulk: noCaptures },
 })
 
 /** A backlog without captures. */
-export const emptyBacklog: Backlog = attributeToInteractive(noCaptures)
+export const emptyBacklog: Backlog = attributeToInteractive(noCaptures, 0)
 
 /**
  * JetStream's counts of a queue's captures: not delivered to a worker, and delivered but not acknowledged. `isPaused`: an operator
@@ -96,8 +101,6 @@ export type PoolPolicy = {
   readonly buffer: number
   /** Idle cores: up to this many workers are started as soon as a capture waits, however short its wait. */
   readonly idleCores: number
-  /** The objective of lane `interactive`. */
-  readonly queueWaitMs: number
   /** Longest time that a capture of each lane should wait for a worker; none is shorter than that of a more urgent lane. */
   readonly objectivesMs: Readonly<Record<Lane, number>>
   readonly holdMs: number
@@ -115,14 +118,15 @@ export type PoolPolicy = {
 
 /** State passed from one decision to the next. */
 export type PoolMemory = {
-  /** Sizes desired within the hold window and not reached by a later one, oldest first; at most `max` + 1. */
+  /** Sizes that the load required within the long hold window and not reached by a later one, oldest first; at most `max` + 1. */
   readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
   /** When the subscription was last suspect; see `isSubscriptionSuspect`. */
   readonly lastSuspectMs: number
-  /** When the desired size was last above 0. */
-  readonly lastWantMs: number
+  readonly load: Load | undefined
+  /** When a capture was last known. */
+  readonly lastKnownMs: number
   readonly starts: Observation['starts']
   /** Observations with failed starts since the last successful start, and the time before which no start is retried. */
   readonly failures: number
@@ -194,10 +198,11 @@ export type Decide<Observed = Observation, Policy = PoolPolicy, Memory = PoolMem
 /** Initial memory; the first decision seeds the hold window with the observed size. */
 export const blankMemory: PoolMemory = {
   wants: undefined,
+  load: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
   lastReplaceMs: Number.NEGATIVE_INFINITY,
   lastSuspectMs: Number.NEGATIVE_INFINITY,
-  lastWantMs: Number.NEGATIVE_INFINITY,
+  lastKnownMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,

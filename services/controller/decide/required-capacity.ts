@@ -1,32 +1,64 @@
+import { lanes } from '#shared/capture/lane.ts'
+import { expectedLoad, type Load, serviceMsOf } from './load.ts'
 import type { Backlog, Depth, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
+import { staff } from './staffing.ts'
 
 /** Assumed until the first start was measured. */
 const defaultStartMs = 3000
-/** Assumed until the first capture was measured. */
-const defaultServiceMs = 3000
+/** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
+const steadyShare = 0.4
 
 /** Input of `requiredCapacity`; `active` are the workers that take captures or soon will. */
-export type Demand = {
+export type Demand = Pick<Observation, 'depth' | 'otherPools' | 'startMs' | 'serviceMs' | 'laneServiceMs'> & {
   readonly backlog: Backlog
-  readonly depth: Depth | 'unknown'
+  readonly load: Load | undefined
   readonly active: readonly ObservedWorker[]
   /** Busy slots of all the pool's workers, draining ones included. */
   readonly busy: number
-  /** Workers of other pools that serve the same queue. */
-  readonly otherPools: Observation['otherPools']
-  readonly startMs: number | undefined
-  readonly serviceMs: number | undefined
-  readonly laneServiceMs: Observation['laneServiceMs']
 }
 
 /** Required workers, before the pool's bounds apply, and the term that determined their number. */
 type RequiredCapacity = {
+  /** Required by the arrivals: is held for a while when it falls. */
+  readonly load: number
+  /** Required now; at least `load`. */
   readonly workers: number
   readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
 }
 
+/**
+ * Captures of a lane and of all that are more urgent: what a worker serves before one of the next lane. `load`: slots that the arrivals
+ * keep busy, each for `serviceMs`. `waitingMs`: slot-milliseconds of the captures that wait.
+ */
+type Tier = {
+  readonly objectiveMs: number
+  readonly serviceMs: number
+  readonly load: number
+  readonly waitingMs: number
+  /** Of the lane alone. */
+  readonly oldestMs: number
+}
+
 const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number =>
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
+
+/** The tiers, most urgent first. Of `waiting` captures, those that the ledger has not counted by lane yet are of the first. */
+const tiersOf = (demand: Demand, policy: PoolPolicy, waiting: number): readonly Tier[] => {
+  const counted = lanes.reduce((sum, lane) => sum + demand.backlog.lanes[lane].pending, 0)
+  let uncounted = Math.max(0, waiting - counted)
+  let [load, perMs, waitingMs] = [0, 0, 0]
+  return lanes.map((lane) => {
+    const objectiveMs = policy.objectivesMs[lane]
+    const laneMs = serviceMsOf(lane, demand)
+    const { pending, oldestMs } = demand.backlog.lanes[lane]
+    const laneLoad = demand.load ? expectedLoad(demand.load[lane], laneMs, objectiveMs) : 0
+    load += laneLoad
+    perMs += laneLoad / laneMs
+    waitingMs += (pending + uncounted) * laneMs
+    uncounted = 0
+    return { objectiveMs, serviceMs: perMs > 0 ? load / perMs : laneMs, load, waitingMs, oldestMs }
+  })
+}
 
 /**
  * Slot-milliseconds that the present workers can serve within `horizonMs`, including starting ones and those of other pools. An
@@ -40,31 +72,25 @@ const supplyMs = ({ active, otherPools }: Demand, horizonMs: number, startMs: nu
   }, otherPools.slots * horizonMs)
 
 /**
- * Workers missing to meet the queue-wait objective: slot-milliseconds of the waiting and expected captures, minus those that
- * the present workers supply within the start latency of a new worker plus the queue-wait objective.
+ * Slots missing to serve what waits and arrives of a tier within its objective, or as soon as a new worker can: slot-milliseconds of the
+ * work minus those that the present workers supply, divided by the time that a new worker has left.
  */
-const missingWorkers = (
-  demand: Demand,
-  policy: PoolPolicy,
-  load: { waiting: number; serviceMs: number; slots: number },
-) => {
-  if (load.waiting === 0) return 0
+const missingSlots = (tier: Tier, demand: Demand, urgentMs: number): number => {
+  if (tier.waitingMs === 0) return 0
   const startMs = demand.startMs ?? defaultStartMs
   // A slot serves at least one capture, however long that takes.
-  const targetWaitMs = Math.max(policy.queueWaitMs, load.serviceMs)
-  const horizonMs = startMs + targetWaitMs
-  const arriving = (demand.backlog.arrivals10s / 10_000) * horizonMs
-  const activeBusy = demand.active.reduce((sum, { busy }) => sum + busy, demand.otherPools.busy)
-  const demandMs = (load.waiting + arriving + activeBusy / 2) * load.serviceMs
-  const missingMs = demandMs - supplyMs(demand, horizonMs, startMs)
-  return Math.max(0, Math.ceil(missingMs / (load.slots * targetWaitMs)))
+  const soonestMs = startMs + Math.max(urgentMs, tier.serviceMs)
+  const horizonMs = Math.max(soonestMs, tier.objectiveMs - tier.oldestMs)
+  const busy = demand.active.reduce((sum, worker) => sum + worker.busy, demand.otherPools.busy)
+  const workMs = tier.waitingMs + tier.load * horizonMs + (busy / 2) * tier.serviceMs
+  return Math.max(0, workMs - supplyMs(demand, horizonMs, startMs)) / (horizonMs - startMs)
 }
 
 /**
  * Captures of a queue that wait or run: the ledger's count, which lags by up to a second, or JetStream's, which lacks captures
  * that are not published yet.
  */
-export const countUnfinished = (backlog: Backlog, depth: Depth | 'unknown'): number => {
+export const countUnfinished = (backlog: Omit<Backlog, 'lanes'>, depth: Depth | 'unknown'): number => {
   const inStream = depth === 'unknown' ? 0 : depth.waiting + depth.inFlight
   return Math.max(backlog.pending + backlog.processing, inStream)
 }
@@ -74,29 +100,38 @@ const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
   Math.max(0, countUnfinished(backlog, depth) - otherPools.busy)
 
 /**
- * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, its square root the
- * reserve for variance (square-root staffing, beta 1); a backlog term adds the workers missing for the queue-wait objective.
- * While a capture has waited longer than the objective, no worker counts as excess. While a capture waits, every idle core gets
- * a worker. Slots of other pools on the same queue are subtracted first. The result never exceeds one slot per capture that
- * other pools neither serve nor have a free slot for, plus the warm buffer.
+ * The control law; docs/autoscaling.md explains it. For each lane together with all more urgent ones:
+ *
+ * - load: the arrivals and the service time give the slots that are busy (Little's law); as many are required as let 99 % of captures begin
+ *   within a share of the lane's objective (square-root staffing);
+ * - backlog: what waits and will arrive, minus what the present workers can serve, within the objective or as soon as a new worker can.
+ *
+ * The largest counts. Slots of other pools on the same queue are subtracted. The backlog requires at most one slot for each capture that
+ * is known and for each that the load keeps busy; while one has waited for most of its objective, no worker counts as excess. While a
+ * capture waits, every idle core gets a worker. The warm buffer comes on top.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
-  const { backlog, active, busy, otherPools } = demand
+  const { active, busy, otherPools } = demand
   const known = knownOf(demand)
   const waiting = Math.max(0, known - busy)
   const slots = slotsOf(active, policy)
-  const serviceMs = demand.serviceMs ?? defaultServiceMs
-  const load = (backlog.arrivals10s / 10_000) * serviceMs
-  const loadSlots = Math.max(0, load + Math.sqrt(load) - otherPools.slots)
-  const loadWorkers = Math.max(Math.ceil(loadSlots / slots), Math.ceil(Math.min(busy, known) / slots))
-  const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
-  // The present workers meet the expected demand only if they stay. They include the buffer, which is added again below.
-  const isLate = waiting > 0 && backlog.oldestMs > policy.queueWaitMs
-  const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
-  const backlogWorkers = Math.max(missing > 0 ? active.length + missing : retained, waiting > 0 ? policy.idleCores : 0)
-  const unservedCaptures = Math.max(0, known - (otherPools.slots - otherPools.busy))
+  const tiers = tiersOf(demand, policy, waiting)
+  const most = policy.max * slots
+  const steady = tiers.map(({ load, serviceMs, objectiveMs }) => staff(load, { serviceMs, waitMs: objectiveMs * steadyShare, most }))
+  const load = Math.ceil(Math.max(0, Math.max(...steady) - otherPools.slots) / slots)
+  const running = Math.ceil(Math.min(busy, known) / slots)
+
+  const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, policy.objectivesMs.interactive)))
+  // The present workers include the buffer, which is added again below.
+  const present = Math.max(0, active.length - policy.buffer)
+  const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
+  const wanted = missing > 0 ? active.length + Math.ceil(missing / slots) : isLate ? present : 0
+  const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
+  const useful = Math.ceil((unserved + (tiers.at(-1)?.load ?? 0)) / slots)
+  const backlog = Math.max(Math.min(wanted, Math.max(useful, isLate ? present : 0)), waiting > 0 ? policy.idleCores : 0)
+
   // At least 1, so that the last worker stays while any capture is known.
-  const workers = Math.min(Math.ceil(unservedCaptures / slots), Math.max(loadWorkers, backlogWorkers, 1))
-  if (workers === 0 && policy.buffer > 0) return { workers: policy.buffer, reason: 'buffer' }
-  return { workers: workers + policy.buffer, reason: backlogWorkers > loadWorkers ? 'backlog' : 'load' }
+  const workers = Math.max(load, running, backlog, unserved > 0 ? 1 : 0)
+  if (workers === 0 && policy.buffer > 0) return { load, workers: policy.buffer, reason: 'buffer' }
+  return { load, workers: workers + policy.buffer, reason: backlog > Math.max(load, running) ? 'backlog' : 'load' }
 }

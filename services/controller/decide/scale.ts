@@ -34,12 +34,26 @@ const unavailableOf = ({ observation, groups }: ScalingInput): number =>
 const troubleOf = ({ observation, groups }: ScalingInput): Trouble | undefined =>
   troubles.find((each) => observation.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
-/** The largest size desired within the hold window; the pool does not shrink below it. */
+/** Milliseconds for which a size is held that differs too little from the present one to tell from chance. */
+export const longHoldMs = ({ holdMs }: PoolPolicy): number => 60 * holdMs
+
+/** Workers by which the size that a steady load requires varies by chance. */
+const slackOf = (size: number): number => Math.max(0, Math.round(0.75 * Math.sqrt(size)) - 1)
+
+const largestSince = ({ wants }: PoolMemory, sinceMs: number): number =>
+  Math.max(0, ...(wants ?? []).filter(({ atMs }) => atMs > sinceMs).map(({ size }) => size))
+
+/**
+ * The size below which the pool does not shrink: the largest that the load required within the hold window, and of the long hold window as
+ * far as the difference may be chance.
+ */
 const heldOf = ({ observation, policy, memory }: ScalingInput): number => {
-  const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
-  if (policy.size !== 'by-queue') return held
-  const lastStays = policy.min === 0 && observation.nowMs < memory.lastWantMs + policy.zeroAfterMs
-  return Math.min(policy.max, Math.max(held, lastStays ? 1 : 0))
+  const { nowMs } = observation
+  if (policy.size !== 'by-queue') return largestSince(memory, Number.NEGATIVE_INFINITY)
+  if (nowMs >= memory.lastKnownMs + Math.max(policy.zeroAfterMs, policy.holdMs)) return policy.min
+  const held = largestSince(memory, nowMs - policy.holdMs)
+  const long = largestSince(memory, nowMs - longHoldMs(policy))
+  return Math.min(policy.max, Math.max(Math.min(long, held + slackOf(held)), policy.min, 1))
 }
 
 const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly ObservedWorker[] =>
@@ -81,7 +95,7 @@ const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
 const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
   const { observation, policy, memory, groups } = input
   const size = groups.active.length
-  const held = heldOf(input)
+  const held = Math.max(heldOf(input), desired)
   if (size <= held) {
     const isLarger = size + unavailableOf(input) > desired
     return { kind: 'hold', desired, reason: isLarger && reason !== 'queue-paused' ? 'holding' : steadyOr(reason) }

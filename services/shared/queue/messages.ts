@@ -171,6 +171,8 @@ const backlogCounts = {
   arrivals10s: count(),
   /** Age of the oldest pending capture. */
   oldestMs: count(),
+  /** Captures accepted ever, to count those of any time. Absent: the ledger is of an earlier release. */
+  accepted: Type.Optional(count()),
 }
 
 /** The ledger's counts of one pool, in captures: `pending` wait for admission or for a worker, `processing` have begun. */

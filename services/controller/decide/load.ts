@@ -1,0 +1,58 @@
+import { byLane, type Lane } from '#shared/capture/lane.ts'
+import type { Observation, PoolPolicy } from './pool.ts'
+
+/** Estimated load of a lane: the slots that its arrivals keep busy, which are arrivals per time times the time of one in its slot. */
+type LaneLoad = {
+  /** The ledger's count of arrivals when it was last received. */
+  readonly accepted: number
+  /** Means over about the lane's objective, and over the longer of that and 75 s. */
+  readonly quick: number
+  readonly slow: number
+}
+
+/** Estimates by lane, and the times at which the first and the last count were received. */
+export type Load = Readonly<Record<Lane, LaneLoad>> & { readonly sinceMs: number; readonly atMs: number }
+
+/** Assumed until the first capture was measured. */
+const defaultServiceMs = 3000
+const slowMs = 75_000
+/** Standard deviations by which the short mean has to exceed the long one before it counts. */
+const certainty = 2.5
+
+/** Milliseconds of a capture of a lane in its slot. */
+export const serviceMsOf = (lane: Lane, { laneServiceMs, serviceMs }: Pick<Observation, 'laneServiceMs' | 'serviceMs'>): number =>
+  laneServiceMs[lane] ?? serviceMs ?? defaultServiceMs
+
+/** Moves an exponential mean with the time constant `constantMs`; a mean of a shorter history is the plain one. */
+const move = (mean: number, value: number, times: { readonly passedMs: number; readonly ageMs: number }, constantMs: number) =>
+  mean + (value - mean) * Math.max(1 - Math.exp(-times.passedMs / constantMs), times.passedMs / times.ageMs)
+
+/** Estimates with the ledger's latest counts; the same ones if there are no new ones. */
+export const followLoad = (before: Load | undefined, observation: Observation, { objectivesMs }: PoolPolicy): Load | undefined => {
+  const { backlog } = observation
+  if (backlog === 'unknown' || (before && backlog.atMs <= before.atMs)) return before
+  const { lanes, atMs } = backlog
+  const sinceMs = before?.sinceMs ?? atMs
+  const passedMs = before ? atMs - before.atMs : 0
+  const estimates = byLane((lane): LaneLoad => {
+    const last = before?.[lane]
+    const accepted = lanes[lane].accepted ?? last?.accepted ?? 0
+    if (!last) return { accepted, quick: 0, slow: 0 }
+    // The count falls when a database is restored.
+    const load = (Math.max(0, accepted - last.accepted) * serviceMsOf(lane, observation)) / passedMs
+    const times = { passedMs, ageMs: atMs - sinceMs }
+    return {
+      accepted,
+      quick: move(last.quick, load, times, objectivesMs[lane]),
+      slow: move(last.slow, load, times, Math.max(slowMs, objectivesMs[lane])),
+    }
+  })
+  return { ...estimates, sinceMs, atMs }
+}
+
+/**
+ * The load of a lane to be ready for: the long mean, or what the short one certainly is. It rises at once with a burst and falls slowly.
+ * An exponential mean of Poisson arrivals over the time T has the variance `load * service / 2T`.
+ */
+export const expectedLoad = ({ quick, slow }: LaneLoad, serviceMs: number, objectiveMs: number): number =>
+  Math.max(slow, quick - certainty * Math.sqrt((quick * serviceMs) / (2 * objectiveMs)))
