@@ -64,7 +64,6 @@ const policyOf = (config: Settings, objectivesMs: PoolPolicy['objectivesMs']): P
   slots: config.poolSlots,
   buffer: config.poolBuffer,
   idleCores: Math.min(config.poolIdleCores, config.poolMax),
-  queueWaitMs: objectivesMs.interactive,
   objectivesMs,
   holdMs: config.poolHoldSeconds * 1000,
   zeroAfterMs: config.poolHoldSeconds * 1000,

@@ -9,7 +9,6 @@ export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => (
   slots: 1,
   buffer: 0,
   idleCores: 0,
-  queueWaitMs: 2000,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
   holdMs: 30_000,
   zeroAfterMs: 30_000,

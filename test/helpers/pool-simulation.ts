@@ -115,9 +115,10 @@ export const simulatePool = (scenario: Scenario): Outcome => {
   const count = (atMs: number) => {
     if (scenario.ledgerSilent?.(atMs)) return
     const { waiting, inFlight } = fleet.depth()
+    const accepted = arrivals.filter((each) => each <= atMs).length
     const arrivals10s = arrivals.filter((each) => each <= atMs && each > atMs - 10_000).length
     const counts = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
-    counted = { atMs, backlog: attributeToInteractive(counts) }
+    counted = { atMs, backlog: attributeToInteractive({ ...counts, accepted }, atMs) }
   }
 
   const look = (atMs: number): Observation => ({

@@ -210,7 +210,7 @@ for (const seed of seeds) {
     holdsAlways(t, few, rules)
     const settled = few.moments.filter(({ atMs }) => atMs > 2 * minuteMs && atMs < 10 * minuteMs)
     t.ok(Math.min(...settled.map(({ ready }) => ready)) >= 1, 'serves the rest')
-    const overdue = few.waitsMs.filter((waitMs) => waitMs > rules.queueWaitMs).length
+    const overdue = few.waitsMs.filter((waitMs) => waitMs > rules.objectivesMs.interactive).length
     t.ok(overdue < few.waitsMs.length / 50, `${overdue} of ${few.waitsMs.length} overdue`)
     isAtRest(t, few, 0)
     t.end()

@@ -1,6 +1,14 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
-import { emptyBacklog, type Decide, type Decision, type Observation, type PoolMemory, type PoolPolicy } from './pool.ts'
+import {
+  emptyBacklog,
+  type Decide,
+  type Decision,
+  type Observation,
+  type PoolMemory,
+  type PoolPolicy,
+  type TimedSize,
+} from './pool.ts'
 import { followLoad } from './load.ts'
 import { longHoldMs, type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
 import { countUnfinished, requiredCapacity } from './required-capacity.ts'
@@ -19,11 +27,30 @@ const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolM
 const followPause = (memory: PoolMemory, { depth }: Observation): PoolMemory =>
   depth === 'unknown' ? memory : { ...memory, isQueuePaused: depth.isPaused === true }
 
-/** Adds a size to the hold windows; drops sizes that are too old or not above the new one. */
-const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory => {
-  const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - longHoldMs(policy) && want.size > size)
-  return { ...memory, wants: [...alive, { atMs: nowMs, size }] }
-}
+/** Adds a size to a window of `lengthMs`; drops sizes that are too old or not above the new one. */
+const remember = (
+  sizes: readonly TimedSize[] = [],
+  { atMs, size }: TimedSize,
+  lengthMs: number,
+): readonly TimedSize[] => [...sizes.filter((each) => each.atMs > atMs - lengthMs && each.size > size), { atMs, size }]
+
+const rememberSizes = (
+  memory: PoolMemory,
+  policy: PoolPolicy,
+  { nowMs, desired, load }: { readonly nowMs: number; readonly desired: number; readonly load: number },
+): PoolMemory => ({
+  ...memory,
+  wants: remember(memory.wants, { atMs: nowMs, size: desired }, policy.holdMs),
+  loads: remember(memory.loads, { atMs: nowMs, size: load }, longHoldMs(policy)),
+})
+
+/** Holds a present size as if it had just been required. */
+const seed = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory =>
+  rememberSizes({ ...memory, lastKnownMs: size > 0 ? nowMs : memory.lastKnownMs }, policy, {
+    nowMs,
+    desired: size,
+    load: size,
+  })
 
 const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
@@ -40,7 +67,12 @@ const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolP
 })
 
 /** The desired size, and the part of it that is held for a while when it falls. */
-const desiredSize = ({ observation, policy, memory, groups }: ScalingInput): DesiredSize & { readonly load: number } => {
+const desiredSize = ({
+  observation,
+  policy,
+  memory,
+  groups,
+}: ScalingInput): DesiredSize & { readonly load: number } => {
   if (memory.isQueuePaused) {
     const reason = groups.active.length < policy.min ? 'below-minimum' : 'queue-paused'
     return { desired: policy.min, load: policy.min, reason }
@@ -66,7 +98,7 @@ const scaled = (input: ScalingInput, target: DesiredSize): ReturnType<Decide> =>
 /** A fixed size applies at once, without a hold window. */
 const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
   const wants = [{ atMs: input.observation.nowMs, size }]
-  const memory = { ...input.memory, wants, lastKnownMs: input.observation.nowMs }
+  const memory = { ...input.memory, wants, loads: wants, lastKnownMs: input.observation.nowMs }
   return scaled({ ...input, memory }, { desired: size, reason: 'fixed' })
 }
 
@@ -77,7 +109,7 @@ const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
   if (observation.backlog === 'unknown' && target.desired <= size) {
     return { decision: { kind: 'freeze', desired: size, reason: 'backlog-unknown' }, memory }
   }
-  const next = { ...input, memory: remember(memory, policy, observation.nowMs, target.load) }
+  const next = { ...input, memory: rememberSizes(memory, policy, { nowMs: observation.nowMs, ...target }) }
   // Only a known backlog allows removing workers, stuck ones included.
   return observation.backlog === 'unknown'
     ? { decision: scaleUp(next, target), memory: next.memory }
@@ -92,7 +124,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
       : classifyWorkers(observation.workers, policy, memory.failures).active.length
   return {
     decision: { kind: 'freeze', desired: size ?? lastWanted(memory), reason: 'paused' },
-    memory: size === undefined ? memory : remember(memory, policy, observation.nowMs, size),
+    memory: size === undefined ? memory : seed(memory, policy, observation.nowMs, size),
   }
 }
 
@@ -132,7 +164,7 @@ export const decide: Decide = (observation, policy, before) => {
   }
   const groups = classifyWorkers(observation.workers, policy, followed.failures)
   const size = groups.active.length
-  const seeded = followed.wants ? followed : remember(followed, policy, observation.nowMs, size)
+  const seeded = followed.wants ? followed : seed(followed, policy, observation.nowMs, size)
   const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: observation.nowMs } : seeded
   const input = { observation, policy, memory, groups }
 

@@ -20,15 +20,25 @@ const slowMs = 75_000
 const certainty = 2.5
 
 /** Milliseconds of a capture of a lane in its slot. */
-export const serviceMsOf = (lane: Lane, { laneServiceMs, serviceMs }: Pick<Observation, 'laneServiceMs' | 'serviceMs'>): number =>
-  laneServiceMs[lane] ?? serviceMs ?? defaultServiceMs
+export const serviceMsOf = (
+  lane: Lane,
+  { laneServiceMs, serviceMs }: Pick<Observation, 'laneServiceMs' | 'serviceMs'>,
+): number => laneServiceMs[lane] ?? serviceMs ?? defaultServiceMs
 
 /** Moves an exponential mean with the time constant `constantMs`; a mean of a shorter history is the plain one. */
-const move = (mean: number, value: number, times: { readonly passedMs: number; readonly ageMs: number }, constantMs: number) =>
-  mean + (value - mean) * Math.max(1 - Math.exp(-times.passedMs / constantMs), times.passedMs / times.ageMs)
+const move = (
+  mean: number,
+  value: number,
+  times: { readonly passedMs: number; readonly ageMs: number },
+  constantMs: number,
+) => mean + (value - mean) * Math.max(1 - Math.exp(-times.passedMs / constantMs), times.passedMs / times.ageMs)
 
 /** Estimates with the ledger's latest counts; the same ones if there are no new ones. */
-export const followLoad = (before: Load | undefined, observation: Observation, { objectivesMs }: PoolPolicy): Load | undefined => {
+export const followLoad = (
+  before: Load | undefined,
+  observation: Observation,
+  { objectivesMs }: PoolPolicy,
+): Load | undefined => {
   const { backlog } = observation
   if (backlog === 'unknown' || (before && backlog.atMs <= before.atMs)) return before
   const { lanes, atMs } = backlog

@@ -116,10 +116,15 @@ export type PoolPolicy = {
   readonly drainStepMs: number
 }
 
+/** A number of workers, and when it was required. */
+export type TimedSize = { readonly atMs: number; readonly size: number }
+
 /** State passed from one decision to the next. */
 export type PoolMemory = {
-  /** Sizes that the load required within the long hold window and not reached by a later one, oldest first; at most `max` + 1. */
-  readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
+  /** Sizes desired within the hold window and not reached by a later one, oldest first; at most `max` + 1. */
+  readonly wants: readonly TimedSize[] | undefined
+  /** The same of sizes that the load required, within the long hold window. */
+  readonly loads: readonly TimedSize[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
   /** When the subscription was last suspect; see `isSubscriptionSuspect`. */
@@ -198,6 +203,7 @@ export type Decide<Observed = Observation, Policy = PoolPolicy, Memory = PoolMem
 /** Initial memory; the first decision seeds the hold window with the observed size. */
 export const blankMemory: PoolMemory = {
   wants: undefined,
+  loads: undefined,
   load: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
   lastReplaceMs: Number.NEGATIVE_INFINITY,

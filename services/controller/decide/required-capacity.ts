@@ -117,18 +117,20 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const slots = slotsOf(active, policy)
   const tiers = tiersOf(demand, policy, waiting)
   const most = policy.max * slots
-  const steady = tiers.map(({ load, serviceMs, objectiveMs }) => staff(load, { serviceMs, waitMs: objectiveMs * steadyShare, most }))
+  const steady = tiers.map(({ load, serviceMs, objectiveMs }) =>
+    staff(load, { serviceMs, waitMs: objectiveMs * steadyShare, most }),
+  )
   const load = Math.ceil(Math.max(0, Math.max(...steady) - otherPools.slots) / slots)
   const running = Math.ceil(Math.min(busy, known) / slots)
 
   const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, policy.objectivesMs.interactive)))
-  // The present workers include the buffer, which is added again below.
-  const present = Math.max(0, active.length - policy.buffer)
   const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
-  const wanted = missing > 0 ? active.length + Math.ceil(missing / slots) : isLate ? present : 0
+  // They include the buffer, which is added again below.
+  const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
+  const wanted = missing > 0 ? active.length + Math.ceil(missing / slots) : retained
   const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
   const useful = Math.ceil((unserved + (tiers.at(-1)?.load ?? 0)) / slots)
-  const backlog = Math.max(Math.min(wanted, Math.max(useful, isLate ? present : 0)), waiting > 0 ? policy.idleCores : 0)
+  const backlog = Math.min(useful, Math.max(wanted, waiting > 0 ? policy.idleCores : 0))
 
   // At least 1, so that the last worker stays while any capture is known.
   const workers = Math.max(load, running, backlog, unserved > 0 ? 1 : 0)

@@ -6,6 +6,7 @@ import {
   type PoolPolicy,
   type Reason,
   type ObservedWorker,
+  type TimedSize,
   type Trouble,
   troubles,
 } from './pool.ts'
@@ -40,20 +41,31 @@ export const longHoldMs = ({ holdMs }: PoolPolicy): number => 60 * holdMs
 /** Workers by which the size that a steady load requires varies by chance. */
 const slackOf = (size: number): number => Math.max(0, Math.round(0.75 * Math.sqrt(size)) - 1)
 
-const largestSince = ({ wants }: PoolMemory, sinceMs: number): number =>
-  Math.max(0, ...(wants ?? []).filter(({ atMs }) => atMs > sinceMs).map(({ size }) => size))
+const largestSince = (sizes: readonly TimedSize[] | undefined, sinceMs: number): number =>
+  Math.max(0, ...(sizes ?? []).filter(({ atMs }) => atMs > sinceMs).map(({ size }) => size))
+
+/** Whether no capture has been known for so long that the pool shrinks to its minimum. */
+const isIdle = ({ observation, policy, memory }: ScalingInput): boolean =>
+  observation.nowMs >= memory.lastKnownMs + Math.max(policy.zeroAfterMs, policy.holdMs)
+
+/** The largest size desired within the hold window: workers that are requested and have not started are kept up to it. */
+const requestedOf = ({ policy, memory }: ScalingInput): number =>
+  Math.min(
+    policy.size === 'by-queue' ? policy.max : Number.POSITIVE_INFINITY,
+    largestSince(memory.wants, Number.NEGATIVE_INFINITY),
+  )
 
 /**
  * The size below which the pool does not shrink: the largest that the load required within the hold window, and of the long hold window as
  * far as the difference may be chance.
  */
-const heldOf = ({ observation, policy, memory }: ScalingInput): number => {
-  const { nowMs } = observation
-  if (policy.size !== 'by-queue') return largestSince(memory, Number.NEGATIVE_INFINITY)
-  if (nowMs >= memory.lastKnownMs + Math.max(policy.zeroAfterMs, policy.holdMs)) return policy.min
-  const held = largestSince(memory, nowMs - policy.holdMs)
-  const long = largestSince(memory, nowMs - longHoldMs(policy))
-  return Math.min(policy.max, Math.max(Math.min(long, held + slackOf(held)), policy.min, 1))
+const heldOf = (input: ScalingInput, desired: number): number => {
+  const { observation, policy, memory } = input
+  if (policy.size !== 'by-queue') return desired
+  if (isIdle(input)) return policy.min
+  const held = largestSince(memory.loads, observation.nowMs - policy.holdMs)
+  const long = largestSince(memory.loads, observation.nowMs - longHoldMs(policy))
+  return Math.min(policy.max, Math.max(desired, Math.min(long, held + slackOf(held)), 1))
 }
 
 const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly ObservedWorker[] =>
@@ -68,7 +80,7 @@ const withdraw = (input: ScalingInput, desired: number): Decision | undefined =>
   const refused = observation.refused?.count ?? 0
   const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
   const size = groups.active.length + unavailableOf(input)
-  const excess = Math.min(refused + idle.length, size - heldOf(input))
+  const excess = Math.min(refused + idle.length, size - requestedOf(input))
   if (excess <= 0 || excess < refused) return undefined
   return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), desired, reason: 'excess' }
 }
@@ -95,11 +107,13 @@ const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
 const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
   const { observation, policy, memory, groups } = input
   const size = groups.active.length
-  const held = Math.max(heldOf(input), desired)
+  const held = heldOf(input, desired)
   if (size <= held) {
     const isLarger = size + unavailableOf(input) > desired
     return { kind: 'hold', desired, reason: isLarger && reason !== 'queue-paused' ? 'holding' : steadyOr(reason) }
   }
+  // They are withdrawn first, once they have not been required for the hold window.
+  if (groups.unscheduled.length > 0) return { kind: 'hold', desired, reason: 'holding' }
   // In a large pool some workers are always starting; they do not replace ready ones yet.
   const ready = groups.active.filter(({ state }) => state === 'ready')
   if (ready.length <= held) return { kind: 'hold', desired, reason: 'starting' }

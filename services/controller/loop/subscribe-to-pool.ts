@@ -41,15 +41,16 @@ type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: n
 
 /** Keeps the newest backlog message and the start of the unbroken series it belongs to: in a gap, heartbeats may be lost too. */
 const followBacklog = (now: () => number) => {
-  let last: { backlog: Backlog; atMs: number; sinceMs: number } | undefined
+  let last: { backlog: Backlog; sinceMs: number } | undefined
   return {
     take: (backlog: Backlog) => {
-      const atMs = now()
-      const sinceMs = last && atMs - last.atMs <= staleAfterMs ? last.sinceMs : atMs
-      last = { backlog, atMs, sinceMs }
+      const { atMs } = backlog
+      const sinceMs = last && atMs - last.backlog.atMs <= staleAfterMs ? last.sinceMs : atMs
+      last = { backlog, sinceMs }
     },
-    backlog: (): Backlog | 'unknown' => (last && now() - last.atMs <= staleAfterMs ? last.backlog : 'unknown'),
-    listeningMs: (fromMs: number): number => (last ? Math.max(0, last.atMs - Math.max(fromMs, last.sinceMs)) : 0),
+    backlog: (): Backlog | 'unknown' => (last && now() - last.backlog.atMs <= staleAfterMs ? last.backlog : 'unknown'),
+    listeningMs: (fromMs: number): number =>
+      last ? Math.max(0, last.backlog.atMs - Math.max(fromMs, last.sinceMs)) : 0,
   }
 }
 
@@ -103,7 +104,8 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
   }
   subscribe(backlogSubject(pool), ({ data }) => {
     const { pool: _, lanes, ...counts } = backlogCodec.decode(data)
-    backlogs.take(lanes ? { ...counts, lanes } : attributeToInteractive(counts))
+    const atMs = deps.now()
+    backlogs.take(lanes ? { ...counts, lanes, atMs } : attributeToInteractive(counts, atMs))
     heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)
   })
   subscribe(heartbeatFilter(pool), heartbeats.take)

@@ -60,7 +60,12 @@ export type Outcome = {
   readonly interrupted: number
   readonly created: number
   /** Every ten seconds: pods, captures known. */
-  readonly series: readonly { readonly atMs: number; readonly pods: number; readonly ready: number; readonly known: number }[]
+  readonly series: readonly {
+    readonly atMs: number
+    readonly pods: number
+    readonly ready: number
+    readonly known: number
+  }[]
 }
 
 type Event =
@@ -170,7 +175,8 @@ export class Simulation {
   }
 
   sight(): Sight {
-    const inState = (...states: SimulatedPod['state'][]) => this.pods.filter(({ state }) => states.includes(state)).length
+    const inState = (...states: SimulatedPod['state'][]) =>
+      this.pods.filter(({ state }) => states.includes(state)).length
     const counts = lanes.map((lane) => this.countsOf(lane))
     const sum = (of: (count: LaneCount) => number) => counts.reduce((total, count) => total + of(count), 0)
     return {
@@ -255,8 +261,8 @@ export class Simulation {
       // It was removed before.
     } else if (event.kind === 'placed') this.#place(event.pod)
     else if (event.kind === 'ready') this.#ready(event.pod)
-    else if (event.kind === 'lost') this.#end(event.pod)
-    else this.#finish(event.pod, event.arrival)
+    else if (event.kind === 'ended') this.#finish(event.pod, event.arrival)
+    else this.#end(event.pod)
   }
 
   #act(): void {

@@ -18,7 +18,10 @@ const exponential = (random: Random, mean: number): number => -Math.log(1 - rand
 const varying = (random: Random, durationMs: number, most: number, perSecond: (atMs: number) => number): number[] =>
   poisson(random, { fromMs: 0, toMs: durationMs, perSecond: most }).filter((atMs) => random() * most < perSecond(atMs))
 
-const trace = (times: (random: Random, durationMs: number) => readonly number[], { lane = 'interactive' as Lane, hours = 1.5 } = {}): Trace => ({
+const trace = (
+  times: (random: Random, durationMs: number) => readonly number[],
+  { lane = 'interactive' as Lane, hours = 1.5 } = {},
+): Trace => ({
   durationMs: hours * hourMs,
   create: (seed) => {
     const random = seededRandom(seed)
@@ -56,7 +59,9 @@ export const traces = {
   diurnal: trace((random, toMs) => varying(random, toMs, 20, (atMs) => 9 - 8 * Math.cos((2 * Math.PI * atMs) / toMs))),
   bursts: trace(bursts),
   flash: trace((random, toMs) =>
-    varying(random, toMs, 30, (atMs) => (atMs % (toMs / 2) > toMs / 4 && atMs % (toMs / 2) < toMs / 4 + 300_000 ? 30 : 2)),
+    varying(random, toMs, 30, (atMs) =>
+      atMs % (toMs / 2) > toMs / 4 && atMs % (toMs / 2) < toMs / 4 + 300_000 ? 30 : 2,
+    ),
   ),
   clumps: trace(clumps),
   sparse: trace((random, toMs) => poisson(random, { fromMs: 0, toMs, perSecond: 1 / 150 })),

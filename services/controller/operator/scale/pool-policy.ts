@@ -12,7 +12,6 @@ export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPo
   buffer: autoscaling.buffer,
   // A requested pod may cost a node.
   idleCores: 0,
-  queueWaitMs: autoscaling.queueWaitMs,
   objectivesMs: laneObjectivesMs(autoscaling),
   holdMs: scaleDown.stabilizationWindowSeconds * 1000,
   zeroAfterMs: (autoscaling.cooldownSeconds ?? 0) * 1000,

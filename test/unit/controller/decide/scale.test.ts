@@ -39,7 +39,8 @@ type WithoutWanted<D> = D extends unknown ? Omit<D, 'desired'> : never
 const momentOf = ({ workers, refused, desired, held, policy: rules, memory: before }: Omit<Case, 'name' | 'want'>) => {
   const policy = poolPolicy(rules)
   const older = held === undefined ? [] : [{ atMs: nowMs - 1000, size: held }]
-  const memory = { ...blankMemory, wants: [...older, { atMs: nowMs, size: desired }], ...before }
+  const sizes = [...older, { atMs: nowMs, size: desired }]
+  const memory = { ...blankMemory, wants: sizes, loads: sizes, lastKnownMs: nowMs, ...before }
   return {
     observation: observedPool({ workers, refused }),
     policy,
@@ -287,7 +288,7 @@ const cases: Case[] = [
     workers: groups(2),
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 599_999 },
+    memory: { lastKnownMs: nowMs - 599_999 },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
@@ -295,7 +296,7 @@ const cases: Case[] = [
     workers: groups(1),
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 599_999 },
+    memory: { lastKnownMs: nowMs - 599_999 },
     want: { kind: 'hold', reason: 'holding' },
   },
   {
@@ -303,7 +304,7 @@ const cases: Case[] = [
     workers: groups(1),
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 600_000 },
+    memory: { lastKnownMs: nowMs - 600_000 },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
@@ -312,7 +313,7 @@ const cases: Case[] = [
     desired: 0,
     held: 1,
     policy: { min: 0, zeroAfterMs: 500 },
-    memory: { lastWantMs: nowMs - 1000 },
+    memory: { lastKnownMs: nowMs - 1000 },
     want: { kind: 'hold', reason: 'holding' },
   },
   {
@@ -320,7 +321,7 @@ const cases: Case[] = [
     workers: [],
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 1000 },
+    memory: { lastKnownMs: nowMs - 1000 },
     want: { kind: 'hold', reason: 'steady' },
   },
   {
@@ -329,7 +330,7 @@ const cases: Case[] = [
     desired: 0,
     reason: 'fixed',
     policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs },
+    memory: { lastKnownMs: nowMs },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
 ]
