@@ -1,8 +1,7 @@
 // The vectors are facts of Kubernetes 1.36.4, pkg/controller/podautoscaler: each table names its function of horizontal_test.go or
 // replica_calculator_test.go. Left out are those of other metrics (CPU, memory, objects, pods, several), of conditions and events, of
-// conflicts, of the feature gate HPAScaleToZero, and TestExternalPerPodMetricReplicaOverflow, which is about 32-bit integers.
+// conflicts, of the feature gate HPAScaleToZero, the two of TestStoreScaleEvents without behavior, and TestExternalPerPodMetricReplicaOverflow, which is about 32-bit integers.
 import t from 'tap'
-import type { Sight } from '#test/bench/autoscaler/law.ts'
 import { createDocumentedHpa, createNaiveHpa } from '#test/bench/autoscaler/laws/examples.ts'
 import {
   type Behavior,
@@ -16,23 +15,18 @@ import {
   store,
   storeEvent,
 } from '#test/bench/autoscaler/laws/hpa-behavior.ts'
-import { createHpa, externalReplicas, Hpa, hpaDefaults, limitDoubling, stabilizeDown } from '#test/bench/autoscaler/laws/hpa.ts'
+import {
+  createHpa,
+  externalReplicas,
+  Hpa,
+  hpaDefaults,
+  limitDoubling,
+  stabilizeDown,
+} from '#test/bench/autoscaler/laws/hpa.ts'
 import { commonStepMs } from '#test/bench/autoscaler/laws/schedule.ts'
+import { idleSight } from '#test/helpers/idle-sight.ts'
 
 const nowMs = 3_600_000
-const minute = 60_000
-const sight: Sight = {
-  nowMs: 0,
-  waiting: 0,
-  running: 0,
-  accepted: 0,
-  oldestMs: 0,
-  knownMs: 0,
-  ready: 0,
-  starting: 0,
-  draining: 0,
-}
-
 /** generateScalingRules: pods, their period, percent, its period, window; seconds. A zero leaves a policy out. */
 type Rules = readonly [number, number, number, number, number]
 const rulesOf = ([pods, podsSeconds, percent, percentSeconds, windowSeconds]: Rules): ScalingRules => ({
@@ -47,6 +41,13 @@ const behaviorOf = ({ up, down }: { readonly up?: Rules; readonly down?: Rules }
   scaleUp: up ? rulesOf(up) : defaultBehavior.scaleUp,
   scaleDown: down ? rulesOf(down) : defaultBehavior.scaleDown,
 })
+
+/** The numbers of `4@2 5@1`, each with its age. */
+const aged = (past: string, unitMs: number) =>
+  [...past.matchAll(/(\d+)@(\d+)/g)].map(([, value, age]) => ({
+    value: Number(value),
+    atMs: nowMs - Number(age) * unitMs,
+  }))
 
 /** generateEventsUniformDistribution: each in the middle of its part of the last 120 s, in whole seconds. */
 const spread = (changes: readonly number[]) =>
@@ -114,15 +115,15 @@ t.test('hpa: at most twice the pods or four, without behavior', async (t) => {
 
 t.test('hpa: the greatest recommendation of the window, without behavior', async (t) => {
   // TestNormalizeDesiredReplicas: past sizes with their ages in minutes, desired, size, entries of the log
-  const cases: readonly (readonly [string, readonly (readonly [number, number])[], number, number, number])[] = [
-    ['empty log', [], 5, 5, 1],
-    ['stabilize', [[4, 2], [5, 1]], 3, 5, 3],
-    ['no stabilize', [[1, 2], [2, 1]], 3, 3, 3],
-    ['no stabilize - old recommendations', [[10, 10], [9, 9]], 3, 3, 2],
-    ['stabilize - old recommendations', [[10, 10], [4, 1], [5, 2], [9, 9]], 3, 5, 4],
+  const cases: readonly (readonly [string, string, number, number, number])[] = [
+    ['empty log', '', 5, 5, 1],
+    ['stabilize', '4@2 5@1', 3, 5, 3],
+    ['no stabilize', '1@2 2@1', 3, 3, 3],
+    ['no stabilize - old recommendations', '10@10 9@9', 3, 3, 2],
+    ['stabilize - old recommendations', '10@10 4@1 5@2 9@9', 3, 5, 4],
   ]
   for (const [name, past, desired, want, length] of cases) {
-    const log = past.map(([size, minutes]) => ({ size, atMs: nowMs - minutes * minute }))
+    const log = aged(past, 60_000).map(({ value, atMs }) => ({ size: value, atMs }))
     t.equal(stabilizeDown(desired, log, { nowMs, windowMs: 300_000 }), want, name)
     const isOutdated = ({ atMs }: { atMs: number }) => atMs < nowMs - 300_000
     t.equal(store(log, isOutdated, { size: desired, atMs: nowMs }).length, length, name)
@@ -201,58 +202,69 @@ t.test('hpa: the rates of a behavior', async (t) => {
 })
 
 t.test('hpa: the log of changes', async (t) => {
-  type Events = readonly (readonly [number, number])[]
   // TestStoreScaleEvents: past changes with their ages in seconds, rules, sum of 60 s, changes after one of 5
-  const cases: readonly (readonly [string, Events, Rules, number, readonly number[]])[] = [
-    ['empty', [], [10, 60, 100, 60, 0], 0, [5]],
-    ['outdated', [[7, 61]], [10, 60, 100, 60, 0], 0, [5]],
-    ['actual', [[7, 58]], [10, 60, 100, 60, 0], 7, [7, 5]],
-    ['one of two outdated', [[7, 61], [6, 59]], [10, 60, 0, 0, 0], 6, [5, 6]],
-    ['the last one replaced', [[8, 29], [6, 59], [7, 61], [9, 61]], [10, 60, 100, 30, 0], 14, [8, 6, 7, 5]],
-    ['both actual', [[7, 58], [6, 59]], [10, 120, 100, 30, 0], 13, [7, 6, 5]],
+  const cases: readonly (readonly [string, string, Rules, number, readonly number[]])[] = [
+    ['empty', '', [10, 60, 100, 60, 0], 0, [5]],
+    ['outdated', '7@61', [10, 60, 100, 60, 0], 0, [5]],
+    ['actual', '7@58', [10, 60, 100, 60, 0], 7, [7, 5]],
+    ['one of two outdated', '7@61 6@59', [10, 60, 0, 0, 0], 6, [5, 6]],
+    ['the last one replaced', '8@29 6@59 7@61 9@61', [10, 60, 100, 30, 0], 14, [8, 6, 7, 5]],
+    ['both actual', '7@58 6@59', [10, 120, 100, 30, 0], 13, [7, 6, 5]],
   ]
   for (const [name, past, rules, sum, want] of cases) {
-    const events = past.map(([change, seconds]) => ({ change, atMs: nowMs - seconds * 1000 }))
+    const events = aged(past, 1000).map(({ value, atMs }) => ({ change: value, atMs }))
     t.equal(changeWithin(60_000, events, nowMs), sum, name)
     const stored = storeEvent(events, rulesOf(rules), { change: 5, atMs: nowMs })
-    t.same(stored.map(({ change }) => change), want, name)
+    t.same(
+      stored.map(({ change }) => change),
+      want,
+      name,
+    )
   }
 })
 
 t.test('hpa: the windows of a behavior', async (t) => {
-  type Past = readonly (readonly [number, number])[]
   // TestNormalizeDesiredReplicasWithBehavior: past sizes with their ages in minutes, current, desired, size, windows up and down in
   // seconds, sizes in the log if given
-  const cases: readonly (readonly [string, Past, number, number, number, number, number, readonly number[]?])[] = [
-    ['empty', [], 100, 5, 5, 0, 0, [5]],
-    ['down', [[4, 2], [5, 1]], 100, 3, 5, 0, 180, [4, 5, 3]],
-    ['up', [[4, 2], [5, 1]], 1, 7, 4, 300, 0, [4, 5, 7]],
-    ['not down', [[1, 2], [2, 1]], 100, 3, 3, 300, 0, [1, 2, 3]],
-    ['not up', [[4, 2], [5, 1]], 1, 3, 3, 0, 300, [4, 5, 3]],
-    ['not down, an entry again', [[10, 10], [9, 9]], 100, 3, 3, 0, 0, [10, 3]],
-    ['not up, an entry again', [[10, 10], [9, 9]], 1, 100, 100, 0, 0, [10, 100]],
-    ['down, an entry again', [[10, 10], [4, 1], [5, 2], [9, 9]], 100, 3, 5, 0, 180, [10, 4, 5, 3]],
-    ['up, an entry again', [[10, 100], [6, 1], [5, 2], [9, 3]], 1, 100, 5, 300, 0, [100, 6, 5, 9]],
-    ['not up when less is desired', [[2, 100], [3, 3]], 2, 1, 2, 300, 300],
-    ['not down when more is desired', [[2, 100], [1, 3]], 2, 3, 2, 300, 300],
+  const cases: readonly (readonly [string, string, number, number, number, number, number, (readonly number[])?])[] = [
+    ['empty', '', 100, 5, 5, 0, 0, [5]],
+    ['down', '4@2 5@1', 100, 3, 5, 0, 180, [4, 5, 3]],
+    ['up', '4@2 5@1', 1, 7, 4, 300, 0, [4, 5, 7]],
+    ['not down', '1@2 2@1', 100, 3, 3, 300, 0, [1, 2, 3]],
+    ['not up', '4@2 5@1', 1, 3, 3, 0, 300, [4, 5, 3]],
+    ['not down, an entry again', '10@10 9@9', 100, 3, 3, 0, 0, [10, 3]],
+    ['not up, an entry again', '10@10 9@9', 1, 100, 100, 0, 0, [10, 100]],
+    ['down, an entry again', '10@10 4@1 5@2 9@9', 100, 3, 5, 0, 180, [10, 4, 5, 3]],
+    ['up, an entry again', '10@100 6@1 5@2 9@3', 1, 100, 5, 300, 0, [100, 6, 5, 9]],
+    ['not up when less is desired', '2@100 3@3', 2, 1, 2, 300, 300],
+    ['not down when more is desired', '2@100 1@3', 2, 3, 2, 300, 300],
   ]
   for (const [name, past, current, desired, want, upSeconds, downSeconds, log] of cases) {
-    const entries = past.map(([size, minutes]) => ({ size, atMs: nowMs - minutes * minute }))
+    const entries = aged(past, 60_000).map(({ value, atMs }) => ({ size: value, atMs }))
     const windows = { scaleUp: { windowMs: upSeconds * 1000 }, scaleDown: { windowMs: downSeconds * 1000 } }
     t.equal(stabilize(desired, { nowMs, current }, entries, windows), want, name)
     const longestMs = 1000 * Math.max(upSeconds, downSeconds)
     const stored = store(entries, ({ atMs }) => atMs < nowMs - longestMs, { size: desired, atMs: nowMs })
-    if (log) t.same(stored.map(({ size }) => size), log, name)
+    if (log)
+      t.same(
+        stored.map(({ size }) => size),
+        log,
+        name,
+      )
   }
 })
 
 /** Sizes each 15 s, of a pool whose pods are all ready, at the captures that wait and run. */
-const sizes = (create: typeof createDocumentedHpa, loads: readonly { waiting: number; running: number }[], start = 1) => {
+const sizes = (
+  create: typeof createDocumentedHpa,
+  loads: readonly { waiting: number; running: number }[],
+  start = 1,
+) => {
   const law = create({ min: 1, max: 20, slots: 1 })
   let size = start
   return loads.map((load, turn) => {
     for (let atMs = turn * 15_000; atMs < (turn + 1) * 15_000; atMs += law.everyMs)
-      size = law.size({ ...sight, ...load, nowMs: atMs, ready: size })
+      size = law.size({ ...idleSight, ...load, nowMs: atMs, ready: size })
     return size
   })
 }
@@ -271,10 +283,10 @@ t.test('hpa: the documented example keeps the pods of running captures, on waiti
 
 t.test('hpa: the documented example reads what Prometheus scraped last', async (t) => {
   const law = createDocumentedHpa({ min: 1, max: 20, slots: 2 })
-  law.size({ ...sight, nowMs: 0, ready: 1 })
-  t.equal(law.size({ ...sight, nowMs: 7500, ready: 1, waiting: 6 }), 1)
-  law.size({ ...sight, nowMs: 15_000, ready: 1, waiting: 6 })
-  t.equal(law.size({ ...sight, nowMs: 22_500, ready: 1 }), 3)
+  law.size({ ...idleSight, nowMs: 0, ready: 1 })
+  t.equal(law.size({ ...idleSight, nowMs: 7500, ready: 1, waiting: 6 }), 1)
+  law.size({ ...idleSight, nowMs: 15_000, ready: 1, waiting: 6 })
+  t.equal(law.size({ ...idleSight, nowMs: 22_500, ready: 1 }), 3)
 })
 
 t.test('laws: the step between evaluations meets all periods', async (t) => {
