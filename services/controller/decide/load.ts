@@ -5,7 +5,7 @@ import type { Observation, PoolPolicy } from './pool.ts'
 type LaneLoad = {
   /** The ledger's count of arrivals when it was last received. */
   readonly accepted: number
-  /** Means over about the lane's objective, and over the longer of that and 75 s. */
+  /** Means over about half the lane's objective, and over the longer of the objective and 75 s. */
   readonly quick: number
   readonly slow: number
 }
@@ -53,7 +53,7 @@ export const followLoad = (
     const times = { passedMs, ageMs: atMs - sinceMs }
     return {
       accepted,
-      quick: move(last.quick, load, times, objectivesMs[lane]),
+      quick: move(last.quick, load, times, objectivesMs[lane] / 2),
       slow: move(last.slow, load, times, Math.max(slowMs, objectivesMs[lane])),
     }
   })
@@ -62,7 +62,7 @@ export const followLoad = (
 
 /**
  * The load of a lane to be ready for: the long mean, or what the short one certainly is. It rises at once with a burst and falls slowly.
- * An exponential mean of Poisson arrivals over the time T has the variance `load * service / 2T`.
+ * An exponential mean of Poisson arrivals with the time constant T has the variance `load * service / 2T`.
  */
 export const expectedLoad = ({ quick, slow }: LaneLoad, serviceMs: number, objectiveMs: number): number =>
-  Math.max(slow, quick - certainty * Math.sqrt((quick * serviceMs) / (2 * objectiveMs)))
+  Math.max(slow, quick - certainty * Math.sqrt((quick * serviceMs) / objectiveMs))

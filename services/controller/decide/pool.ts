@@ -25,10 +25,15 @@ export const attributeToInteractive = (counts: LaneBacklog, atMs: number): Backl
 export const emptyBacklog: Backlog = attributeToInteractive(noCaptures, 0)
 
 /**
- * JetStream's counts of a queue's captures: not delivered to a worker, and delivered but not acknowledged. `isPaused`: an operator
- * has paused the queue, so that it delivers none.
+ * JetStream's counts of a queue's captures: not delivered to a worker, also by lane, and delivered but not acknowledged. `isPaused`: an
+ * operator has paused the queue, so that it delivers none.
  */
-export type Depth = { readonly waiting: number; readonly inFlight: number; readonly isPaused?: boolean }
+export type Depth = {
+  readonly waiting: number
+  readonly inFlight: number
+  readonly waitingByLane?: Readonly<Record<Lane, number>>
+  readonly isPaused?: boolean
+}
 
 /** Why a requested worker does not start, as the runtime reports it. */
 export const troubles = [

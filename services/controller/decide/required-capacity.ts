@@ -1,4 +1,4 @@
-import { lanes } from '#shared/capture/lane.ts'
+import { byLane, lanes } from '#shared/capture/lane.ts'
 import { expectedLoad, type Load, serviceMsOf } from './load.ts'
 import type { Backlog, Depth, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
 import { staff } from './staffing.ts'
@@ -42,19 +42,20 @@ type Tier = {
 const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number =>
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
-/** The tiers, most urgent first. Of `waiting` captures, those that the ledger has not counted by lane yet are of the first. */
+/** The tiers, most urgent first. Of `waiting` captures, those that neither count has by lane are of the first. */
 const tiersOf = (demand: Demand, policy: PoolPolicy, waiting: number): readonly Tier[] => {
-  const counted = lanes.reduce((sum, lane) => sum + demand.backlog.lanes[lane].pending, 0)
-  let uncounted = Math.max(0, waiting - counted)
+  const stored = demand.depth === 'unknown' ? undefined : demand.depth.waitingByLane
+  const counted = byLane((lane) => Math.max(demand.backlog.lanes[lane].pending, stored?.[lane] ?? 0))
+  let uncounted = Math.max(0, waiting - lanes.reduce((sum, lane) => sum + counted[lane], 0))
   let [load, perMs, waitingMs] = [0, 0, 0]
   return lanes.map((lane) => {
     const objectiveMs = policy.objectivesMs[lane]
     const laneMs = serviceMsOf(lane, demand)
-    const { pending, oldestMs } = demand.backlog.lanes[lane]
+    const { oldestMs } = demand.backlog.lanes[lane]
     const laneLoad = demand.load ? expectedLoad(demand.load[lane], laneMs, objectiveMs) : 0
     load += laneLoad
     perMs += laneLoad / laneMs
-    waitingMs += (pending + uncounted) * laneMs
+    waitingMs += (counted[lane] + uncounted) * laneMs
     uncounted = 0
     return { objectiveMs, serviceMs: perMs > 0 ? load / perMs : laneMs, load, waitingMs, oldestMs }
   })

@@ -29,6 +29,7 @@ export const driveByLaw = (law: Law): Driver => ({
   everyMs: law.everyMs,
   wakesFromZero: law.wakesFromZero,
   endsDrained: true,
+  isSingleUse: law.kind === 'jobs',
   act: (pool) => {
     const wanted = law.size(pool.sight())
     if (law.kind === 'jobs') return pool.create(wanted)
@@ -73,33 +74,49 @@ const apply = (pool: Simulation, decision: Decision): void => {
   }
 }
 
-/** Follows the controller's own law, which sees what the controller sees: counts of the ledger of the last second. */
+/** The ledger counts once a second; what a decision sees is half a second old on average. */
+const countEveryMs = 1000
+
+const countOf = (pool: Simulation): Backlog => {
+  const counts = byLane((lane) => ({ ...pool.countsOf(lane), arrivals10s: 0 }))
+  const sum = (of: (count: LaneBacklog) => number) => lanes.reduce((total, lane) => total + of(counts[lane]), 0)
+  return {
+    pending: sum(({ pending }) => pending),
+    processing: sum(({ processing }) => processing),
+    oldestMs: Math.max(...lanes.map((lane) => counts[lane].oldestMs)),
+    arrivals10s: 0,
+    atMs: pool.nowMs,
+    lanes: counts,
+  }
+}
+
+/**
+ * Follows the controller's own law, which sees what the controller sees, when it looks: every second, and after an arrival, as the gateway
+ * tells it at most every 100 ms.
+ */
 export const driveByDecide = (policy: PoolPolicy, decide: Decide = realDecide): Driver => {
   let memory = blankMemory
   let ready = 0
+  let backlog: Backlog | undefined
   return {
     everyMs: 1000,
     wakesFromZero: true,
+    wakeGapMs: 100,
     endsDrained: false,
     act: (pool) => {
-      const { nowMs } = pool
-      const counts = byLane((lane) => ({ ...pool.countsOf(lane), arrivals10s: 0 }))
-      const sum = (of: (count: LaneBacklog) => number) => lanes.reduce((total, lane) => total + of(counts[lane]), 0)
-      const backlog: Backlog = {
-        pending: sum(({ pending }) => pending),
-        processing: sum(({ processing }) => processing),
-        oldestMs: Math.max(...lanes.map((lane) => counts[lane].oldestMs)),
-        arrivals10s: 0,
-        atMs: nowMs,
-        lanes: counts,
-      }
-      const starts = pool.recentStartsMs
+      const { nowMs, recentStartsMs: starts } = pool
+      if (!backlog || nowMs >= backlog.atMs + countEveryMs) backlog = countOf(pool)
+      const waitingByLane = byLane((lane) => pool.countsOf(lane).pending)
       ready = Math.max(ready, starts.length)
       const decided = decide(
         {
           nowMs,
           backlog,
-          depth: { waiting: backlog.pending, inFlight: backlog.processing },
+          depth: {
+            waiting: pool.waiting,
+            inFlight: pool.running,
+            waitingByLane,
+          },
           workers: observed(pool),
           otherPools: { slots: 0, busy: 0 },
           refused: undefined,

@@ -24,6 +24,10 @@ export type LaneCount = { pending: number; processing: number; accepted: number;
 export type Driver = {
   readonly everyMs: number
   readonly wakesFromZero: boolean
+  /** Least milliseconds between evaluations because a capture arrived; without it, arrivals cause none. */
+  readonly wakeGapMs?: number
+  /** Whether a pod takes captures until one has ended, and ends then. */
+  readonly isSingleUse?: boolean
   /** Whether a draining pod ends by itself, without a decision. */
   readonly endsDrained: boolean
   readonly act: (pool: Simulation) => void
@@ -43,21 +47,22 @@ export type Scenario = {
   readonly placeMs?: (atMs: number, pods: number) => number
   /** Mean time until a pod is taken away by its node; its captures wait again. */
   readonly podLifeMs?: number
-  /** A new pod takes captures until one has ended, and ends then. */
-  readonly isSingleUse?: boolean
 }
 
 /** Results of a simulation. */
 export type Outcome = {
-  /** Milliseconds that each begun capture has waited, by lane. */
+  /** Milliseconds that each begun capture that arrived after the first five minutes has waited, by lane. */
   readonly waitsMs: Readonly<Record<Lane, readonly number[]>>
   /** Captures that waited still at the end. */
   readonly unbegun: number
   readonly podHours: number
   /** Times per hour after the first five minutes that the size turned from growing to shrinking or back. */
   readonly turnsPerHour: number
-  /** Captures that ran when their pod was removed by a decision: always 0 unless a law chooses busy pods. */
+  /** Captures that ran when a decision removed their pod. */
   readonly interrupted: number
+  /** Ready pods that a decision drained, and how many of them ran a capture. */
+  readonly drained: number
+  readonly busyDrained: number
   readonly created: number
   /** Every ten seconds: pods, captures known. */
   readonly series: readonly {
@@ -112,11 +117,14 @@ export class Simulation {
   /** Ready pods with a free slot. */
   readonly #free = new Set<SimulatedPod>()
   #arrived = 0
+  #actedMs = 0
   #known = 0
   #knownMs = 0
   #podMs = 0
   #created = 0
   #interrupted = 0
+  #drained = 0
+  #busyDrained = 0
   #serviceMs: number[] = []
   #startsMs: number[] = []
   #size = 0
@@ -148,6 +156,8 @@ export class Simulation {
       podHours: this.#podMs / 3_600_000,
       turnsPerHour: (this.#turns * 3_600_000) / (durationMs - warmUpMs),
       interrupted: this.#interrupted,
+      drained: this.#drained,
+      busyDrained: this.#busyDrained,
       created: this.#created,
       series: this.#series,
     }
@@ -155,6 +165,10 @@ export class Simulation {
 
   get waiting(): number {
     return lanes.reduce((sum, lane) => sum + this.#lines[lane].length, 0)
+  }
+
+  get running(): number {
+    return lanes.reduce((sum, lane) => sum + this.#counts[lane].processing, 0)
   }
 
   /** The latest service times, at most 100. */
@@ -216,6 +230,8 @@ export class Simulation {
   /** The pod takes no more captures. */
   drain(pod: SimulatedPod): void {
     if (pod.state !== 'ready') return
+    this.#drained += 1
+    if (pod.serving.size > 0) this.#busyDrained += 1
     this.#close(pod)
     this.#endIfDrained(pod)
   }
@@ -244,9 +260,10 @@ export class Simulation {
     this.#known += 1
     this.#counts[arrival.lane].accepted += 1
     this.#lines[arrival.lane].push(arrival)
-    if (this.pods.length === 0 && this.#driver.wakesFromZero) this.#act()
     const [pod] = this.#free
     if (pod) this.#serve(pod)
+    const { wakesFromZero, wakeGapMs = Number.POSITIVE_INFINITY } = this.#driver
+    if (this.nowMs >= this.#actedMs + wakeGapMs || (this.pods.length === 0 && wakesFromZero)) this.#act()
   }
 
   #handle(event: Event): void {
@@ -266,6 +283,7 @@ export class Simulation {
   }
 
   #act(): void {
+    this.#actedMs = this.nowMs
     this.#driver.act(this)
     const size = this.pods.filter(({ state }) => state !== 'draining').length
     const direction = Math.sign(size - this.#size)
@@ -301,9 +319,9 @@ export class Simulation {
     pod.turns += 1
     pod.serving.add(arrival)
     this.#counts[arrival.lane].processing += 1
-    this.#waits[arrival.lane].push(this.nowMs - arrival.atMs)
+    if (arrival.atMs >= warmUpMs) this.#waits[arrival.lane].push(this.nowMs - arrival.atMs)
     this.#events.add(this.nowMs + arrival.serviceMs, { kind: 'ended', pod, arrival })
-    if (this.scenario.isSingleUse === true) this.#close(pod)
+    if (this.#driver.isSingleUse === true) this.#close(pod)
     else if (pod.serving.size === this.scenario.bounds.slots) this.#free.delete(pod)
     return true
   }

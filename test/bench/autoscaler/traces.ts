@@ -44,10 +44,13 @@ const bursts = (random: Random, durationMs: number): number[] => {
   return times
 }
 
-const clumps = (random: Random, durationMs: number): number[] => {
+type Clumps = { readonly meanGapMs: number; readonly least: number; readonly most: number }
+
+/** Several captures within a second, after gaps of exponentially distributed lengths. */
+const clumps = (random: Random, durationMs: number, { meanGapMs, least, most }: Clumps): number[] => {
   const times: number[] = []
-  for (let atMs = exponential(random, 60_000); atMs < durationMs; atMs += exponential(random, 60_000)) {
-    const size = 20 + Math.floor(random() * 81)
+  for (let atMs = exponential(random, meanGapMs); atMs < durationMs; atMs += exponential(random, meanGapMs)) {
+    const size = least + Math.floor(random() * (most - least + 1))
     for (let turn = 0; turn < size; turn += 1) times.push(atMs + random() * 1000)
   }
   return times.toSorted((one, other) => one - other).filter((atMs) => atMs < durationMs)
@@ -63,6 +66,6 @@ export const traces = {
       atMs % (toMs / 2) > toMs / 4 && atMs % (toMs / 2) < toMs / 4 + 300_000 ? 30 : 2,
     ),
   ),
-  clumps: trace(clumps),
-  sparse: trace((random, toMs) => poisson(random, { fromMs: 0, toMs, perSecond: 1 / 150 })),
+  clumps: trace((random, toMs) => clumps(random, toMs, { meanGapMs: 60_000, least: 20, most: 100 })),
+  sparse: trace((random, toMs) => clumps(random, toMs, { meanGapMs: 240_000, least: 1, most: 8 })),
 } as const satisfies Readonly<Record<string, Trace>>
