@@ -56,15 +56,23 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
+/** Hold windows without any capture after which none is expected, whatever the mean of before. */
+const quietHolds = 3
+
 /** Without a backlog report, JetStream's depth alone counts. */
 const backlogOf = ({ backlog }: Observation) => (backlog === 'unknown' ? emptyBacklog : backlog)
 
-/** Estimates the load, and keeps when a capture was last known. */
-const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolPolicy): PoolMemory => ({
-  ...memory,
-  load: followLoad(memory.load, observation, policy),
-  lastKnownMs: countUnfinished(backlogOf(observation), observation.depth) > 0 ? observation.nowMs : memory.lastKnownMs,
-})
+/** Estimates the load, and keeps when a capture was last known, and how many at most. */
+const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolPolicy): PoolMemory => {
+  const { nowMs, depth } = observation
+  const known = countUnfinished(backlogOf(observation), depth)
+  return {
+    ...memory,
+    load: followLoad(memory.load, observation, policy),
+    peaks: remember(memory.peaks, { atMs: nowMs, size: known }, longHoldMs(policy)),
+    lastKnownMs: known > 0 ? nowMs : memory.lastKnownMs,
+  }
+}
 
 /** The desired size, and the part of it that is held for a while when it falls. */
 const desiredSize = ({
@@ -78,9 +86,10 @@ const desiredSize = ({
     return { desired: policy.min, load: policy.min, reason }
   }
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
-  const isIdle = observation.nowMs >= memory.lastKnownMs + policy.zeroAfterMs
-  const expected = isIdle ? undefined : memory.load
-  const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy }
+  const isOver = observation.nowMs >= memory.lastKnownMs + Math.min(policy.zeroAfterMs, quietHolds * policy.holdMs)
+  const peak = memory.peaks?.[0]?.size ?? 0
+  const expected = isOver ? undefined : memory.load
+  const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy, peak }
   const need = requiredCapacity(demand, policy)
   const [desired, load] = [clamp(need.workers, policy), clamp(need.load, policy)]
   if (need.workers > policy.max) return { desired, load, reason: 'at-maximum' }

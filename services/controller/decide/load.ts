@@ -15,9 +15,10 @@ export type Load = Readonly<Record<Lane, LaneLoad>> & { readonly sinceMs: number
 
 /** Assumed until the first capture was measured. */
 const defaultServiceMs = 3000
-const slowMs = 75_000
-/** Standard deviations by which the short mean has to exceed the long one before it counts. */
-const certainty = 2.5
+const quickOf = (objectiveMs: number): number => objectiveMs / 2
+const slowOf = (objectiveMs: number): number => Math.max(75_000, objectiveMs)
+/** Standard deviations of chance that are subtracted from the short and from the long mean. */
+const certainty = { quick: 2.5, slow: 1 }
 
 /** Milliseconds of a capture of a lane in its slot. */
 export const serviceMsOf = (
@@ -33,7 +34,7 @@ const move = (
   constantMs: number,
 ) => mean + (value - mean) * Math.max(1 - Math.exp(-times.passedMs / constantMs), times.passedMs / times.ageMs)
 
-/** Estimates with the ledger's latest counts; the same ones if there are no new ones. */
+/** Estimates with the ledger's latest counts; the same ones if there are no new ones, and from 0 until a service time was measured. */
 export const followLoad = (
   before: Load | undefined,
   observation: Observation,
@@ -42,27 +43,45 @@ export const followLoad = (
   const { backlog } = observation
   if (backlog === 'unknown' || (before && backlog.atMs <= before.atMs)) return before
   const { lanes, atMs } = backlog
-  const sinceMs = before?.sinceMs ?? atMs
+  const isMeasured = observation.serviceMs !== undefined
+  const sinceMs = before && isMeasured ? before.sinceMs : atMs
   const passedMs = before ? atMs - before.atMs : 0
   const estimates = byLane((lane): LaneLoad => {
     const last = before?.[lane]
     const accepted = lanes[lane].accepted ?? last?.accepted ?? 0
-    if (!last) return { accepted, quick: 0, slow: 0 }
+    if (!last || !isMeasured) return { accepted, quick: 0, slow: 0 }
     // The count falls when a database is restored.
     const load = (Math.max(0, accepted - last.accepted) * serviceMsOf(lane, observation)) / passedMs
     const times = { passedMs, ageMs: atMs - sinceMs }
     return {
       accepted,
-      quick: move(last.quick, load, times, objectivesMs[lane] / 2),
-      slow: move(last.slow, load, times, Math.max(slowMs, objectivesMs[lane])),
+      quick: move(last.quick, load, times, quickOf(objectivesMs[lane])),
+      slow: move(last.slow, load, times, slowOf(objectivesMs[lane])),
     }
   })
   return { ...estimates, sinceMs, atMs }
 }
 
+/** A load in slots: what it certainly is, and its long mean. */
+type ExpectedLoad = { readonly certain: number; readonly mean: number }
+
 /**
- * The load of a lane to be ready for: the long mean, or what the short one certainly is. It rises at once with a burst and falls slowly.
- * An exponential mean of Poisson arrivals with the time constant T has the variance `load * service / 2T`.
+ * The load of a lane. `certain` rises at once with a burst: it is the short or the long mean less what chance explains, the short one at
+ * most the captures that are known. An exponential mean of Poisson arrivals with the time constant T has the variance `load * service / 2T`.
  */
-export const expectedLoad = ({ quick, slow }: LaneLoad, serviceMs: number, objectiveMs: number): number =>
-  Math.max(slow, quick - certainty * Math.sqrt((quick * serviceMs) / objectiveMs))
+export const expectedLoad = (
+  load: Load,
+  lane: Lane,
+  {
+    serviceMs,
+    objectiveMs,
+    known,
+  }: { readonly serviceMs: number; readonly objectiveMs: number; readonly known: number },
+): ExpectedLoad => {
+  const { quick, slow } = load[lane]
+  const ageMs = load.atMs - load.sinceMs
+  const certain = (mean: number, constantMs: number, deviations: number) =>
+    mean === 0 ? 0 : mean - deviations * Math.sqrt((mean * serviceMs) / (2 * Math.min(constantMs, ageMs)))
+  const short = Math.min(known, certain(quick, quickOf(objectiveMs), certainty.quick))
+  return { certain: Math.max(0, short, certain(slow, slowOf(objectiveMs), certainty.slow)), mean: slow }
+}

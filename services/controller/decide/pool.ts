@@ -128,8 +128,9 @@ export type TimedSize = { readonly atMs: number; readonly size: number }
 export type PoolMemory = {
   /** Sizes desired within the hold window and not reached by a later one, oldest first; at most `max` + 1. */
   readonly wants: readonly TimedSize[] | undefined
-  /** The same of sizes that the load required, within the long hold window. */
+  /** The same of sizes that the load required, and of the captures that were known, within the long hold window. */
   readonly loads: readonly TimedSize[] | undefined
+  readonly peaks: readonly TimedSize[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
   /** When the subscription was last suspect; see `isSubscriptionSuspect`. */
@@ -209,6 +210,7 @@ export type Decide<Observed = Observation, Policy = PoolPolicy, Memory = PoolMem
 export const blankMemory: PoolMemory = {
   wants: undefined,
   loads: undefined,
+  peaks: undefined,
   load: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
   lastReplaceMs: Number.NEGATIVE_INFINITY,

@@ -4,9 +4,9 @@ import type { Backlog, Depth, Observation, PoolPolicy, Reason, ObservedWorker } 
 import { staff } from './staffing.ts'
 
 /** Assumed until the first start was measured. */
-const defaultStartMs = 3000
+export const defaultStartMs = 3000
 /** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
-const steadyShare = 0.4
+const steadyShare = 0.35
 
 /** Input of `requiredCapacity`; `active` are the workers that take captures or soon will. */
 export type Demand = Pick<Observation, 'depth' | 'otherPools' | 'startMs' | 'serviceMs' | 'laneServiceMs'> & {
@@ -15,25 +15,28 @@ export type Demand = Pick<Observation, 'depth' | 'otherPools' | 'startMs' | 'ser
   readonly active: readonly ObservedWorker[]
   /** Busy slots of all the pool's workers, draining ones included. */
   readonly busy: number
+  /** Most captures that were known at one time of the long hold window: more slots than that would never all be busy. */
+  readonly peak: number
 }
 
 /** Required workers, before the pool's bounds apply, and the term that determined their number. */
 type RequiredCapacity = {
-  /** Required by the arrivals: is held for a while when it falls. */
+  /** Required by the mean load, and not less than by the certain one: the pool is not shrunk below it for a while. */
   readonly load: number
-  /** Required now; at least `load`. */
+  /** Required now. */
   readonly workers: number
   readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
 }
 
 /**
- * Captures of a lane and of all that are more urgent: what a worker serves before one of the next lane. `load`: slots that the arrivals
- * keep busy, each for `serviceMs`. `waitingMs`: slot-milliseconds of the captures that wait.
+ * Captures of a lane and of all that are more urgent: what a worker serves before one of the next lane. `load` and `meanLoad`: slots that
+ * the arrivals certainly, and on average, keep busy, each for `serviceMs`. `waitingMs`: slot-milliseconds of the captures that wait.
  */
 type Tier = {
   readonly objectiveMs: number
   readonly serviceMs: number
   readonly load: number
+  readonly meanLoad: number
   readonly waitingMs: number
   /** Of the lane alone. */
   readonly oldestMs: number
@@ -47,17 +50,19 @@ const tiersOf = (demand: Demand, policy: PoolPolicy, waiting: number): readonly 
   const stored = demand.depth === 'unknown' ? undefined : demand.depth.waitingByLane
   const counted = byLane((lane) => Math.max(demand.backlog.lanes[lane].pending, stored?.[lane] ?? 0))
   let uncounted = Math.max(0, waiting - lanes.reduce((sum, lane) => sum + counted[lane], 0))
-  let [load, perMs, waitingMs] = [0, 0, 0]
+  let [load, meanLoad, perMs, waitingMs] = [0, 0, 0, 0]
   return lanes.map((lane) => {
     const objectiveMs = policy.objectivesMs[lane]
     const laneMs = serviceMsOf(lane, demand)
-    const { oldestMs } = demand.backlog.lanes[lane]
-    const laneLoad = demand.load ? expectedLoad(demand.load[lane], laneMs, objectiveMs) : 0
-    load += laneLoad
-    perMs += laneLoad / laneMs
+    const { oldestMs, processing } = demand.backlog.lanes[lane]
+    const known = counted[lane] + processing
+    const expected = demand.load && expectedLoad(demand.load, lane, { serviceMs: laneMs, objectiveMs, known })
+    load += expected?.certain ?? 0
+    meanLoad += expected?.mean ?? 0
+    perMs += (expected?.mean ?? 0) / laneMs
     waitingMs += (counted[lane] + uncounted) * laneMs
     uncounted = 0
-    return { objectiveMs, serviceMs: perMs > 0 ? load / perMs : laneMs, load, waitingMs, oldestMs }
+    return { objectiveMs, serviceMs: perMs > 0 ? meanLoad / perMs : laneMs, load, meanLoad, waitingMs, oldestMs }
   })
 }
 
@@ -117,11 +122,19 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const waiting = Math.max(0, known - busy)
   const slots = slotsOf(active, policy)
   const tiers = tiersOf(demand, policy, waiting)
-  const most = policy.max * slots
-  const steady = tiers.map(({ load, serviceMs, objectiveMs }) =>
-    staff(load, { serviceMs, waitMs: objectiveMs * steadyShare, most }),
-  )
-  const load = Math.ceil(Math.max(0, Math.max(...steady) - otherPools.slots) / slots)
+  const most = Math.min(policy.max * slots, demand.peak)
+  const workersFor = (loadOf: (tier: Tier) => number) => {
+    const required = tiers.map((tier) =>
+      staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs: tier.objectiveMs * steadyShare, most }),
+    )
+    return Math.ceil(Math.max(0, Math.max(...required) - otherPools.slots) / slots)
+  }
+  const load = workersFor((tier) => tier.load)
+  const held =
+    Math.max(
+      load,
+      workersFor((tier) => tier.meanLoad),
+    ) + policy.buffer
   const running = Math.ceil(Math.min(busy, known) / slots)
 
   const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, policy.objectivesMs.interactive)))
@@ -135,6 +148,10 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
 
   // At least 1, so that the last worker stays while any capture is known.
   const workers = Math.max(load, running, backlog, unserved > 0 ? 1 : 0)
-  if (workers === 0 && policy.buffer > 0) return { load, workers: policy.buffer, reason: 'buffer' }
-  return { load, workers: workers + policy.buffer, reason: backlog > Math.max(load, running) ? 'backlog' : 'load' }
+  if (workers === 0 && policy.buffer > 0) return { load: held, workers: policy.buffer, reason: 'buffer' }
+  return {
+    load: held,
+    workers: workers + policy.buffer,
+    reason: backlog > Math.max(load, running) ? 'backlog' : 'load',
+  }
 }

@@ -1,3 +1,4 @@
+import { defaultStartMs } from './required-capacity.ts'
 import type { WorkerGroups } from './worker-groups.ts'
 import {
   type Decision,
@@ -113,10 +114,11 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
     return { kind: 'hold', desired, reason: isLarger && reason !== 'queue-paused' ? 'holding' : steadyOr(reason) }
   }
   // They are withdrawn first, once they have not been required for the hold window.
-  if (groups.unscheduled.length > 0) return { kind: 'hold', desired, reason: 'holding' }
-  // In a large pool some workers are always starting; they do not replace ready ones yet.
+  if (groups.unscheduled.length + unavailableOf(input) > 0) return { kind: 'hold', desired, reason: 'holding' }
   const ready = groups.active.filter(({ state }) => state === 'ready')
-  if (ready.length <= held) return { kind: 'hold', desired, reason: 'starting' }
+  // Kubernetes would remove one that is starting instead of a drained one.
+  const soon = groups.starting.filter(({ ageMs }) => ageMs < (observation.startMs ?? defaultStartMs))
+  if (ready.length <= held || soon.length > 0) return { kind: 'hold', desired, reason: 'starting' }
   if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', desired, reason: 'stepping' }
   const step = Math.max(1, Math.floor(size * stepShare))
   return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), desired, reason: 'excess' }

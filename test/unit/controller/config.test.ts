@@ -19,7 +19,6 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     slots: 1,
     buffer: 0,
     idleCores: 0,
-    queueWaitMs: 2000,
     objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
     holdMs: 30_000,
     zeroAfterMs: 30_000,

@@ -246,10 +246,11 @@ const cases: Case[] = [
         ...byLane(() => ({ accepted: 0, quick: 0, slow: 0 })),
         normal: { accepted: 0, quick: 2, slow: 2 },
         sinceMs: 0,
-        atMs: 1,
+        atMs: 1e9,
       },
+      peaks: [{ atMs: nowMs - 1000, size: 5 }],
     },
-    // Of 3 slots, 0.8 % would wait longer than 4 s.
+    // Of 3 slots, 0.8 % would wait longer than 3.5 s.
     want: { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'load' },
   },
   {

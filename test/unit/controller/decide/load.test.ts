@@ -27,20 +27,36 @@ const after = (arrivals: readonly number[], lane: Lane = 'interactive', start?: 
   return load
 }
 const constant = (perSecond: number, seconds: number) => Array.from({ length: seconds }, () => perSecond)
-const expected = (load: Load, lane: Lane = 'interactive') =>
-  expectedLoad(load[lane], serviceMs, policy.objectivesMs[lane])
+const expected = (load: Load, lane: Lane = 'interactive', known = 1000) =>
+  expectedLoad(load, lane, { serviceMs, objectiveMs: policy.objectivesMs[lane], known }).certain
 
-t.test('load: is what the arrivals keep busy, from the first counts on', (t) => {
+t.test('load: is what the arrivals keep busy on average, from the first counts on', (t) => {
   for (const seconds of [1, 5, 600])
-    t.equal(Math.round(expected(after(constant(10, seconds))) * 1000), 20_000, `after ${seconds} s`)
+    t.equal(Math.round(after(constant(10, seconds)).interactive.slow * 1000), 20_000, `after ${seconds} s`)
+  t.end()
+})
+
+t.test('load: is the more certain, the longer it lasts', (t) => {
+  const [first = 0, second = 0, third = 0] = [2, 10, 600].map((seconds) => expected(after(constant(10, seconds))))
+  t.ok(first < second && second < third && third < 20, `${first}, ${second} and ${third} of 20 slots`)
+  t.ok(third > 19)
+  t.end()
+})
+
+t.test('load: is 0 until the service time of a capture was measured', (t) => {
+  const unmeasured = (before: Load | undefined, backlog: Backlog) =>
+    followLoad(before, observedPool({ backlog, serviceMs: undefined }), policy)
+  const later = unmeasured(unmeasured(undefined, counted(1000, {})), counted(2000, { interactive: 50 }))
+  t.equal(later?.interactive.slow, 0)
+  t.equal(follow(later, counted(3000, { interactive: 51 }))?.interactive.slow, 2)
   t.end()
 })
 
 t.test('load: rises within seconds of a burst, and falls in minutes', (t) => {
   const calm = after(constant(1, 600))
-  t.equal(Math.round(expected(calm)), 2)
   const burst = after(constant(20, 3), 'interactive', calm)
   t.ok(expected(burst) > 15, `${expected(burst)} of 40 slots after 3 s`)
+  t.equal(Math.round(expected(burst, 'interactive', 7)), 7, 'by no more than the captures that are known')
   const over = after(constant(1, 60), 'interactive', after(constant(20, 300), 'interactive', calm))
   t.ok(expected(over) > 15, `${expected(over)} slots a minute later`)
   t.end()
@@ -62,7 +78,7 @@ t.test('load: a batch at once does not count as a load of its lane, a minute of 
 
 t.test('load: lanes are estimated apart', (t) => {
   const load = after(constant(5, 60), 'normal')
-  t.equal(Math.round(expected(load, 'normal')), 10)
+  t.equal(Math.round(load.normal.slow), 10)
   t.equal(expected(load, 'interactive'), 0)
   t.end()
 })

@@ -24,7 +24,7 @@ const constant = (slots: number) => ({ accepted: 0, quick: slots, slow: slots })
 const loadOf = (slots: Partial<Record<Lane, number>>): Load => ({
   ...byLane((lane) => constant(slots[lane] ?? 0)),
   sinceMs: 0,
-  atMs: 0,
+  atMs: 1e12,
 })
 
 const cases: {
@@ -222,6 +222,7 @@ for (const { name, demand, policy: changes, want } of cases) {
       depth: 'unknown',
       active: [],
       busy: 0,
+      peak: 1000,
       otherPools: { slots: 0, busy: 0 },
       startMs: 3000,
       serviceMs: 1000,

@@ -239,9 +239,54 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'fixed' },
   },
   {
-    name: 'drains while workers are starting',
+    name: 'does not drain while workers are starting, of which Kubernetes would remove one instead',
     workers: [...groups(4), worker('w5', starting)],
     desired: 1,
+    want: { kind: 'hold', reason: 'starting' },
+  },
+  {
+    name: 'drains while workers are starting for longer than usual',
+    workers: [...groups(4), worker('w5', { ...starting, ageMs: 3001 })],
+    desired: 1,
+    want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
+  },
+  {
+    name: 'keeps a difference that may be chance for the long hold window',
+    workers: groups(30),
+    desired: 26,
+    policy: { max: 40 },
+    memory: {
+      loads: [
+        { atMs: nowMs - 1_700_000, size: 30 },
+        { atMs: nowMs - 1000, size: 27 },
+      ],
+    },
+    want: { kind: 'hold', reason: 'holding' },
+  },
+  {
+    name: 'removes no more of a larger difference than what is not chance',
+    workers: groups(30),
+    desired: 20,
+    policy: { max: 40 },
+    memory: {
+      loads: [
+        { atMs: nowMs - 1_700_000, size: 30 },
+        { atMs: nowMs - 1000, size: 20 },
+      ],
+    },
+    want: { kind: 'drain', pods: groups(7).map(({ pod }) => pod), reason: 'excess' },
+  },
+  {
+    name: 'removes also what may be chance after the long hold window',
+    workers: groups(30),
+    desired: 29,
+    policy: { max: 40 },
+    memory: {
+      loads: [
+        { atMs: nowMs - 1_800_000, size: 30 },
+        { atMs: nowMs - 1000, size: 29 },
+      ],
+    },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
