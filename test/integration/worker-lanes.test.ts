@@ -117,6 +117,8 @@ t.test('lanes: a batch leaves the reserved slots to other captures', async (t) =
     begun[lane] += 1
     if (lane === 'bulk') await release.promise
   })
+  // Otherwise a worker with unended captures would not stop.
+  t.teardown(() => release.resolve())
   batch = new Set(await queue.send(10, { lane: 'bulk' }))
   await eventually(() => begun.bulk === 2, { what: 'the other slots serve the batch' })
   for (let sent = 1; sent <= 9; sent += 1) {
