@@ -100,7 +100,21 @@ export const createContext = async (
     events.browsers(installed)
   }
   void reportBrowsers()
-  const worker = { queue, pool, pod, openingKeys, egress, store, events, puller, lifecycle, slots, service }
+  const { reservedSlots } = config
+  const worker = {
+    queue,
+    pool,
+    pod,
+    openingKeys,
+    egress,
+    store,
+    events,
+    puller,
+    lifecycle,
+    slots,
+    reservedSlots,
+    service,
+  }
   const owned = stack.move()
   return { ...worker, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -260,8 +260,8 @@ Let the scaler name the BrowserPool, never the Deployment of its workers: two wo
 workers that have captures. While a HorizontalPodAutoscaler, also one of KEDA's, names that Deployment, the pool is \`Degraded\` with
 the reason \`SizedByAnother\`, which needs the permission to read them in [k8s/controller-role.yaml](../k8s/controller-role.yaml).
 
-Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` of
-\`autoscaling\` applies: stabilization, bounds and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
+Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` and
+\`reservedSlots\` of \`autoscaling\` apply: stabilization, bounds and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
 that are re-applied (Argo CD, Flux, \`kubectl apply --server-side\`): the first write through the scale subresource takes
 ownership of the field, and an apply that still sets it conflicts.
 
@@ -312,6 +312,9 @@ to zero while no controller exports the metric, although captures wait.
 \`make test-keda\` runs the second one, with another address and shorter periods, on KEDA 2.21.0 and Prometheus: the pool grows from
 zero and returns to it, and keeps the workers of captures that run while none waits. KEDA has the rights of its own manifests there.
 That it holds the size at an error is read from its source; no test has shown it.
+
+\`shutterfleet_pool_lane_captures_unfinished\` has the same captures by lane, by the ledger's count, for scalers that let batches wait;
+\`shutterfleet_pool_slots\` the slots of the present workers.
 
 Neither accounts for worker start time or capture duration, as the built-in control law does, nor for a paused queue.
 

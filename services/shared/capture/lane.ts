@@ -16,10 +16,3 @@ export const pools = ['standard', 'stealth', 'proxied'] as const
 
 /** A browser pool. */
 export type Pool = (typeof pools)[number]
-
-/** Lanes in the order in which a worker pulls from them in turn `turn`, from 0: one turn of eight begins at each lower lane, so that none starves. */
-export const laneOrder = (turn: number): readonly Lane[] => {
-  if (turn % 8 === 7) return ['bulk', 'interactive', 'normal']
-  if (turn % 8 === 6) return ['normal', 'interactive', 'bulk']
-  return lanes
-}

@@ -93,7 +93,9 @@ t.test(
   "events: exports the captures that wait or run, by the larger of the ledger's count and JetStream's",
   async (t) => {
     const { events, shown } = begin()
-    const backlog = { ...emptyBacklog, pending: 7, processing: 3 }
+    const bulk = { ...emptyBacklog.lanes.bulk, pending: 6, processing: 2 }
+    const normal = { ...emptyBacklog.lanes.normal, pending: 1, processing: 1 }
+    const backlog = { ...emptyBacklog, pending: 7, processing: 3, lanes: { ...emptyBacklog.lanes, normal, bulk } }
     const decided = (pool: string, depth: Observation['depth']) =>
       events.of(pool).decided({ observation: observedPool({ backlog, depth }), decision: hold }, policy)
     decided('a', 'unknown')
@@ -101,6 +103,11 @@ t.test(
     const observation = { ...seenJobs, backlog }
     events.jobs('c').decided({ observation, decision: jobDecision }, jobPolicy)
     t.strictSame(await shown('pool_captures_unfinished'), ['{pool="a"} 10', '{pool="b"} 12', '{pool="c"} 10'])
+    const byLane = ['interactive"} 0', 'normal"} 2', 'bulk"} 8']
+    t.strictSame(
+      await shown('pool_lane_captures_unfinished'),
+      ['a', 'b', 'c'].flatMap((pool) => byLane.map((lane) => `{pool="${pool}",lane="${lane}`)),
+    )
   },
 )
 
