@@ -12,8 +12,8 @@ export type KedaSettings = {
   /** `activationLagThreshold`: a trigger is active above it. */
   readonly activation: number
   /**
-   * What the trigger counts: of JetStream what is pending and what waits for its ack. `target` is `lagThreshold`, 10 by default; here
-   * the slots of a pod, as any user with long captures would set it.
+   * What the trigger counts: of JetStream what is pending and what waits for its ack. `target` is `lagThreshold`, which KEDA sets to 10
+   * by default; here it is the slots of a pod, as a capture occupies one for seconds.
    */
   readonly source: Source
   readonly hpa: HpaSettings
@@ -29,8 +29,8 @@ export const kedaDefaults: KedaSettings = {
 }
 
 /**
- * The settings that react fastest: frequent polls, growth without a limit, and short windows before pods go. `syncMs` belongs to
- * kube-controller-manager, which users of managed clusters cannot configure.
+ * Settings that react fast: frequent polls, growth without a limit, and short windows before pods go. `syncMs` is a flag of
+ * kube-controller-manager, which is often not the user's to set.
  */
 export const kedaBest = ({
   pollMs = 2000,
