@@ -1,6 +1,7 @@
 // The vectors are facts of Kubernetes 1.36.4, pkg/controller/podautoscaler: each table names its function of horizontal_test.go or
 // replica_calculator_test.go. Left out are those of other metrics (CPU, memory, objects, pods, several), of conditions and events, of
-// conflicts, of the feature gate HPAScaleToZero, the two of TestStoreScaleEvents without behavior, and TestExternalPerPodMetricReplicaOverflow, which is about 32-bit integers.
+// conflicts, of the feature gate HPAScaleToZero, the two of TestStoreScaleEvents without behavior, and
+// TestExternalPerPodMetricReplicaOverflow, which is about 32-bit integers.
 import t from 'tap'
 import { createDocumentedHpa, createNaiveHpa } from '#test/bench/autoscaler/laws/examples.ts'
 import {
@@ -287,6 +288,13 @@ t.test('hpa: the documented example reads what Prometheus scraped last', async (
   t.equal(law.size({ ...idleSight, nowMs: 7500, ready: 1, waiting: 6 }), 1)
   law.size({ ...idleSight, nowMs: 15_000, ready: 1, waiting: 6 })
   t.equal(law.size({ ...idleSight, nowMs: 22_500, ready: 1 }), 3)
+})
+
+t.test('hpa: pods that are starting count', async (t) => {
+  const law = createHpa()({ min: 1, max: 30, slots: 1 })
+  const sight = { ...idleSight, running: 19, waiting: 2, ready: 19, starting: 1 }
+  law.size(sight)
+  t.equal(law.size({ ...sight, nowMs: 7500 }), 20)
 })
 
 t.test('laws: the step between evaluations meets all periods', async (t) => {

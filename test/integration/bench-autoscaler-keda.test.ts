@@ -75,7 +75,14 @@ t.test('keda: the size that the operator requests', async (t) => {
     ['TestEventWitTriggerInfo', true, 2, 5, 0, 5],
   ]
   for (const [name, isActive, current, min, idle, want] of cases) {
-    const poll = { isActive, current, min, cooldownMs: 300_000, ...(idle !== undefined && { idle }) }
+    const poll = {
+      isActive,
+      current,
+      min,
+      sinceActiveMs: Infinity,
+      cooldownMs: 300_000,
+      ...(idle !== undefined && { idle }),
+    }
     t.equal(requestScale(poll), want, name)
   }
 })
@@ -85,7 +92,7 @@ t.test('keda: zero needs an inactive trigger for longer than the cooldown', asyn
   t.equal(requestScale({ ...poll, sinceActiveMs: 300_000 }), 2)
   t.equal(requestScale({ ...poll, sinceActiveMs: 300_001 }), 0)
   t.equal(requestScale({ ...poll, min: 1, sinceActiveMs: 300_001 }), 2)
-  t.equal(requestScale({ ...poll, isActive: true }), 2)
+  t.equal(requestScale({ ...poll, isActive: true, sinceActiveMs: 300_001 }), 2)
 })
 
 type Load = Partial<Sight>

@@ -36,7 +36,10 @@ export const hpaDefaults: HpaSettings = {
   downWindowMs: 300_000,
 }
 
-/** replica_calculator.go, GetExternalPerPodMetricReplicas. It counts all pods of the scale's status, ready or not. */
+/**
+ * replica_calculator.go, GetExternalPerPodMetricReplicas. `pods` are those of the scale's status, ready or not; a Deployment does not
+ * count terminating ones.
+ */
 export const externalReplicas = (usage: number, target: number, pods: number, tolerances: Tolerances): number => {
   const ratio = usage / (target * pods)
   const isWithin = 1 - tolerances.down <= ratio && ratio <= 1 + tolerances.up

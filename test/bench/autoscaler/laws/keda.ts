@@ -1,6 +1,6 @@
 // A KEDA ScaledObject with the scaler nats-jetstream: KEDA 2.21.0, pkg/scaling/executor/scale_scaledobjects.go and
-// pkg/scalers/nats_jetstream_scaler.go. Its operator sizes between zero and one; from
-// one on, a HorizontalPodAutoscaler does, which reads the metric through KEDA at each evaluation.
+// pkg/scalers/nats_jetstream_scaler.go. Its operator sizes between zero and one; from one on, a HorizontalPodAutoscaler does, which
+// reads the metric through KEDA at each evaluation.
 import type { CreateLaw } from '#test/bench/autoscaler/law.ts'
 import { Hpa, hpaDefaults, type HpaSettings, type Source } from './hpa.ts'
 import { commonStepMs, createSchedule, scraped, unfinished } from './schedule.ts'
@@ -12,8 +12,8 @@ export type KedaSettings = {
   /** `activationLagThreshold`: a trigger is active above it. */
   readonly activation: number
   /**
-   * What the trigger counts: of JetStream what is pending and what waits for its ack. `target` is `lagThreshold`, 10 by default; here
-   * the slots of a pod, as any user with long captures would set it.
+   * What the trigger counts: of JetStream what is pending and what waits for its ack. `target` is `lagThreshold`, which KEDA sets to 10
+   * by default; here it is the slots of a pod, as a capture occupies one for seconds.
    */
   readonly source: Source
   readonly hpa: HpaSettings
@@ -29,8 +29,8 @@ export const kedaDefaults: KedaSettings = {
 }
 
 /**
- * The settings that react fastest: frequent polls, growth without a limit, and short windows before pods go. `syncMs` belongs to
- * kube-controller-manager, which users of managed clusters cannot configure.
+ * Settings that react fast: frequent polls, growth without a limit, and short windows before pods go. `syncMs` is a flag of
+ * kube-controller-manager, which is often not the user's to set.
  */
 export const kedaBest = ({
   pollMs = 2000,
@@ -56,13 +56,13 @@ export const kedaBest = ({
   },
 })
 
-/** What the operator reads at a poll; `sinceActiveMs` is missing before a trigger was active. */
+/** What the operator reads at a poll; `sinceActiveMs` is Infinity before a trigger was active. */
 type Poll = {
   readonly current: number
   readonly min: number
   readonly idle?: number
   readonly isActive: boolean
-  readonly sinceActiveMs?: number
+  readonly sinceActiveMs: number
   readonly cooldownMs: number
 }
 
@@ -73,8 +73,7 @@ export const requestScale = ({ current, min, idle, isActive, sinceActiveMs, cool
     return isIdle ? Math.max(min, 1) : current
   }
   if ((idle !== undefined && current > idle) || (current > 0 && min === 0)) {
-    const isCooledDown = sinceActiveMs === undefined || sinceActiveMs > cooldownMs
-    return isCooledDown ? (idle ?? 0) : current
+    return sinceActiveMs > cooldownMs ? (idle ?? 0) : current
   }
   return idle === undefined ? Math.max(current, min) : current
 }
@@ -89,7 +88,7 @@ export const createKeda =
     const metric = scraped(source.metric, source.scrapeMs)
     // GetHPAMinReplicas
     const hpaBounds = { min: Math.max(min, 1), max }
-    let activeMs: number | undefined
+    let activeMs = -Infinity
     let size: number | undefined
     return {
       kind: 'pods',
@@ -102,9 +101,8 @@ export const createKeda =
         size ??= Math.max(pods, min)
         if (isPoll(nowMs)) {
           const isActive = usage > activation
-          const sinceActiveMs = activeMs === undefined ? {} : { sinceActiveMs: nowMs - activeMs }
           if (isActive) activeMs = nowMs
-          size = requestScale({ current: size, min, isActive, ...sinceActiveMs, cooldownMs })
+          size = requestScale({ current: size, min, isActive, sinceActiveMs: nowMs - activeMs, cooldownMs })
         }
         if (isSync(nowMs))
           size = hpa.evaluate({ ...hpaBounds, nowMs, current: size, pods, usage, target: source.target ?? slots })
