@@ -97,18 +97,22 @@ const desiredSize = ({
   return { desired, load, reason: isBelow ? 'below-minimum' : need.reason }
 }
 
-/** Scales, and remembers when workers were last drained. */
-const scaled = (input: ScalingInput, target: DesiredSize): ReturnType<Decide> => {
-  const decision = scale(input, target)
-  const { memory, observation } = input
-  return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: observation.nowMs } : memory }
-}
+/** A decision, and the memory of when workers were last requested and drained. */
+const remembering = ({ memory, observation: { nowMs } }: ScalingInput, decision: Decision): ReturnType<Decide> => ({
+  decision,
+  memory: {
+    ...memory,
+    lastGrowthMs: decision.kind === 'scale-up' ? nowMs : memory.lastGrowthMs,
+    lastDrainMs: decision.kind === 'drain' ? nowMs : memory.lastDrainMs,
+  },
+})
 
 /** A fixed size applies at once, without a hold window. */
 const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
   const wants = [{ atMs: input.observation.nowMs, size }]
   const memory = { ...input.memory, wants, loads: wants, lastKnownMs: input.observation.nowMs }
-  return scaled({ ...input, memory }, { desired: size, reason: 'fixed' })
+  const moment = { ...input, memory }
+  return remembering(moment, scale(moment, { desired: size, reason: 'fixed' }))
 }
 
 const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
@@ -120,9 +124,7 @@ const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
   }
   const next = { ...input, memory: rememberSizes(memory, policy, { nowMs: observation.nowMs, ...target }) }
   // Only a known backlog allows removing workers, stuck ones included.
-  return observation.backlog === 'unknown'
-    ? { decision: scaleUp(next, target), memory: next.memory }
-    : scaled(next, target)
+  return remembering(next, observation.backlog === 'unknown' ? scaleUp(next, target) : scale(next, target))
 }
 
 /** Freezes the pool, and remembers its present size as the desired one. */

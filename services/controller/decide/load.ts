@@ -5,7 +5,7 @@ import type { Observation, PoolPolicy } from './pool.ts'
 type LaneLoad = {
   /** The ledger's count of arrivals when it was last received. */
   readonly accepted: number
-  /** Means over about half the lane's objective, and over the longer of the objective and 75 s. */
+  /** Means over about half the lane's objective, and over the longer of the objective and 2.5 hold windows. */
   readonly quick: number
   readonly slow: number
 }
@@ -16,7 +16,7 @@ export type Load = Readonly<Record<Lane, LaneLoad>> & { readonly sinceMs: number
 /** Assumed until the first capture was measured. */
 const defaultServiceMs = 3000
 const quickOf = (objectiveMs: number): number => objectiveMs / 2
-const slowOf = (objectiveMs: number): number => Math.max(75_000, objectiveMs)
+const slowOf = (objectiveMs: number, holdMs: number): number => Math.max(2.5 * holdMs, objectiveMs)
 /** Standard deviations of chance that are subtracted from the short and from the long mean. */
 const certainty = { quick: 2.5, slow: 1 }
 
@@ -38,7 +38,7 @@ const move = (
 export const followLoad = (
   before: Load | undefined,
   observation: Observation,
-  { objectivesMs }: PoolPolicy,
+  { objectivesMs, holdMs }: PoolPolicy,
 ): Load | undefined => {
   const { backlog } = observation
   if (backlog === 'unknown' || (before && backlog.atMs <= before.atMs)) return before
@@ -56,7 +56,7 @@ export const followLoad = (
     return {
       accepted,
       quick: move(last.quick, load, times, quickOf(objectivesMs[lane])),
-      slow: move(last.slow, load, times, slowOf(objectivesMs[lane])),
+      slow: move(last.slow, load, times, slowOf(objectivesMs[lane], holdMs)),
     }
   })
   return { ...estimates, sinceMs, atMs }
@@ -72,16 +72,12 @@ type ExpectedLoad = { readonly certain: number; readonly mean: number }
 export const expectedLoad = (
   load: Load,
   lane: Lane,
-  {
-    serviceMs,
-    objectiveMs,
-    known,
-  }: { readonly serviceMs: number; readonly objectiveMs: number; readonly known: number },
+  { serviceMs, objectiveMs, holdMs, known }: Readonly<Record<'serviceMs' | 'objectiveMs' | 'holdMs' | 'known', number>>,
 ): ExpectedLoad => {
   const { quick, slow } = load[lane]
   const ageMs = load.atMs - load.sinceMs
   const certain = (mean: number, constantMs: number, deviations: number) =>
     mean === 0 ? 0 : mean - deviations * Math.sqrt((mean * serviceMs) / (2 * Math.min(constantMs, ageMs)))
   const short = Math.min(known, certain(quick, quickOf(objectiveMs), certainty.quick))
-  return { certain: Math.max(0, short, certain(slow, slowOf(objectiveMs), certainty.slow)), mean: slow }
+  return { certain: Math.max(0, short, certain(slow, slowOf(objectiveMs, holdMs), certainty.slow)), mean: slow }
 }

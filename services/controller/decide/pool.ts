@@ -136,6 +136,8 @@ export type PoolMemory = {
   /** When the subscription was last suspect; see `isSubscriptionSuspect`. */
   readonly lastSuspectMs: number
   readonly load: Load | undefined
+  /** When workers were last requested. */
+  readonly lastGrowthMs: number
   /** When a capture was last known. */
   readonly lastKnownMs: number
   readonly starts: Observation['starts']
@@ -215,6 +217,7 @@ export const blankMemory: PoolMemory = {
   lastDrainMs: Number.NEGATIVE_INFINITY,
   lastReplaceMs: Number.NEGATIVE_INFINITY,
   lastSuspectMs: Number.NEGATIVE_INFINITY,
+  lastGrowthMs: Number.NEGATIVE_INFINITY,
   lastKnownMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,

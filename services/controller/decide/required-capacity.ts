@@ -56,7 +56,8 @@ const tiersOf = (demand: Demand, policy: PoolPolicy, waiting: number): readonly 
     const laneMs = serviceMsOf(lane, demand)
     const { oldestMs, processing } = demand.backlog.lanes[lane]
     const known = counted[lane] + processing
-    const expected = demand.load && expectedLoad(demand.load, lane, { serviceMs: laneMs, objectiveMs, known })
+    const expected =
+      demand.load && expectedLoad(demand.load, lane, { serviceMs: laneMs, objectiveMs, holdMs: policy.holdMs, known })
     load += expected?.certain ?? 0
     meanLoad += expected?.mean ?? 0
     perMs += (expected?.mean ?? 0) / laneMs
@@ -130,12 +131,14 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
     return Math.ceil(Math.max(0, Math.max(...required) - otherPools.slots) / slots)
   }
   const load = workersFor((tier) => tier.load)
-  const held =
-    Math.max(
-      load,
-      workersFor((tier) => tier.meanLoad),
-    ) + policy.buffer
   const running = Math.ceil(Math.min(busy, known) / slots)
+  // The buffer comes on top of what runs, and follows that slowly.
+  const mean = Math.max(
+    load,
+    workersFor(({ meanLoad }) => meanLoad),
+    policy.buffer > 0 ? running : 0,
+  )
+  const held = mean + policy.buffer
 
   const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, policy.objectivesMs.interactive)))
   const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)

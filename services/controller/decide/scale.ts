@@ -116,9 +116,10 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
   // They are withdrawn first, once they have not been required for the hold window.
   if (groups.unscheduled.length + unavailableOf(input) > 0) return { kind: 'hold', desired, reason: 'holding' }
   const ready = groups.active.filter(({ state }) => state === 'ready')
-  // Kubernetes would remove one that is starting instead of a drained one.
-  const soon = groups.starting.filter(({ ageMs }) => ageMs < (observation.startMs ?? defaultStartMs))
-  if (ready.length <= held || soon.length > 0) return { kind: 'hold', desired, reason: 'starting' }
+  // Kubernetes would remove one of the workers that have just been requested instead of a drained one.
+  const areStarting = observation.nowMs < memory.lastGrowthMs + (observation.startMs ?? defaultStartMs)
+  if (ready.length <= held || (areStarting && groups.starting.length > 0))
+    return { kind: 'hold', desired, reason: 'starting' }
   if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', desired, reason: 'stepping' }
   const step = Math.max(1, Math.floor(size * stepShare))
   return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), desired, reason: 'excess' }

@@ -29,7 +29,7 @@ const policyOf = ({ min, max, slots }: Pool, overrides: Partial<PoolPolicy>): Po
   buffer: 0,
   idleCores: 0,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
-  holdMs: 45_000,
+  holdMs: 30_000,
   zeroAfterMs: 300_000,
   startLimitMs: Number.POSITIVE_INFINITY,
   startMaxMs: Number.POSITIVE_INFINITY,

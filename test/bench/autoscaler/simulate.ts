@@ -1,4 +1,5 @@
-import { type Lane, lanes, laneOrder } from '#shared/capture/lane.ts'
+import { type Lane, lanes } from '#shared/capture/lane.ts'
+import { LaneTurns } from '#worker/delivery/lane-turns.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Bounds, Sight } from './law.ts'
 
@@ -13,8 +14,7 @@ export type SimulatedPod = {
   placedMs: number
   state: 'unscheduled' | 'starting' | 'ready' | 'draining' | 'gone'
   readonly serving: Set<Arrival>
-  /** Captures that it has begun. */
-  turns: number
+  readonly turns: LaneTurns
 }
 
 /** Captures of a lane, as the ledger counts them. */
@@ -209,13 +209,14 @@ export class Simulation {
   create(count: number): void {
     for (let turn = 0; turn < count; turn += 1) {
       const placeMs = this.scenario.placeMs?.(this.nowMs, this.pods.length) ?? 0
+      const id = `pod-${(this.#created += 1)}`
       const pod: SimulatedPod = {
-        id: `pod-${(this.#created += 1)}`,
+        id,
         createdMs: this.nowMs,
         placedMs: Number.POSITIVE_INFINITY,
         state: 'unscheduled',
         serving: new Set(),
-        turns: 0,
+        turns: new LaneTurns(id),
       }
       this.pods.push(pod)
       if (placeMs > 0) this.#events.add(this.nowMs + placeMs, { kind: 'placed', pod })
@@ -313,10 +314,12 @@ export class Simulation {
 
   /** Begins the next capture in a pod with a free slot; returns whether there was one. */
   #serve(pod: SimulatedPod): boolean {
-    const lane = laneOrder(pod.turns).find((each) => this.#lines[each].length > 0)
+    if (this.waiting === 0) return false
+    const order = pod.turns.next()
+    const lane = order.find((each) => this.#lines[each].length > 0)
     const arrival = lane && this.#lines[lane].shift()
     if (!arrival) return false
-    pod.turns += 1
+    pod.turns.served(order, arrival.lane)
     pod.serving.add(arrival)
     this.#counts[arrival.lane].processing += 1
     if (arrival.atMs >= warmUpMs) this.#waits[arrival.lane].push(this.nowMs - arrival.atMs)

@@ -1,4 +1,4 @@
-import { type Pool, pools } from '#shared/capture/lane.ts'
+import { byLane, type Pool, pools } from '#shared/capture/lane.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { backlogCodec, poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
 import { backlogSubject, poolWakeupSubject, poolStateSubject } from '#shared/queue/subjects.ts'
@@ -15,6 +15,7 @@ export type Row = {
   isFailed: boolean
 }
 
+const noCaptures = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, accepted: 0 }
 const countMs = 1000
 const freshMs = 5000
 const arrivalsMs = 10_000
@@ -79,7 +80,10 @@ export class SimulatedLedger {
       ).length
       const oldestMs = Math.round(Math.max(0, ...pending.map(({ acceptedMs }) => nowMs - acceptedMs)))
       const counts = { pending: pending.length, processing: open.length - pending.length, arrivals10s, oldestMs }
-      bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
+      const accepted = [...this.rows.values()].filter((row) => row.pool === pool).length
+      // All captures are in one lane.
+      const lanes = byLane((lane) => (lane === 'normal' ? { ...counts, accepted } : noCaptures))
+      bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts, lanes }))
     }
   }
 

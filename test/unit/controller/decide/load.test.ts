@@ -28,7 +28,7 @@ const after = (arrivals: readonly number[], lane: Lane = 'interactive', start?: 
 }
 const constant = (perSecond: number, seconds: number) => Array.from({ length: seconds }, () => perSecond)
 const expected = (load: Load, lane: Lane = 'interactive', known = 1000) =>
-  expectedLoad(load, lane, { serviceMs, objectiveMs: policy.objectivesMs[lane], known }).certain
+  expectedLoad(load, lane, { serviceMs, objectiveMs: policy.objectivesMs[lane], holdMs: policy.holdMs, known }).certain
 
 t.test('load: is what the arrivals keep busy on average, from the first counts on', (t) => {
   for (const seconds of [1, 5, 600])

@@ -239,15 +239,17 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'fixed' },
   },
   {
-    name: 'does not drain while workers are starting, of which Kubernetes would remove one instead',
+    name: 'does not drain while workers that were just requested are starting, of which Kubernetes would remove one instead',
     workers: [...groups(4), worker('w5', starting)],
     desired: 1,
+    memory: { lastGrowthMs: nowMs - 2999 },
     want: { kind: 'hold', reason: 'starting' },
   },
   {
-    name: 'drains while workers are starting for longer than usual',
-    workers: [...groups(4), worker('w5', { ...starting, ageMs: 3001 })],
+    name: 'drains while other workers are starting, as in a large pool some always are',
+    workers: [...groups(4), worker('w5', starting)],
     desired: 1,
+    memory: { lastGrowthMs: nowMs - 3001 },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
