@@ -100,21 +100,8 @@ export const createContext = async (
     events.browsers(installed)
   }
   void reportBrowsers()
-  const { reservedSlots } = config
-  const worker = {
-    queue,
-    pool,
-    pod,
-    openingKeys,
-    egress,
-    store,
-    events,
-    puller,
-    lifecycle,
-    slots,
-    reservedSlots,
-    service,
-  }
+  const worker = { queue, pool, pod, openingKeys, egress, store, events, puller, lifecycle, slots, service }
   const owned = stack.move()
-  return { ...worker, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  const { reservedSlots } = config
+  return { ...worker, reservedSlots, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

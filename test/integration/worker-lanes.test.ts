@@ -85,7 +85,7 @@ t.test('lanes: an interactive capture waits for one capture of a batch at most, 
   )
   t.strictSame(
     overtaken,
-    new Array(rounds).fill(0),
+    Array.from({ length: rounds }, () => 0),
     'captures of the batch that began after the arrival and before the start',
   )
 })

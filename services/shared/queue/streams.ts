@@ -205,7 +205,12 @@ export const serverMaxPayload = ({ connection }: Pick<Queue, 'connection'>): num
 export const poolDepth = async (
   queue: Queue,
   pool: Pool,
-): Promise<{ waiting: number; inFlight: number; waitingByLane: Readonly<Record<Lane, number>>; isPaused?: boolean }> => {
+): Promise<{
+  waiting: number
+  inFlight: number
+  waitingByLane: Readonly<Record<Lane, number>>
+  isPaused?: boolean
+}> => {
   const { consumers } = await manage(queue)
   const names = lanes.map((lane) => laneConsumerName(pool, lane))
   const all = await Array.fromAsync(consumers.list(capturesStream.name))
@@ -215,9 +220,7 @@ export const poolDepth = async (
   }
   return {
     waiting: infos.reduce((sum, info) => sum + info.num_pending, 0),
-    waitingByLane: byLane(
-      (lane) => infos.find(({ name }) => name === laneConsumerName(pool, lane))?.num_pending ?? 0,
-    ),
+    waitingByLane: byLane((lane) => infos.find(({ name }) => name === laneConsumerName(pool, lane))?.num_pending ?? 0),
     inFlight: infos.reduce((sum, info) => sum + info.num_ack_pending, 0),
     ...(infos.some(({ paused }) => paused === true) && { isPaused: true }),
   }

@@ -11,6 +11,8 @@ const serve = (turns: LaneTurns, count: number, waiting: readonly Lane[]) =>
     return lane
   })
 
+const interactive = (count: number) => Array.from({ length: count }, (): Lane => 'interactive')
+
 /** Turns at their beginning, after a capture of each lower lane. */
 const begin = () => {
   const turns = new LaneTurns('worker')
@@ -32,10 +34,10 @@ t.test('lane turns: each lower lane with a backlog has one turn of eight', async
     const turns = new LaneTurns(`worker-${name}`)
     for (let period = 0; period < 3; period += 1) {
       const served = serve(turns, 8, lanes).toSorted()
-      t.strictSame(served, ['bulk', ...new Array<Lane>(6).fill('interactive'), 'normal'])
+      t.strictSame(served, ['bulk', ...interactive(6), 'normal'])
     }
   }
-  t.strictSame(serve(begin(), 8, ['interactive', 'bulk']), [...new Array<Lane>(7).fill('interactive'), 'bulk'])
+  t.strictSame(serve(begin(), 8, ['interactive', 'bulk']), [...interactive(7), 'bulk'])
 })
 
 t.test(
