@@ -1,4 +1,11 @@
-import { emptyBacklog, type Observation, type PoolPolicy, type ObservedWorker } from '#controller/decide/pool.ts'
+import {
+  emptyBacklog,
+  type Load,
+  type Observation,
+  type PoolPolicy,
+  type ObservedWorker,
+} from '#controller/decide/pool.ts'
+import { byLane, type Lane } from '#shared/capture/lane.ts'
 
 /** A policy of scaling by the queue: 1 to 10 workers of one slot, kept for thirty seconds. */
 export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => ({
@@ -31,6 +38,13 @@ export const observedPool = (overrides: Partial<Observation> = {}): Observation 
   serviceMs: 1000,
   laneServiceMs: {},
   ...overrides,
+})
+
+/** A load that has kept that many slots of each lane busy for long. */
+export const constantLoad = (slots: Partial<Record<Lane, number>>): Load => ({
+  ...byLane((lane) => ({ accepted: 0, quick: slots[lane] ?? 0, slow: slots[lane] ?? 0 })),
+  sinceMs: 0,
+  atMs: 1e9,
 })
 
 /** A ready, idle worker with a recent heartbeat. */

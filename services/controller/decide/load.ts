@@ -1,17 +1,5 @@
 import { byLane, type Lane } from '#shared/capture/lane.ts'
-import type { Observation, PoolPolicy } from './pool.ts'
-
-/** Estimated load of a lane: the slots that its arrivals keep busy, which are arrivals per time times the time of one in its slot. */
-type LaneLoad = {
-  /** The ledger's count of arrivals when it was last received. */
-  readonly accepted: number
-  /** Means over about half the lane's objective, and over the longer of the objective and 2.5 hold windows. */
-  readonly quick: number
-  readonly slow: number
-}
-
-/** Estimates by lane, and the times at which the first and the last count were received. */
-export type Load = Readonly<Record<Lane, LaneLoad>> & { readonly sinceMs: number; readonly atMs: number }
+import type { LaneLoad, Load, Observation, PoolPolicy } from './pool.ts'
 
 /** Assumed until the first capture was measured. */
 const defaultServiceMs = 3000

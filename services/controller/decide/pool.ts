@@ -1,6 +1,5 @@
 import type { Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
-import type { Load } from './load.ts'
 
 /** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
 export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'lanes'>>
@@ -120,6 +119,18 @@ export type PoolPolicy = {
   readonly startMaxMs: number
   readonly drainStepMs: number
 }
+
+/** Estimated load of a lane: the slots that its arrivals keep busy, which are arrivals per time times the time of one in its slot. */
+export type LaneLoad = {
+  /** The ledger's count of arrivals when it was last received. */
+  readonly accepted: number
+  /** Means over about half the lane's objective, and over the longer of the objective and 2.5 hold windows. */
+  readonly quick: number
+  readonly slow: number
+}
+
+/** Estimates by lane, and the times at which the first and the last count were received. */
+export type Load = Readonly<Record<Lane, LaneLoad>> & { readonly sinceMs: number; readonly atMs: number }
 
 /** A number of workers, and when it was required. */
 export type TimedSize = { readonly atMs: number; readonly size: number }

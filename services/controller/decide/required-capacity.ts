@@ -1,6 +1,6 @@
 import { byLane, lanes } from '#shared/capture/lane.ts'
-import { expectedLoad, type Load, serviceMsOf } from './load.ts'
-import type { Backlog, Depth, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
+import { expectedLoad, serviceMsOf } from './load.ts'
+import type { Backlog, Depth, Load, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
 import { staff } from './staffing.ts'
 
 /** Assumed until the first start was measured. */

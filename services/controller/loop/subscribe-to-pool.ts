@@ -104,8 +104,8 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
   }
   subscribe(backlogSubject(pool), ({ data }) => {
     const { pool: _, lanes, ...counts } = backlogCodec.decode(data)
-    const atMs = deps.now()
-    backlogs.take(lanes ? { ...counts, lanes, atMs } : attributeToInteractive(counts, atMs))
+    const receivedMs = deps.now()
+    backlogs.take(lanes ? { ...counts, lanes, atMs: receivedMs } : attributeToInteractive(counts, receivedMs))
     heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)
   })
   subscribe(heartbeatFilter(pool), heartbeats.take)

@@ -1,4 +1,3 @@
-import { decide as realDecide } from '#controller/decide/decide.ts'
 import {
   type Backlog,
   type LaneBacklog,
@@ -94,7 +93,7 @@ const countOf = (pool: Simulation): Backlog => {
  * Follows the controller's own law, which sees what the controller sees, when it looks: every second, and after an arrival, as the gateway
  * tells it at most every 100 ms.
  */
-export const driveByDecide = (policy: PoolPolicy, decide: Decide = realDecide): Driver => {
+export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
   let memory = blankMemory
   let ready = 0
   let backlog: Backlog | undefined

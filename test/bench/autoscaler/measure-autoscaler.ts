@@ -1,5 +1,6 @@
 import { type Lane, lanes } from '#shared/capture/lane.ts'
-import type { PoolPolicy } from '#controller/decide/pool.ts'
+import { decide as realDecide } from '#controller/decide/decide.ts'
+import type { Decide, PoolPolicy } from '#controller/decide/pool.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import { driveByDecide, driveByLaw } from './drivers.ts'
@@ -40,11 +41,11 @@ const policyOf = ({ min, max, slots }: Pool, overrides: Partial<PoolPolicy>): Po
 /** Creates what decides for one simulation. */
 export type CreateDriver = (pool: Pool, arrivals: readonly Arrival[]) => Driver
 
-/** The controller's own law, with changes of the pool's policy. */
+/** The controller's own law, with changes of the pool's policy or another `decide`. */
 export const own =
-  (overrides: Partial<PoolPolicy> = {}): CreateDriver =>
+  (overrides: Partial<PoolPolicy> = {}, decide: Decide = realDecide): CreateDriver =>
   (pool) =>
-    driveByDecide(policyOf(pool, overrides))
+    driveByDecide(policyOf(pool, overrides), decide)
 
 const by =
   (createLaw: CreateLaw): CreateDriver =>

@@ -20,7 +20,7 @@ const varying = (random: Random, durationMs: number, most: number, perSecond: (a
 
 const trace = (
   times: (random: Random, durationMs: number) => readonly number[],
-  { lane = 'interactive' as Lane, hours = 1.5 } = {},
+  { lane = 'interactive', hours = 1.5 }: { readonly lane?: Lane; readonly hours?: number } = {},
 ): Trace => ({
   durationMs: hours * hourMs,
   create: (seed) => {

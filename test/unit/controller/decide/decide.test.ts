@@ -10,9 +10,9 @@ import {
   type ObservedWorker,
   workerStates,
 } from '#controller/decide/pool.ts'
-import { byLane } from '#shared/capture/lane.ts'
 import { seededRandom } from '#test/helpers/pool-simulation.ts'
 import {
+  constantLoad,
   justStarted as starting,
   poolPolicy,
   observedWorkers as groups,
@@ -241,15 +241,7 @@ const cases: Case[] = [
   {
     name: 'follows the load',
     observation: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
-    memory: {
-      load: {
-        ...byLane(() => ({ accepted: 0, quick: 0, slow: 0 })),
-        normal: { accepted: 0, quick: 2, slow: 2 },
-        sinceMs: 0,
-        atMs: 1e9,
-      },
-      peaks: [{ atMs: nowMs - 1000, size: 5 }],
-    },
+    memory: { load: constantLoad({ normal: 2 }), peaks: [{ atMs: nowMs - 1000, size: 5 }] },
     // Of 3 slots, 0.8 % would wait longer than 3.5 s.
     want: { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'load' },
   },

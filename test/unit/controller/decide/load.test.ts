@@ -1,6 +1,6 @@
 import t from 'tap'
-import { expectedLoad, followLoad, type Load } from '#controller/decide/load.ts'
-import { type Backlog, emptyBacklog } from '#controller/decide/pool.ts'
+import { expectedLoad, followLoad } from '#controller/decide/load.ts'
+import { type Backlog, emptyBacklog, type Load } from '#controller/decide/pool.ts'
 import { byLane, type Lane } from '#shared/capture/lane.ts'
 import { observedPool, poolPolicy } from '#test/helpers/observed-pool.ts'
 

@@ -6,10 +6,8 @@ import {
   type ObservedWorker,
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
-import type { Load } from '#controller/decide/load.ts'
 import { type Demand, requiredCapacity } from '#controller/decide/required-capacity.ts'
-import { byLane, type Lane } from '#shared/capture/lane.ts'
-import { poolPolicy, observedWorker } from '#test/helpers/observed-pool.ts'
+import { constantLoad, poolPolicy, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
 const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1', { slots: 2, ...given })
@@ -19,14 +17,6 @@ const workers = (count: number, given: Partial<ObservedWorker> = {}) =>
 /** The ledger's counts, all of lane `interactive`. */
 const counts = (given: Partial<LaneBacklog>) =>
   attributeToInteractive({ pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, ...given }, 0)
-const constant = (slots: number) => ({ accepted: 0, quick: slots, slow: slots })
-/** A load that has kept that many slots busy for long. */
-const loadOf = (slots: Partial<Record<Lane, number>>): Load => ({
-  ...byLane((lane) => constant(slots[lane] ?? 0)),
-  sinceMs: 0,
-  atMs: 1e12,
-})
-
 const cases: {
   name: string
   demand: Partial<Demand>
@@ -44,7 +34,7 @@ const cases: {
     name: 'needs the slots that the load keeps busy, and as many more as let 99 % begin in 0.4 of the objective',
     // Erlang's C formula: of 7 slots 1.2 % would wait longer than 0.8 s, of 8 slots 0.2 %.
     demand: {
-      load: loadOf({ interactive: 4 }),
+      load: constantLoad({ interactive: 4 }),
       backlog: counts({ processing: 8 }),
       active: workers(4, { busy: 2 }),
       busy: 8,
@@ -54,7 +44,7 @@ const cases: {
   {
     name: 'adds the buffer to the load',
     demand: {
-      load: loadOf({ interactive: 2 }),
+      load: constantLoad({ interactive: 2 }),
       backlog: counts({ processing: 6 }),
       active: workers(3, { busy: 2 }),
       busy: 6,
@@ -147,7 +137,7 @@ const cases: {
   {
     name: 'needs no workers for captures that other workers serve or have free slots for',
     demand: {
-      load: loadOf({ interactive: 1 }),
+      load: constantLoad({ interactive: 1 }),
       backlog: counts({ pending: 2, processing: 3 }),
       otherPools: { slots: 5, busy: 3 },
     },
@@ -157,7 +147,7 @@ const cases: {
     name: 'needs only the slots that other workers lack for the load',
     // 8 slots in all, of which others have 2.
     demand: {
-      load: loadOf({ interactive: 4 }),
+      load: constantLoad({ interactive: 4 }),
       backlog: counts({ processing: 8 }),
       active: [worker({ busy: 2 }), worker({ busy: 2 }), worker()],
       busy: 4,
