@@ -12,5 +12,6 @@ create sequence accepted_proxied_interactive;
 create sequence accepted_proxied_normal;
 create sequence accepted_proxied_bulk;
 
--- The oldest of each lane: behind a large batch, capture_pending would be read past all its members.
-create index capture_pending_lane on capture (pool, lane, created_at) where status = 'pending' and follows is null;
+-- What waits, by lane and age: the oldest of a lane is found without reading past a large batch in another one.
+drop index capture_pending;
+create index capture_waiting on capture (pool, lane, created_at) where status = 'pending' and follows is null;
