@@ -5,9 +5,4 @@ cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 . scripts/fetch.sh
 . scripts/go-programs.sh
 
-build() {
-  gently go -C tools/kubeconform build -o "$1/kubeconform" github.com/yannh/kubeconform/cmd/kubeconform
-}
-
-use_go
-build_once kubeconform kubeconform build tools/kubeconform/go.mod tools/kubeconform/go.sum
+build_program kubeconform kubeconform github.com/yannh/kubeconform/cmd/kubeconform

@@ -5,9 +5,4 @@ cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 . scripts/fetch.sh
 . scripts/go-programs.sh
 
-build() {
-  gently go -C tools/minio build -ldflags '-s -w' -o "$1/minio" github.com/minio/minio
-}
-
-use_go
-build_once minio MinIO build tools/minio/go.mod tools/minio/go.sum
+build_program minio MinIO github.com/minio/minio

@@ -5,9 +5,4 @@ cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 . scripts/fetch.sh
 . scripts/go-programs.sh
 
-build() {
-  gently go -C tools/scanner build -ldflags '-s -w' -o "$1/grype" github.com/anchore/grype/cmd/grype
-}
-
-use_go
-build_once scanner 'the scanner grype' build tools/scanner/go.mod tools/scanner/go.sum
+build_program scanner 'the scanner grype' github.com/anchore/grype/cmd/grype

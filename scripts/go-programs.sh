@@ -40,3 +40,15 @@ build_once() {
     [ "$PWD/$old" = "$built" ] || rm -rf "$old"
   done
 }
+
+build_package() {
+  gently go -C "tools/$name" build -ldflags '-s -w' -o "$1/" "$package"
+}
+
+# build_program NAME TITLE PACKAGE: builds the program of a Go package, of the version of tools/NAME, once, as .tools/NAME with the last
+# part of PACKAGE as the program's name.
+build_program() {
+  package=$3
+  use_go
+  build_once "$1" "$2" build_package "tools/$1/go.mod" "tools/$1/go.sum"
+}

@@ -47,7 +47,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
   const { browserAgeDaysMax } = gatewaySettings
   const config = readEnv({ blockLists, browserAgeDaysMax }, env)
   // Services that `up` starts get no other variables of the shell; those of a pod get all of the container.
-  const password = passwordSource(readEnv(databasePasswordSettings, env), local ? machineEnv(env) : env)
+  const password = passwordSource(readEnv(databasePasswordSettings, env), { env: local ? machineEnv(env) : env })
   return [
     ...machineChecks({
       chromium,

@@ -65,15 +65,23 @@ export const openContext = async (config: Config, { stop, hasTraces }: Lifecycle
   const metrics = createMetrics('ledger', {}, { withExemplars: hasTraces })
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
   stack.use(reportClientCertificates(config, events))
-  const store = await by.openStore(config)
+  const store = await by.openStore(config, events.identityReports('object_store'))
   const objects = measureCalls(store.objects, ['get', 'put', 'delete'], events.storeRequested('object_store'))
-  const opened = stack.use(by.openConfiguredDatabase(config))
+  const opened = stack.use(by.openConfiguredDatabase(config, events.identityReports('postgresql')))
   const database = measureCalls(opened, ['query', 'transaction', 'entities'], events.storeRequested('postgresql'))
   const inboxPrefix = userInboxPrefix('ledger')
   const notice = events.queueNotice
   const requested = events.storeRequested('nats')
   const queue = stack.use(
-    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'ledger', inboxPrefix, notice, requested }),
+    await by.connectQueue({
+      url: config.natsUrl,
+      identity: config,
+      identityReports: events.identityReports('nats'),
+      name: 'ledger',
+      inboxPrefix,
+      notice,
+      requested,
+    }),
   )
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   const owned = stack.move()

@@ -42,9 +42,9 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const failed = (cause: unknown) => events.certificateUnusable('egress-ca', cause)
   const egress = { ...config.egress, trust: stack.use(await openEgressTrust(config.egressCaFile, failed)) }
   const trust = await readAuthorities(config.extraCa)
-  const store = await openStore(config)
+  const store = await openStore(config, events.identityReports('object_store'))
   const objects = measureCalls(store.objects, ['get'], events.storeRequested('object_store'))
-  const opened = stack.use(by.openConfiguredDatabase(config))
+  const opened = stack.use(by.openConfiguredDatabase(config, events.identityReports('postgresql')))
   const database = measureCalls(opened, ['query', 'transaction'], events.storeRequested('postgresql'))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
   const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }))

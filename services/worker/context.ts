@@ -64,6 +64,7 @@ export const createContext = async (
   const queue = await connectQueue({
     url: config.natsUrl,
     identity: config,
+    identityReports: events.identityReports('nats'),
     name: pod,
     inboxPrefix,
     notice: events.queue,

@@ -112,6 +112,7 @@ t.test('doctor: finds no trouble in an installation by the chart', async (t) => 
     stdout,
     /^ok +secrets .*bucket \(url\).*shots-shutterfleet-worker-standard \(egress-ca\.crt, egress-token, nats-url, opening-keys\)/m,
   )
+  t.match(stdout, /^ok +authorities +no ConfigMap has any/m)
   t.match(stdout, /^ok +pools .*standard: 1 of 1 workers ready/m)
   t.match(stdout, /^ok +cluster rights +the controller has all \d+ in namespace shots-workers/m)
   t.notMatch(stdout, /a-secret-word/)
@@ -193,6 +194,10 @@ t.test('doctor: finds each planted trouble and gives advice', async (t) => {
     },
   })
 
+  const authorities = 'SHUTTERFLEET_POD_EGRESS_CA=configmap/internal'
+  await kubectl(['set', 'env', `deployment/${instance}-controller`, '-n', namespace, authorities])
+  await kubectl(['create', 'configmap', 'internal', '-n', workers, '--from-literal=ca.crt=none'])
+
   await writeStatus('standard', { Ready: ['False', 'WorkersMissing'], Degraded: ['True', 'ImagePull'] })
   await merge(['bp', 'proxied', '-n', workers], { spec: { jobs: { max: 7 } } })
 
@@ -213,6 +218,7 @@ t.test('doctor: finds each planted trouble and gives advice', async (t) => {
   const missing = await areFound([
     ['secrets', /^bucket in shots lacks url$/, /docs\/kubernetes\.md/],
     ['secrets', /worker-standard in shots-workers lacks opening-keys/, /shots-shutterfleet-keys-… fills it/],
+    ['authorities', /^ca\.crt of ConfigMap internal in shots-workers has no certificate$/, /docs\/tls\.md/],
     ['deployments', /the Deployment of webhooks is missing/, /helm upgrade/],
     ['deployments', /-ledger: \d of 2 pods ready, .* has no node: .*nodes are available/, /add nodes/],
     ['jobs', /-migrate failed: .*deadline/, /kubectl logs -n shots job\/shots-shutterfleet-migrate/],

@@ -115,10 +115,10 @@ export const reachable = { openStore, openConfiguredDatabase, connectQueue }
 
 /** How a process reaches its stores whose calls `runWithFault` numbers. */
 export const faultyReachable: typeof reachable = {
-  openConfiguredDatabase: (settings) => faultyDatabase(reachable.openConfiguredDatabase(settings)),
+  openConfiguredDatabase: (...all) => faultyDatabase(reachable.openConfiguredDatabase(...all)),
   connectQueue: async (options) => faultyQueue(await reachable.connectQueue(options)),
-  openStore: async (settings) => {
-    const { objects, files } = await reachable.openStore(settings)
+  openStore: async (...all) => {
+    const { objects, files } = await reachable.openStore(...all)
     return { objects: faultyObjects(objects), files }
   },
 }

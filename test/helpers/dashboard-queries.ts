@@ -60,7 +60,7 @@ const fillIn = (expr: string) =>
 
 /** See `hideZeros` and `hideIdle` of tools/docs/dashboards/panel.ts. */
 const withZeros = (expr: string) =>
-  /^\((.*?)(?: > 0| unless max_over_time\(.*)\) or on \(\) label_replace\(vector\(0\), .*$/.exec(expr)?.[1] ?? expr
+  /^\((.*?)(?: > 0| unless max_over_time\(.*)\) or on \(\) label_replace\(0 \* group\(.*$/.exec(expr)?.[1] ?? expr
 
 const toPanel = (
   { type, title, description = '', fieldConfig, targets }: Json['panels'][number],

@@ -146,7 +146,10 @@ t.test('activity: has a partition for each day of the next week, and loses the d
   const left = await partitions()
   t.notOk(left.includes(old))
   t.ok(left.includes(recent))
-  t.equal(left.length, 10, 'that one, yesterday, today and seven days ahead')
+  const week = await database.query<{ name: string }>(
+    `select to_char((now() at time zone 'utc')::date + day, '"activity_"YYYYMMDD') as name from generate_series(-1, 7) day`,
+  )
+  for (const { name } of week) t.ok(left.includes(name), `from yesterday to seven days ahead: ${name}`)
 })
 
 t.test('activity: what cannot be stored is stored later', async (t) => {

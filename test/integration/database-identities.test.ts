@@ -5,6 +5,7 @@ import t from 'tap'
 import { openConfiguredDatabase } from '#shared/db/connection.ts'
 import { makeAuthority } from '#test/helpers/authority.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { recordIdentityReports } from '#test/helpers/identity-reports.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const authority = await makeAuthority()
@@ -38,8 +39,8 @@ const addressOf = (user: string, parameters: Readonly<Record<string, string>>) =
 }
 const none = { databaseDirectUrl: undefined, databasePasswordFile: '', databasePasswordCommand: [], databasePoolMax: 2 }
 type Settings = Parameters<typeof openConfiguredDatabase>[0]
-const open = (settings: Partial<Settings> & Pick<Settings, 'databaseUrl'>) =>
-  openConfiguredDatabase({ ...none, ...settings })
+const open = (settings: Partial<Settings> & Pick<Settings, 'databaseUrl'>, reports = recordIdentityReports().reports) =>
+  openConfiguredDatabase({ ...none, ...settings }, reports)
 
 /** Ends the sessions of a user, so that the next statement opens a connection. */
 const endSessions = (user: string) =>
@@ -96,12 +97,17 @@ t.test(
     const path = join(folder, 'password')
     await writeFile(path, 'one\n')
     const databaseUrl = addressOf('by_password', {})
-    await using database = open({ databaseUrl, databasePasswordFile: path })
+    const { reports, ends, failures } = recordIdentityReports()
+    await using database = open({ databaseUrl, databasePasswordFile: path }, reports)
     t.match(await database.query<Session>(session), [{ user: 'by_password', ssl: true }])
 
     await admin.query("alter role by_password password 'two'")
     await endSessions('by_password')
     await t.rejects(database.query(session), { code: 'SERVICE_UNAVAILABLE', message: /password authentication failed/ })
+    await writeFile(path, '')
+    t.strictSame([ends.length, failures.length], [2, 0])
+    await t.rejects(database.query(session), { code: 'SERVICE_UNAVAILABLE', message: /password is empty/ })
+    t.match(failures, [{ setting: 'SHUTTERFLEET_DATABASE_PASSWORD_FILE', reason: /password is empty/ }])
     await writeFile(path, 'two\n')
     t.match(await database.query<Session>(session), [{ user: 'by_password' }])
     await database.entities(async (em) => t.same(await em.execute('select 1 as one'), [{ one: 1 }]))

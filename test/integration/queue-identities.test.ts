@@ -12,6 +12,7 @@ import { captureSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream, resultsStream } from '#shared/queue/topology.ts'
 import { makeAuthority } from '#test/helpers/authority.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { recordIdentityReports } from '#test/helpers/identity-reports.ts'
 import { createNatsOperator } from '#test/helpers/nats-operator.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { LanePuller } from '#worker/delivery/lane-puller.ts'
@@ -27,23 +28,30 @@ const operator = createNatsOperator()
 const nats = await startNats(t, { config: operator.config })
 const folder = t.testdir()
 
-const connect = async (name: QueueUserName, identity: Partial<QueueIdentity>, url = nats.url) => {
+const connect = async (
+  name: QueueUserName,
+  identity: Partial<QueueIdentity>,
+  { url = nats.url, identityEveryMs }: { url?: string; identityEveryMs?: number | undefined } = {},
+) => {
   const notices: QueueNotice['kind'][] = []
+  const { reports: identityReports, ...reported } = recordIdentityReports()
   const queue = await connectQueue({
     url,
     identity: { ...none, ...identity },
+    identityReports,
+    identityEveryMs,
     name,
     inboxPrefix: userInboxPrefix(name),
     notice: ({ kind }) => notices.push(kind),
   })
   t.teardown(() => queue[Symbol.asyncDispose]())
-  return { queue, notices }
+  return { queue, notices, ...reported }
 }
 
-const withCredentials = async (name: QueueUserName, seconds?: number) => {
+const withCredentials = async (name: QueueUserName, seconds?: number, identityEveryMs?: number) => {
   const path = join(folder, `${name}.creds`)
   await writeFile(path, operator.credentials(name, seconds))
-  return { path, ...(await connect(name, { natsCredentialsFile: path })) }
+  return { path, ...(await connect(name, { natsCredentialsFile: path }, { identityEveryMs })) }
 }
 
 t.test('queue identities: services and workers work with credentials of an operator and its accounts', async (t) => {
@@ -79,6 +87,36 @@ t.test(
   },
 )
 
+t.test('queue identities: a file that a later connection could not use is reported while this one works', async (t) => {
+  const { path, queue, ends, failures } = await withCredentials('gateway', 600, 50)
+  const inTenMinutes = (ms: number | undefined) => Math.abs((ms ?? 0) - Date.now() - 600_000) < 60_000
+  t.ok(inTenMinutes(ends[0]), `ends at ${ends[0]}`)
+  const setting = 'SHUTTERFLEET_NATS_CREDENTIALS_FILE'
+  const seed = /SU[A-Z2-7]{56}/.exec(operator.credentials('gateway'))?.[0] ?? ''
+  for (const [text, reason] of [
+    [`half a file with ${seed}`, /unable to parse credentials/],
+    [operator.credentials('gateway', -1), /gateway\.creds has expired/],
+  ] as const) {
+    failures.length = 0
+    await writeFile(path, text)
+    await eventually(() => failures.some((each) => reason.test(each.reason)), { what: String(reason) })
+    t.match(failures.at(-1), { setting })
+    t.notMatch(JSON.stringify(failures), seed)
+  }
+  t.ok(queue.isConnected())
+  await writeFile(path, operator.credentials('gateway'))
+  ends.length = 0
+  await eventually(() => ends.length > 0, { what: 'the file is read again' })
+  t.equal(ends.at(-1), undefined, 'without an end')
+
+  await queue[Symbol.asyncDispose]()
+  await writeFile(path, 'half a file')
+  failures.length = 0
+  const other = await withCredentials('ledger', 600, 50)
+  await eventually(() => other.ends.length > 4, { what: 'a later connection has read its file several times' })
+  t.strictSame(failures, [], 'a closed connection reads nothing')
+})
+
 t.test('queue identities: by nkey and TLS certificate, each read for every connection', async (t) => {
   const authority = await makeAuthority()
   t.teardown(() => authority[Symbol.asyncDispose]())
@@ -97,7 +135,7 @@ t.test('queue identities: by nkey and TLS certificate, each read for every conne
     natsCaFile: caPath,
   }
   const url = server.url.replace('nats://127.0.0.1', 'tls://localhost')
-  const { queue } = await connect('gateway', identity, url)
+  const { queue } = await connect('gateway', identity, { url })
   const whoAmI = async () => {
     const reply = await queue.request('$SYS.REQ.USER.INFO', new Uint8Array(), 5000)
     return (JSON.parse(Buffer.from(reply.data).toString()) as { data: { user: string } }).data.user

@@ -6,10 +6,12 @@ import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { keysOfAddress, openKeys } from '#shared/storage/open-keys.ts'
+import { openStore } from '#shared/storage/open-store.ts'
 import { createS3Store } from '#shared/storage/s3-store.ts'
 import { ImageUpload } from '#worker/delivery/store-image.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
+import { recordIdentityReports } from '#test/helpers/identity-reports.ts'
 import { createImageStore } from '#test/helpers/image-store.ts'
 import { startMinio } from '#test/helpers/minio.ts'
 import { onMinio, startS3 } from '#test/helpers/s3.ts'
@@ -49,6 +51,39 @@ t.test(
     t.same(await buffer((await store.get(key))!.body), bytes)
   },
 )
+
+t.test('s3 identities: a file of keys that cannot be read is reported, and the keys stay in use', async (t) => {
+  await using server = await startS3()
+  const { username, password } = new URL(server.url)
+  const s3KeysFile = join(t.testdir(), 'credentials')
+  const keys = `[default]\naws_access_key_id=${username}\naws_secret_access_key=${password}\n`
+  await writeFile(s3KeysFile, keys)
+  const { reports, ends, failures } = recordIdentityReports()
+  const { objects } = await openStore(
+    {
+      ...keysOfAddress,
+      s3KeysFrom: 'file',
+      s3KeysFile,
+      storageDriver: 's3',
+      s3Url: withoutKeys(server.url),
+      storageFolder: '',
+      storageFilesUrl: undefined,
+      storageSigningKey: '',
+    },
+    reports,
+  )
+  const key = newKey()
+  await objects.put(key, bytes, 'image/png')
+  t.strictSame([ends.length, failures.length], [1, 0])
+  await writeFile(s3KeysFile, `[default]\naws_secret_access_key=${password}\n`)
+  const isRead = async () => bytes.equals(await buffer((await objects.get(key))!.body))
+  await eventually(async () => (await isRead()) && failures.length > 0, { what: 'the file is read again' })
+  t.match(failures[0], { setting: 'SHUTTERFLEET_S3_KEYS_FROM', reason: /credentials, profile \[default\]/ })
+  t.notMatch(JSON.stringify(failures), password)
+  t.ok(await isRead(), 'with the keys from before')
+  await writeFile(s3KeysFile, keys)
+  await eventually(async () => (await isRead()) && ends.length > 1, { what: 'the file is read once more' })
+})
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -56,6 +56,8 @@ await cluster.apply({
 const port = await startIngressController(t, cluster)
 const send: Send = (path, init) => requestIngress({ host, port, ca: ca ?? Buffer.of() }, path, init)
 const behindIngress = {
+  // Both nodes are on the cores of this machine: a larger pool would starve the services.
+  pools: { standard: { spec: { autoscaling: { minReplicas: 1, maxReplicas: 2 } } } },
   ingress: { enabled: true, className: 'traefik', host, tlsSecret },
   gateway: { trustedProxies: [network.address] },
 }

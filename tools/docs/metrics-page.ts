@@ -4,6 +4,7 @@ import { createEvents as egressEvents } from '#egress/telemetry/events.ts'
 import { createEvents as gatewayEvents } from '#gateway/telemetry/events.ts'
 import { createEvents as ledgerEvents } from '#ledger/telemetry/events.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
+import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import { createEvents as webhookEvents } from '#webhooks/telemetry/events.ts'
@@ -16,13 +17,19 @@ type Declared = {
   readonly labels: readonly string[]
 }
 
+/** What both controllers declare. */
+const ofIdentity = (log: Logger, metrics: Metrics) => [
+  createCertificateEvents(log, metrics),
+  createIdentityEvents(log, metrics),
+]
+
 const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unknown>> = {
   gateway: gatewayEvents,
   ledger: ledgerEvents,
   webhooks: webhookEvents,
   worker: workerEvents,
-  controller: (log, metrics) => [controllerEvents(log, metrics), createCertificateEvents(log, metrics)],
-  'controller on Kubernetes': createOperatorEvents,
+  controller: (log, metrics) => [controllerEvents(log, metrics), ofIdentity(log, metrics)],
+  'controller on Kubernetes': (log, metrics) => [createOperatorEvents(log, metrics), ofIdentity(log, metrics)],
   egress: egressEvents,
 }
 

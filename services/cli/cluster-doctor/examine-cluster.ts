@@ -4,6 +4,7 @@ import type { Env } from '#shared/config/read-env.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
 import type { KubeConnection } from '#shared/kube/connection.ts'
 import { type Cluster, connectAsCaller, examine, failing, type PartResult } from './cluster.ts'
+import { checkAuthorities } from './authorities.ts'
 import { checkDefinition } from './definition.ts'
 import { findInstallation, type Installation, type ReleaseSelection } from './installation.ts'
 import { checkMetrics, checkPolicies } from './network.ts'
@@ -30,6 +31,7 @@ const installationChecks = (root: string): readonly (readonly [name: string, che
   ['deployments', checkDeployments],
   ['jobs', checkJobs],
   ['secrets', checkSecrets],
+  ['authorities', checkAuthorities],
   ['pools', checkPools],
   ['quotas', checkQuotas],
   ['policies', checkPolicies],

@@ -43,6 +43,8 @@ const toInstallation = ({ metadata, spec }: Workload) => {
     hasAuthorities: readValue('POD_EXTRA_CA', 'false') === 'true',
     /** Whether the worker Secrets contain `egress-ca.crt`. */
     hasEgressAuthorities: readValue('POD_EGRESS_CA', '') === 'secret',
+    /** The ConfigMap in the workers' namespaces that has them instead, if there is one. */
+    egressConfigMap: readValue('POD_EGRESS_CA', '').split('/')[1],
     /** What the workers' Secrets contain for NATS besides its address. */
     natsFiles: readValue('POD_NATS_FILES', '').split(','),
     /** Service account of the controller. */

@@ -7,6 +7,7 @@ export const kinds = {
   jobs: { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' },
   pods: { apiVersion: 'v1', kind: 'Pod', plural: 'pods' },
   secrets: { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' },
+  configMaps: { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' },
   nodes: { apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   quotas: { apiVersion: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas' },
   definitions: {
@@ -38,8 +39,12 @@ export type Named = KubeObject & {
 /** A Secret, its values in base64. */
 export type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> }
 
-/** The keys of a Secret that a volume mounts; all without `items`. */
-type SecretSource = { readonly items?: readonly { readonly key: string }[] }
+/** A ConfigMap, its values as text. */
+export type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> }
+
+/** The keys of a Secret or ConfigMap that a volume mounts, and the files in which; all without `items`. */
+type Source = { readonly items?: readonly { readonly key: string; readonly path?: string }[] }
+type NamedSource = Source & { readonly name: string }
 
 /** Fields of a pod spec that the checks read. */
 export type PodSpec = {
@@ -50,8 +55,11 @@ export type PodSpec = {
     readonly env?: readonly { readonly name: string; readonly value?: string }[]
   }[]
   readonly volumes?: readonly {
-    readonly secret?: SecretSource & { readonly secretName: string }
-    readonly projected?: { readonly sources: readonly { readonly secret?: SecretSource & { readonly name: string } }[] }
+    readonly secret?: Source & { readonly secretName: string }
+    readonly configMap?: NamedSource
+    readonly projected?: {
+      readonly sources: readonly { readonly secret?: NamedSource; readonly configMap?: NamedSource }[]
+    }
   }[]
 }
 

@@ -4,6 +4,7 @@ import { connectQueue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
+import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
@@ -22,6 +23,7 @@ export const openContext = async (config: OperatorConfig) => {
     await connectQueue({
       url: config.natsUrl,
       identity: config,
+      identityReports: createIdentityEvents(logger, metrics).identityReports('nats'),
       name: 'controller',
       inboxPrefix: userInboxPrefix('controller'),
       notice: ({ kind, detail }) =>

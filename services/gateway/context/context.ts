@@ -293,14 +293,25 @@ const reachable = { openStore, openConfiguredDatabase, connectQueue }
 
 /** Opens database and object store; requests to them are counted. */
 const openStores = async (stack: AsyncDisposableStack, config: Config, events: Events, by: typeof reachable) => {
-  const { files, objects } = await by.openStore(config)
-  const database = stack.use(by.openConfiguredDatabase(config))
+  const { files, objects } = await by.openStore(config, events.identityReports('object_store'))
+  const database = stack.use(by.openConfiguredDatabase(config, events.identityReports('postgresql')))
   return {
     files,
     objects: measureCalls(objects, ['get', 'put', 'delete'], events.storeRequested('object_store')),
     database: measureCalls(database, ['query', 'transaction', 'entities'], events.storeRequested('postgresql')),
   }
 }
+
+const openQueue = (config: Config, events: Events, by: typeof reachable) =>
+  by.connectQueue({
+    url: config.natsUrl,
+    identity: config,
+    identityReports: events.identityReports('nats'),
+    name: 'gateway',
+    inboxPrefix: userInboxPrefix('gateway'),
+    notice: events.queueNotice,
+    requested: events.storeRequested('nats'),
+  })
 
 /** Opens the gateway's connections, each by the function in `by`. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE`, naming the cause. */
 export const openContext = async (config: Config, lifecycle: Lifecycle, by = reachable): Promise<Gateway> => {
@@ -317,12 +328,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const { files, objects, database } = await openStores(stack, config, events, by)
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
   const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
-  const inboxPrefix = userInboxPrefix('gateway')
-  const notice = events.queueNotice
-  const requested = events.storeRequested('nats')
-  const queue = stack.use(
-    await by.connectQueue({ url: config.natsUrl, identity: config, name: 'gateway', inboxPrefix, notice, requested }),
-  )
+  const queue = stack.use(await openQueue(config, events, by))
   const publisher = stack.use(publisherOf(database, queue, events))
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))

@@ -5,6 +5,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
+import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
@@ -144,6 +145,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   return {
     ...createStoreEvents(log, metrics),
     ...createCertificateEvents(log, metrics),
+    ...createIdentityEvents(log, metrics),
     ...createSignInEvents(log, metrics),
     ...createActivityEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),

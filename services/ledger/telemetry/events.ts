@@ -10,6 +10,7 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
 import { maxMessageBytes } from '#shared/queue/topology.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
+import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { readSampledTraceId, readTraceId } from '#shared/telemetry/trace.ts'
@@ -304,6 +305,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...loopEvents(log, metric),
     ...createStoreEvents(log, metrics),
     ...createCertificateEvents(log, metrics),
+    ...createIdentityEvents(log, metrics),
   }
 }
 

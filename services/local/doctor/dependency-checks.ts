@@ -63,6 +63,7 @@ const checkNats = async ({ natsUrl, queueIdentity, natsServer }: Dependencies) =
   await using queue = await connectQueue({
     url: natsUrl,
     identity: queueIdentity,
+    identityReports: undefined,
     name: 'doctor',
     inboxPrefix: '_INBOX_doctor',
     notice: () => {},

@@ -5,6 +5,7 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql'
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { databaseSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { IdentityReports } from '#shared/telemetry/identity-events.ts'
 import { classifyDatabaseError, isConflict, isRepeatable, isUnanswered, isUnprepared } from './classify-error.ts'
 import { entities } from './entities/all.ts'
 import { keepListening, type Listening, type Pool } from './listen.ts'
@@ -294,13 +295,15 @@ export const openDatabase = (options: DatabaseOptions): Database => {
 }
 
 /** Opens the database that the settings name. */
-export const openConfiguredDatabase = ({
-  databaseUrl: url,
-  databaseDirectUrl: directUrl,
-  databasePoolMax: poolMax,
-  ...identity
-}: SettingValues<typeof databaseSettings>): Database =>
-  openDatabase({ url, directUrl, poolMax, password: passwordSource(identity) })
+export const openConfiguredDatabase = (
+  {
+    databaseUrl: url,
+    databaseDirectUrl: directUrl,
+    databasePoolMax: poolMax,
+    ...identity
+  }: SettingValues<typeof databaseSettings>,
+  reports: IdentityReports,
+): Database => openDatabase({ url, directUrl, poolMax, password: passwordSource(identity, { reports }) })
 
 /** The row of a statement that always returns one. Throws `SERVER_ERROR` if there is none. */
 export const onlyRow = <Row>(rows: readonly Row[]): Row => {

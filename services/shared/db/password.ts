@@ -4,6 +4,7 @@ import { readBounded } from '#shared/config/read-bounded.ts'
 import { type Env, prefix, type SettingValues } from '#shared/config/read-env.ts'
 import type { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { IdentityReports } from '#shared/telemetry/identity-events.ts'
 
 /** Reads or makes the password of a new connection. Throws `SERVICE_UNAVAILABLE`. */
 export type PasswordSource = () => Promise<string>
@@ -79,11 +80,17 @@ const reused = (make: PasswordSource, nowMs: () => number): PasswordSource => {
   }
 }
 
-/** The source that the settings name; undefined if they name none. A program gets the variables of `env` that are no settings. Throws `CONFIGURATION` if they name two. */
+type Options = {
+  /** A program gets its variables that are no settings. */
+  readonly env?: Env
+  readonly nowMs?: () => number
+  readonly reports?: IdentityReports | undefined
+}
+
+/** The source that the settings name; undefined if they name none. Throws `CONFIGURATION` if they name two. */
 export const passwordSource = (
   { databasePasswordFile: path, databasePasswordCommand: command }: SettingValues<typeof databasePasswordSettings>,
-  env: Env = process.env,
-  nowMs = Date.now,
+  { env = process.env, nowMs = Date.now, reports }: Options = {},
 ): PasswordSource | undefined => {
   if (path !== '' && command.length > 0) {
     throw new AppError('CONFIGURATION', {
@@ -91,6 +98,20 @@ export const passwordSource = (
         'SHUTTERFLEET_DATABASE_PASSWORD_FILE and SHUTTERFLEET_DATABASE_PASSWORD_COMMAND are both set; set one of them',
     })
   }
-  if (path !== '') return () => readPasswordFile(path)
-  return command.length > 0 ? reused(() => runCommand(command, env), nowMs) : undefined
+  const reported = (setting: string, read: PasswordSource) => async () => {
+    try {
+      const password = await read()
+      reports?.renewed()
+      return password
+    } catch (error) {
+      reports?.failed(setting, error)
+      throw error
+    }
+  }
+  if (path !== '') return reported('SHUTTERFLEET_DATABASE_PASSWORD_FILE', () => readPasswordFile(path))
+  if (command.length === 0) return undefined
+  return reused(
+    reported('SHUTTERFLEET_DATABASE_PASSWORD_COMMAND', () => runCommand(command, env)),
+    nowMs,
+  )
 }

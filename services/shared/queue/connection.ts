@@ -3,6 +3,7 @@ import { connect, headers, type Msg, type MsgHdrs, type NatsConnection } from '@
 import { splitNatsUrl } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
+import type { IdentityReports } from '#shared/telemetry/identity-events.ts'
 import { identifyBy, type QueueIdentity } from './identity.ts'
 
 /** A received message. `reply` is the subject for a response or an acknowledgement. */
@@ -43,6 +44,8 @@ export type Queue = AsyncDisposable & {
 
 const traceHeader = 'traceparent'
 const flushMs = 2000
+/** A file that a later connection could not use is reported while the connection still works. */
+const identityEveryMs = 60_000
 
 /** Headers that carry a trace context; undefined without one. */
 export const traceHeaders = (traceparent: string | undefined): MsgHdrs | undefined => {
@@ -74,14 +77,24 @@ const watch = async (connection: NatsConnection, notice: (notice: QueueNotice) =
   notice({ kind: 'lost', detail: 'closed' })
 }
 
-type DialOptions = { url: string; identity?: QueueIdentity | undefined; name: string; inboxPrefix: string }
+/** `identityReports` are called for each reading of the identity's file: by each connection, and every `identityEveryMs`, by default a minute. */
+type IdentityOptions =
+  | { identity?: undefined; identityReports?: undefined; identityEveryMs?: undefined }
+  | {
+      identity: QueueIdentity | undefined
+      identityReports: IdentityReports | undefined
+      identityEveryMs?: number | undefined
+    }
 
-const dial = async (options: DialOptions): Promise<NatsConnection> => {
+type DialOptions = IdentityOptions & { url: string; name: string; inboxPrefix: string }
+
+const dial = async (options: DialOptions) => {
   const urls = splitNatsUrl(options.url).map((url) => new URL(url))
   const [{ username, password, protocol } = new URL(options.url)] = urls
   const hosts = urls.map(({ host }) => host)
   try {
-    return await connect({
+    const identified = identifyBy(options.identity, options.identityReports)
+    const connection = await connect({
       servers: hosts,
       name: options.name,
       inboxPrefix: options.inboxPrefix,
@@ -94,9 +107,10 @@ const dial = async (options: DialOptions): Promise<NatsConnection> => {
       // Otherwise every request creates two errors in advance, for their stack traces.
       noAsyncTraces: true,
       ...(protocol === 'tls:' && { tls: {} }),
-      ...identifyBy(options.identity),
+      ...identified,
       ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     })
+    return { connection, rereadIdentity: () => identified.authenticator?.('a nonce') }
   } catch (cause) {
     if (cause instanceof AppError) throw cause
     const message = `NATS at ${hosts.join(', ')}: ${String(cause)}${trustAdvice(cause)}`
@@ -117,16 +131,15 @@ const reportRequests = (connection: NatsConnection, ended: RequestEnded): void =
 }
 
 /** Connects to one of the comma-separated servers of `url` within five seconds or throws `SERVICE_UNAVAILABLE`. Each service has its own inbox prefix, so that none reads another's responses. */
-export const connectQueue = async (options: {
-  url: string
-  identity?: QueueIdentity | undefined
-  name: string
-  inboxPrefix: string
-  notice: (notice: QueueNotice) => void
-  /** Called with the milliseconds of each request that has ended. */
-  requested?: RequestEnded
-}): Promise<Queue> => {
-  const connection = await dial(options)
+export const connectQueue = async (
+  options: DialOptions & {
+    notice: (notice: QueueNotice) => void
+    /** Called with the milliseconds of each request that has ended. */
+    requested?: RequestEnded
+  },
+): Promise<Queue> => {
+  const { connection, rereadIdentity } = await dial(options)
+  const rereading = setInterval(rereadIdentity, options.identityEveryMs ?? identityEveryMs).unref()
   if (options.requested) reportRequests(connection, options.requested)
   const reconnectListeners = new Set<() => void>()
   let connected = true
@@ -168,6 +181,7 @@ export const connectQueue = async (options: {
     },
     [Symbol.asyncDispose]: async () => {
       isClosing = true
+      clearInterval(rereading)
       // Rejects while disconnected: there is no server to flush to, and only the reconnecting has to stop.
       const drained = connection.drain().catch(() => {})
       await Promise.race([drained, delay(flushMs, undefined, { ref: false })])

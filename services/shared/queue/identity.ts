@@ -8,6 +8,7 @@ import {
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { queueIdentitySettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { IdentityReports } from '#shared/telemetry/identity-events.ts'
 
 /** How a process identifies itself, if not by the user of the address. */
 export type QueueIdentity = SettingValues<typeof queueIdentitySettings>
@@ -16,14 +17,31 @@ const refuse = (publicMessage: string): never => {
   throw new AppError('CONFIGURATION', { publicMessage })
 }
 
+/** When the JWT of credentials ends, in milliseconds of the wall clock; undefined: never. Only the server verifies it. */
+const endsAtMs = (jwt: string): number | undefined => {
+  const claims = Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()
+  // The parser's error would contain a part of it.
+  const seconds = /"exp":\s*(\d+)/.exec(claims)?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1000
+}
+
+type IdentityFile = {
+  readonly path: string
+  readonly setting: string
+  readonly authenticatorOf: (content: string) => Authenticator
+}
+
 /**
  * Reads the file for each connection. Throws if it cannot be used at first; later the one before is used instead, because the
  * client would end rather than try again.
  */
-const rereading = (path: string, authenticatorOf: (content: string) => Authenticator): Authenticator => {
+const rereading = ({ path, setting, authenticatorOf }: IdentityFile, reports?: IdentityReports): Authenticator => {
   const load = () => {
     const authenticator = authenticatorOf(readFileSync(path, 'utf8').trim())
-    authenticator('a nonce')
+    const tried = authenticator('a nonce')
+    const untilMs = tried && 'jwt' in tried ? endsAtMs(tried.jwt) : undefined
+    if (untilMs !== undefined && untilMs <= Date.now()) reports?.failed(setting, new Error(`${path} has expired`))
+    else reports?.renewed(untilMs)
     return authenticator
   }
   const start = (): Authenticator => {
@@ -37,8 +55,9 @@ const rereading = (path: string, authenticatorOf: (content: string) => Authentic
   return (nonce) => {
     try {
       latest = load()
-    } catch {
+    } catch (cause) {
       // The server refuses the one before if it has expired; then the next connection reads the file again.
+      reports?.failed(setting, cause)
     }
     return latest(nonce)
   }
@@ -52,7 +71,10 @@ const byCredentials = (text: string) => credsAuthenticator(Buffer.from(`${text}\
  * The client's options for an identity. Each connection reads the files anew, and a refused one is retried: the file may have
  * changed by then. Throws `CONFIGURATION` if the settings contradict each other, else an error that names the file.
  */
-export const identifyBy = (identity: QueueIdentity | undefined): Partial<ConnectionOptions> => {
+export const identifyBy = (
+  identity: QueueIdentity | undefined,
+  reports?: IdentityReports,
+): Partial<ConnectionOptions> & { readonly authenticator?: Authenticator } => {
   if (identity === undefined) return {}
   const {
     natsCredentialsFile,
@@ -65,9 +87,11 @@ export const identifyBy = (identity: QueueIdentity | undefined): Partial<Connect
     refuse('SHUTTERFLEET_NATS_CREDENTIALS_FILE and SHUTTERFLEET_NATS_NKEY_FILE are both set; set one of them')
   if ((certFile === '') !== (keyFile === ''))
     refuse('SHUTTERFLEET_NATS_CERTIFICATE_FILE and SHUTTERFLEET_NATS_KEY_FILE must be set together')
+  const file = natsCredentialsFile
+    ? { path: natsCredentialsFile, setting: 'SHUTTERFLEET_NATS_CREDENTIALS_FILE', authenticatorOf: byCredentials }
+    : { path: natsNkeyFile, setting: 'SHUTTERFLEET_NATS_NKEY_FILE', authenticatorOf: byNkey }
   return {
-    ...(natsCredentialsFile !== '' && { authenticator: rereading(natsCredentialsFile, byCredentials) }),
-    ...(natsNkeyFile !== '' && { authenticator: rereading(natsNkeyFile, byNkey) }),
+    ...(file.path !== '' && { authenticator: rereading(file, reports) }),
     ...((certFile || caFile) && {
       tls: { ...(certFile && { certFile, keyFile }), ...(caFile && { caFile }) },
     }),

@@ -1,6 +1,7 @@
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { s3KeySettings } from '#shared/config/settings/outside.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { IdentityReports } from '#shared/telemetry/identity-events.ts'
 import { keysByWebIdentity, keysInFile, keysOfContainer, keysOfInstance } from './key-sources.ts'
 import { fixedKeys, type KeyRing, type KeySource, RenewedKeys, type S3Keys } from './s3-keys.ts'
 
@@ -61,7 +62,12 @@ const sourceOf = (settings: KeySettings, region: string): KeySource => {
  * The keys that the settings name; `inAddress` are those of the store's address. Requests none yet. Throws `CONFIGURATION` naming
  * the setting that is missing, or if the keys are in the address although the settings name another source, or the reverse.
  */
-export const openKeys = (settings: KeySettings, region: string, inAddress: S3Keys | undefined): KeyRing => {
+export const openKeys = (
+  settings: KeySettings,
+  region: string,
+  inAddress: S3Keys | undefined,
+  reports?: IdentityReports,
+): KeyRing => {
   const { s3KeysFrom } = settings
   if (s3KeysFrom === 'url') {
     return fixedKeys(
@@ -74,5 +80,6 @@ export const openKeys = (settings: KeySettings, region: string, inAddress: S3Key
   if (inAddress)
     refuse(`SHUTTERFLEET_S3_URL contains keys, but SHUTTERFLEET_S3_KEYS_FROM is ${s3KeysFrom}; remove them`)
   const recheckMs = s3KeysFrom === 'file' ? fileRecheckMs : undefined
-  return new RenewedKeys({ source: sourceOf(settings, region), recheckMs })
+  const failed = (cause: unknown) => reports?.failed('SHUTTERFLEET_S3_KEYS_FROM', cause)
+  return new RenewedKeys({ source: sourceOf(settings, region), recheckMs, renewed: reports?.renewed, failed })
 }

@@ -1,6 +1,7 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { storageSettings } from '#shared/config/settings/outside.ts'
+import type { IdentityReports } from '#shared/telemetry/identity-events.ts'
 import { openKeys } from './open-keys.ts'
 import { createFilesStore, type FilesStore } from './files-store.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -9,7 +10,10 @@ import type { ObjectStore } from './object-store.ts'
 type OpenedStore = { readonly objects: ObjectStore; readonly files: FilesStore | undefined }
 
 /** Opens the object store. Loads the S3 client, which takes 26 MiB, only if it is used. Throws `CONFIGURATION` naming the setting that the chosen driver lacks. */
-export const openStore = async (settings: SettingValues<typeof storageSettings>): Promise<OpenedStore> => {
+export const openStore = async (
+  settings: SettingValues<typeof storageSettings>,
+  reports: IdentityReports,
+): Promise<OpenedStore> => {
   const need = (value: string | undefined, variable: string): string => {
     if (value) return value
     throw new AppError('CONFIGURATION', {
@@ -19,7 +23,7 @@ export const openStore = async (settings: SettingValues<typeof storageSettings>)
   if (settings.storageDriver === 's3') {
     const { createS3Store } = await import('./s3-store.ts')
     const objects = createS3Store(need(settings.s3Url, 'S3_URL'), (region, inAddress) =>
-      openKeys(settings, region, inAddress),
+      openKeys(settings, region, inAddress, reports),
     )
     return { objects, files: undefined }
   }

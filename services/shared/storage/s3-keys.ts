@@ -35,6 +35,10 @@ type Options = {
   readonly source: KeySource
   /** Longest time between two readings of the source; undefined: only expiry and refusals renew the keys. */
   readonly recheckMs?: number | undefined
+  /** Keys were obtained, which expire at this time. */
+  readonly renewed?: ((expiresAtMs?: number) => void) | undefined
+  /** A renewal failed. */
+  readonly failed?: ((cause: unknown) => void) | undefined
   readonly nowMs?: () => number
   readonly random?: () => number
 }
@@ -51,6 +55,8 @@ const isSame = (one: S3Keys, other: S3Keys) =>
 export class RenewedKeys implements KeyRing {
   readonly #source: KeySource
   readonly #recheckMs: number
+  readonly #renewed: Options['renewed']
+  readonly #failed: Options['failed']
   readonly #nowMs: () => number
   readonly #random: () => number
   #keys: S3Keys | undefined
@@ -61,11 +67,13 @@ export class RenewedKeys implements KeyRing {
   #refusalsCountFromMs = 0
   #fault: unknown = 'no keys yet'
 
-  constructor({ source, recheckMs = Infinity, nowMs = Date.now, random = Math.random }: Options) {
-    this.#source = source
-    this.#recheckMs = recheckMs
-    this.#nowMs = nowMs
-    this.#random = random
+  constructor(options: Options) {
+    this.#source = options.source
+    this.#recheckMs = options.recheckMs ?? Infinity
+    this.#renewed = options.renewed
+    this.#failed = options.failed
+    this.#nowMs = options.nowMs ?? Date.now
+    this.#random = options.random ?? Math.random
   }
 
   async current(): Promise<S3Keys> {
@@ -93,7 +101,8 @@ export class RenewedKeys implements KeyRing {
 
   async #renew(): Promise<void> {
     try {
-      const { keys, expiresAtMs = Infinity } = await this.#source()
+      const issued = await this.#source()
+      const { keys, expiresAtMs = Infinity } = issued
       const nowMs = this.#nowMs()
       if (expiresAtMs - marginMs <= nowMs) throw new Error('they have expired')
       const halfMs = (expiresAtMs - nowMs) * (0.5 + this.#random() / 10)
@@ -101,10 +110,12 @@ export class RenewedKeys implements KeyRing {
       this.#usableUntilMs = expiresAtMs - marginMs
       this.#renewAtMs = nowMs + Math.min(halfMs, this.#recheckMs)
       this.#failures = 0
+      this.#renewed?.(issued.expiresAtMs)
     } catch (error) {
       this.#fault = error
       this.#renewAtMs = this.#nowMs() + backOffMs(retry, this.#failures)
       this.#failures += 1
+      this.#failed?.(error)
     } finally {
       this.#renewal = undefined
     }

@@ -1,5 +1,6 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
+import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
@@ -40,6 +41,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
   return {
     ...createStoreEvents(log, metrics),
     ...createCertificateEvents(log, metrics),
+    ...createIdentityEvents(log, metrics),
     attempted: ({ id, event, traceId, failure, status, ms, givenUp }: Attempted) => {
       const outcome = failure ?? 'delivered'
       metric.webhook_attempts_total.inc({ outcome })

@@ -2,6 +2,7 @@ import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { CompletedResult, FailedResult, InstalledBrowser, Timings } from '#shared/queue/messages.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
+import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { BlockLists } from '#worker/block-lists/provide-lists.ts'
@@ -79,11 +80,12 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
   const current: { lists?: string } = {}
   return {
     ...createCertificateEvents(logger, metrics),
+    ...createIdentityEvents(logger, metrics),
     unsafe: (setting: string, what: string) => logger.warn({ setting }, what),
     queue: ({ kind, detail }: QueueNotice) => logger.warn({ detail }, `nats ${kind}`),
     hostUp: (tookMs: number) => {
       metric.worker_hosts_total.inc({ outcome: 'up' })
-      logger.info({ tookMs: Math.round(tookMs) }, 'browser host is warm')
+      logger.info({ tookMs }, 'browser host is warm')
     },
     hostFailed: (error: AppError) => {
       metric.worker_hosts_total.inc({ outcome: 'failed' })

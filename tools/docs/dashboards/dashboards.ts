@@ -230,6 +230,13 @@ const services: Dashboard = {
       unit: 'percentunit',
       queries: [max('event_loop_utilization_ratio', ['service'])],
     },
+    {
+      title: 'Failed renewals of keys, credentials and passwords',
+      runbook: 'identity-not-renewed',
+      unit: 'ops',
+      isEventOnly: true,
+      queries: [rate('identity_renewal_failures_total', ['service', 'name'])],
+    },
     { title: 'Processes by release', unit: 'short', queries: [count('build_info', ['service', 'version'])] },
   ],
 }

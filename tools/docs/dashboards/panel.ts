@@ -43,15 +43,19 @@ const scope = 'namespace=~"$namespace"'
 export const series = (metric: string, matchers = ''): string =>
   `${metric.includes(':') ? metric : `shutterfleet_${metric}`}{${scope}${matchers === '' ? '' : `,${matchers}`}}`
 
-/** Hides series at zero, of which there are many; if all are, shows a single zero whose `label` is `none`, so that no panel is empty. */
+/** Adds a single zero whose `label` is `none` where `expr` has no series, while any service of the namespaces is scraped: else there is no data. */
+const orNone = (expr: string, label: string): string =>
+  `(${expr}) or on () label_replace(0 * group(${series('event_loop_utilization_ratio')}), "${label}", "none", "", "")`
+
+/** Hides series at zero, of which there are many; if all are, shows `none`, so that the panel is empty only if nothing is scraped. */
 export const hideZeros = ({ expr, legend }: Query, label: string): Query => ({
-  expr: `(${expr} > 0) or on () label_replace(vector(0), "${label}", "none", "", "")`,
+  expr: orNone(`${expr} > 0`, label),
   legend,
 })
 
 /** Hides series that are at zero in the whole range, as `hideZeros` does: others stay whole, which suits gauges that often are. */
 export const hideIdle = ({ expr, legend }: Query, label: string): Query => ({
-  expr: `(${expr} unless max_over_time((${expr})[$__range:$__interval]) == 0) or on () label_replace(vector(0), "${label}", "none", "", "")`,
+  expr: orNone(`${expr} unless max_over_time((${expr})[$__range:$__interval]) == 0`, label),
   legend,
 })
 

@@ -107,6 +107,44 @@ t.test(
   },
 )
 
+t.test('doctor: checks the ConfigMaps of authorities that workers and the sender of webhooks mount', async (t) => {
+  const settings = { POOLS_NAMESPACE: 'pools', JOBS_NAMESPACE: 'jobs', POD_EGRESS_CA: 'configmap/internal' }
+  const env = Object.entries(settings).map(([name, value]) => ({ name: `SHUTTERFLEET_${name}`, value }))
+  const sources = [{ configMap: { name: 'internal', items: [{ key: 'ca.crt', path: 'EGRESS_CA' }] } }]
+  const extra = { configMap: { name: 'extra', items: [{ key: 'bundle.pem', path: 'ca.crt' }] } }
+  const other = { configMap: { name: 'other', items: [{ key: 'settings', path: 'settings' }] } }
+  const volumes = [{ projected: { sources } }, extra, other]
+  const containers = [{ name: 'controller', env }]
+  const item = { ...controller, spec: { template: { spec: { containers, volumes } } } }
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+  const data = new Map<string, object>([
+    ['here/configmaps/internal', { 'ca.crt': pem }],
+    ['here/configmaps/extra', { 'bundle.pem': pem }],
+    ['pools/configmaps/internal', { 'ca.crt': pem }],
+    ['jobs/configmaps/internal', { 'ca.crt': pem }],
+  ])
+  const answer = (path: string): Answer | undefined => {
+    if (path.endsWith('/deployments')) return [200, { items: [item] }]
+    if (!path.includes('/configmaps/')) return undefined
+    const values = data.get(path.replace('/api/v1/namespaces/', ''))
+    return values ? [200, { data: values }] : [404, { message: 'not there' }]
+  }
+  const names =
+    'internal in here (ca.crt); extra in here (bundle.pem); internal in pools (ca.crt); internal in jobs (ca.crt)'
+  t.match(await found(t, 'authorities', answer), [{ ok: true, detail: names }])
+
+  data.delete('pools/configmaps/internal')
+  data.set('jobs/configmaps/internal', { 'tls.crt': pem })
+  data.set('here/configmaps/extra', { 'bundle.pem': 'none yet' })
+  const advice = /docs\/tls\.md/
+  t.match(await found(t, 'authorities', answer), [
+    { ok: false, detail: 'bundle.pem of ConfigMap extra in here has no certificate', advice },
+    { ok: false, detail: 'ConfigMap internal in pools is missing', advice },
+    { ok: false, detail: 'ConfigMap internal in jobs lacks ca.crt', advice },
+  ])
+  t.match(await found(t, 'authorities', () => undefined), [{ ok: true, detail: 'no ConfigMap has any' }])
+})
+
 t.test('doctor: names a pool that an operator has paused, without failing', async (t) => {
   const conditions = [
     { type: 'ScalingActive', status: 'False', reason: 'QueuePaused', message: 'An operator has paused the queue.' },

@@ -1,16 +1,11 @@
 import { rmSync } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { watchFiles } from '#shared/config/watch-files.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-
-/** Replaces a file at once, as a kubelet does, so that it is never read half-written. */
-const replaceFile = async (path: string, text: string) => {
-  await writeFile(`${path}.new`, text)
-  await rename(`${path}.new`, path)
-}
+import { replaceFile } from '#test/helpers/replace-file.ts'
 
 t.test('watched files: are applied whenever one changes, and not after disposal', async (t) => {
   const folder = t.testdir({ a: '1', b: '1' })

@@ -2,6 +2,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { passwordSource } from '#shared/db/password.ts'
+import { recordIdentityReports } from '#test/helpers/identity-reports.ts'
 
 const none = { databasePasswordFile: '', databasePasswordCommand: [] }
 
@@ -40,7 +41,10 @@ t.test(
     const folder = t.testdir()
     const program = await script(folder, `echo run >> ${folder}/runs; echo "token of $1"`)
     let nowMs = 0
-    const read = passwordSource({ ...none, databasePasswordCommand: [program, '$(id); a b'] }, {}, () => nowMs)
+    const read = passwordSource(
+      { ...none, databasePasswordCommand: [program, '$(id); a b'] },
+      { env: {}, nowMs: () => nowMs },
+    )
     t.strictSame(await Promise.all([read?.(), read?.()]), ['token of $(id); a b', 'token of $(id); a b'])
     nowMs = 59_999
     await read?.()
@@ -61,7 +65,10 @@ t.test(
       ['head -c 70000 /dev/zero', /failed \(ERR_CHILD_PROCESS_STDIO_MAXBUFFER\)$/],
     ] as const) {
       let nowMs = 0
-      const read = passwordSource({ ...none, databasePasswordCommand: [await script(folder, body)] }, {}, () => nowMs)
+      const read = passwordSource(
+        { ...none, databasePasswordCommand: [await script(folder, body)] },
+        { env: {}, nowMs: () => nowMs },
+      )
       await t.rejects(read!(), { code: 'SERVICE_UNAVAILABLE', message: fault })
       await script(folder, 'echo token')
       nowMs = 999
@@ -89,8 +96,37 @@ t.test('database password: an error has the last line of standard error, bounded
   }
 })
 
+t.test(
+  'database password: reports each reading of the file and each run of the command, without the password',
+  async (t) => {
+    const folder = t.testdir({ password: 'one' })
+    const file = recordIdentityReports()
+    const read = passwordSource({ ...none, databasePasswordFile: join(folder, 'password') }, { reports: file.reports })
+    await read?.()
+    await writeFile(join(folder, 'password'), '')
+    await t.rejects(read!())
+    t.strictSame(file.ends, [undefined])
+    t.match(file.failures, [{ setting: 'SHUTTERFLEET_DATABASE_PASSWORD_FILE', reason: /password is empty/ }])
+
+    const command = recordIdentityReports()
+    const program = await script(folder, 'echo secret; echo AccessDenied >&2; exit 1')
+    let nowMs = 0
+    const options = { env: {}, nowMs: () => nowMs, reports: command.reports }
+    const run = passwordSource({ ...none, databasePasswordCommand: [program] }, options)
+    await Promise.allSettled([run?.(), run?.()])
+    t.match(command.failures, [
+      { setting: 'SHUTTERFLEET_DATABASE_PASSWORD_COMMAND', reason: /failed \(1\): AccessDenied$/ },
+    ])
+    t.notMatch(JSON.stringify(command.failures), /secret/)
+    await script(folder, 'echo secret')
+    nowMs = 1000
+    t.equal(await run?.(), 'secret')
+    t.strictSame([command.failures.length, command.ends], [1, [undefined]], 'one for the connections that shared a run')
+  },
+)
+
 t.test('database password: a command gets the variables that are no settings', async (t) => {
   const env = { PATH: process.env['PATH'], AWS_REGION: 'eu', SHUTTERFLEET_KEY_PEPPER: 'secret' }
   const command = ['sh', '-c', 'echo "$AWS_REGION,$SHUTTERFLEET_KEY_PEPPER,$HOME"']
-  t.equal(await passwordSource({ ...none, databasePasswordCommand: command }, env)?.(), 'eu,,')
+  t.equal(await passwordSource({ ...none, databasePasswordCommand: command }, { env })?.(), 'eu,,')
 })

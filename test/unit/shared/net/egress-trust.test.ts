@@ -7,6 +7,7 @@ import { makeSelfSigned } from '#cli/cluster/self-signed.ts'
 import { connectEgress, openEgressTrust } from '#shared/net/egress-trust.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { replaceFile } from '#test/helpers/replace-file.ts'
 
 const certify = (hosts = ['localhost']) => makeSelfSigned(hosts, Date.now() - 1000, Date.now() + 60_000)
 const unexpected = (cause: unknown) => void t.fail(String(cause))
@@ -62,9 +63,9 @@ t.test('egress trust: a file that changes replaces what is trusted, sessions of 
       socket.resume()
     })
   t.ok(await isReached())
-  await writeFile(server.ca, certify().certificate)
+  await replaceFile(server.ca, certify().certificate)
   await eventually(async () => !(await isReached()))
-  await writeFile(server.ca, now.certificate)
+  await replaceFile(server.ca, now.certificate)
   await eventually(isReached)
 })
 

@@ -12,7 +12,11 @@ const issuer = (lifeMs: number | undefined = hourMs, recheckMs?: number) => {
     const keys = { accessKey: `key ${world.issued}`, secretKey: 'secret', sessionToken: 'token' }
     return { keys, expiresAtMs: lifeMs && world.nowMs + lifeMs }
   }
-  const ring = new RenewedKeys({ source, recheckMs, nowMs: () => world.nowMs, random: () => 0 })
+  const renewals: (number | undefined)[] = []
+  const failures: unknown[] = []
+  const renewed = (expiresAtMs?: number) => void renewals.push(expiresAtMs)
+  const failed = (cause: unknown) => void failures.push(cause)
+  const ring = new RenewedKeys({ source, recheckMs, renewed, failed, nowMs: () => world.nowMs, random: () => 0 })
   const current = async () => (await ring.current()).accessKey
   /** The keys after a renewal that this use may have begun. */
   const settled = async () => {
@@ -20,7 +24,7 @@ const issuer = (lifeMs: number | undefined = hourMs, recheckMs?: number) => {
     await new Promise(setImmediate)
     return current()
   }
-  return { world, ring, current, settled }
+  return { world, ring, current, settled, renewals, failures }
 }
 
 t.test('s3 keys: are requested once for simultaneous uses, and renewed after half of their time', async (t) => {
@@ -48,6 +52,23 @@ t.test('s3 keys: are used until they expire while renewals fail, which are retri
   world.fault = new Error('STS is down')
   world.nowMs += hourMs - 10_000
   await t.rejects(current(), { code: 'SERVICE_UNAVAILABLE', message: /no valid keys: Error: STS is down/ })
+})
+
+t.test('s3 keys: each renewal reports when the keys expire, or why it failed', async (t) => {
+  const { world, settled, renewals, failures } = issuer()
+  await settled()
+  world.fault = new Error('STS is down')
+  world.nowMs += hourMs / 2
+  for (let uses = 0; uses < 3; uses += 1) await settled()
+  t.strictSame(failures, [world.fault], 'uses in between, which begin no renewal, report none')
+  world.nowMs += 500
+  await settled()
+  t.equal(failures.length, 2)
+  world.fault = undefined
+  world.nowMs += 1000
+  await settled()
+  t.equal(failures.length, 2)
+  t.strictSame(renewals, [1_000_000 + hourMs, world.nowMs + hourMs])
 })
 
 t.test('s3 keys: that the store refused are renewed for the caller, at most every ten seconds', async (t) => {
