@@ -8,7 +8,7 @@ import {
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
 import { byLane, lanes } from '#shared/capture/lane.ts'
-import { quantile } from '../quantile.ts'
+import { quantile } from '#test/bench/quantile.ts'
 import type { Law } from './law.ts'
 import type { Driver, SimulatedPod, Simulation } from './simulate.ts'
 

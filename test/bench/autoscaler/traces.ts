@@ -3,7 +3,7 @@ import type { Lane } from '#shared/capture/lane.ts'
 import type { Arrival } from './simulate.ts'
 
 const hourMs = 3_600_000
-/** Median and deviation of service times with a mean of 2 s. */
+/** Log-normal service times of about two seconds. */
 const serviceMedianMs = 1800
 const serviceSigma = 0.46
 

@@ -329,12 +329,11 @@ t.test('decide: after a pause, holds the size found during the pause', (t) => {
   t.end()
 })
 
-t.test('decide: idle time starts when a worker was last required, and at first if workers exist', (t) => {
+t.test('decide: idle time starts when a capture was last known, and at first if workers exist', async (t) => {
   const none = { ...policy, min: 0 }
   t.equal(decide(observed({ workers: groups(2) }), none, blankMemory).memory.lastKnownMs, nowMs)
   t.equal(decide(observed({ workers: [] }), none, blankMemory).memory.lastKnownMs, Number.NEGATIVE_INFINITY)
   t.equal(decide(observed({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastKnownMs, nowMs)
-  t.end()
 })
 
 /** A random pool: any mix of workers, any backlog, any policy. */
