@@ -2,6 +2,8 @@ import t, { type Test } from 'tap'
 import { captureLabel } from '#shared/kube/names.ts'
 import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
 import { poolStateSubject } from '#shared/queue/subjects.ts'
+import { at } from '#test/helpers/model-api/object.ts'
+import { holds } from '#test/helpers/model-api/pods.ts'
 import { poisson, seededRandom } from '#test/helpers/pool-simulation.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { namespace, pickOf, podsOf, targetOf } from './world/by-hand.ts'
@@ -138,6 +140,30 @@ t.test('Jobs: captures survive dying workers, lost messages and requests, and ki
     end(t, world, seed)
   }
 })
+
+/** Moments before the worker of a pod starts, which takes at least a second: whether it has a node, and the time since. */
+const unstarted = {
+  'it had a node': { isBound: false, afterMs: 0 },
+  'its node saw it': { isBound: true, afterMs: 0 },
+  'its worker started': { isBound: true, afterMs: 500 },
+}
+
+for (const [moment, { isBound, afterMs }] of Object.entries(unstarted)) {
+  t.test(`Jobs: no capture waits for a Job whose pod was deleted before ${moment}`, async (t) => {
+    for (const seed of seeds) {
+      const { world } = await start({ seed })
+      accept(world, 2)
+      const chosen = () => podsOf(world).find((pod) => (at(pod, 'spec', 'nodeName') !== undefined) === isBound)
+      for (let ms = 0; ms < 10_000 && !chosen(); ms += 1) await world.clock.advance(1)
+      const name = chosen()?.metadata.name ?? ''
+      await world.clock.advance(afterMs)
+      world.model.server.remove(targetOf(world, 'v1/pods', name), { graceSeconds: 0 })
+      await runUntil(world, warmMs + 60_000)
+      t.equal(world.model.server.store.all('batch/v1/jobs').filter((job) => holds(job, 'Complete')).length, 2)
+      end(t, world, seed)
+    }
+  })
+}
 
 /** Whether some seed shows more Jobs than captures need: 60 captures arrive, and the leader is replaced soon after. */
 const hasExcess = async (guard?: MissingGuard): Promise<boolean> => {

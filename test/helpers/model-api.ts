@@ -11,6 +11,7 @@ import type { ControllerDeps } from './model-api/controller.ts'
 import { startDeployments } from './model-api/deployments.ts'
 import { startJobs } from './model-api/jobs.ts'
 import { ModelKubelet, type Runtime } from './model-api/kubelet.ts'
+import { startPodCollector } from './model-api/pod-collector.ts'
 import { ModelLists } from './model-api/reads.ts'
 import { startReplicaSets } from './model-api/replica-sets.ts'
 import { ModelServer } from './model-api/server.ts'
@@ -77,6 +78,7 @@ export const createModelApi = (options: ModelOptions): ModelApi => {
     ...startCollector(deps),
     kubelet,
   ]
+  startPodCollector(deps)
   const enqueueAll = () => {
     for (const controller of controllers) controller.enqueueAll()
   }

@@ -110,6 +110,22 @@ const deadlineExceeded = async (environment: Environment) => {
   return { conditions: states.conditions, pods: (await podsOf(environment.api, 'too-long')).length }
 }
 
+/** Deletes the pod of a Job that no node has room for: a node has 32 cores. */
+const unscheduled = async (environment: Environment) => {
+  const { api, until } = environment
+  const one = { name: 'one', image: 'a', resources: { requests: { cpu: '33' } } }
+  await create(api, 'unscheduled', hour, { template: { spec: { restartPolicy: 'Never', containers: [one] } } })
+  let pod: Stored | undefined
+  await until('its pod is unschedulable', async () => {
+    pod = (await podsOf(api, 'unscheduled'))[0]
+    return pod !== undefined && conditionSummaries(pod).includes('PodScheduled False Unschedulable')
+  })
+  await api.remove(refOf(pods, pod?.metadata.name ?? ''))
+  const states = await awaitFinished(environment, 'unscheduled')
+  await until('its pod is gone', async () => (await podsOf(api, 'unscheduled')).length === 0)
+  return states
+}
+
 const deleting = async (environment: Environment) => {
   const { api, until } = environment
   for (const name of ['deleted', 'orphaning']) {
@@ -169,6 +185,7 @@ export const jobScenarios: readonly Scenario[] = [
   { name: 'fails a Job for the exit code of its pod', run: failing },
   { name: 'fails a Job whose pod is disrupted', run: disrupted },
   { name: 'fails a Job that exceeds its active deadline', run: deadlineExceeded },
+  { name: 'fails a Job whose pod is deleted before it has a node', run: unscheduled },
   { name: 'orphans the pods of a Job by default', run: deleting },
   { name: 'rejects duplicate, immutable and over-quota changes of Jobs', run: refusing },
 ]

@@ -45,7 +45,7 @@ type Local = {
 
 const backOffMs = [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000]
 const troubleMs = 5000
-/** Exit code that a node reports for a missing container. */
+/** Exit code that a node reports for a missing container, and for one that never ran. */
 const lostExitCode = 137
 /** kube-controller-manager's times from the last heartbeat of a node until its pods are marked not ready, and evicted. */
 const notReadyMs = 50_000
@@ -58,7 +58,7 @@ const newLocal = (pod: Stored): Local => ({
   isReady: false,
   isStopping: false,
   restarts: 0,
-  exitCode: 0,
+  exitCode: lostExitCode,
   waitingReason: 'ContainerCreating',
   startedAt: '',
 })
@@ -212,8 +212,10 @@ export class ModelKubelet {
     this.#deps.clock.after(waitMs, () => this.#start(key, local))
   }
 
-  #terminate(key: string, pod: Stored, local: Local | undefined): number | undefined {
+  #terminate(key: string, pod: Stored, known: Local | undefined): number | undefined {
     const { server } = this.#deps
+    // A pod that is deleted before its node has seen it ends as Failed too, or its finalizer would keep it forever.
+    const local = known ?? (hasEnded(pod) ? undefined : newLocal(pod))
     if (local && !local.isStopping) this.#stop(local, pod.metadata.deletionGracePeriodSeconds ?? 0)
     if (local?.container) {
       this.#report(local)
