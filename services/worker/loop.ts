@@ -29,8 +29,8 @@ export type ServeOptions = {
   readonly slot: Pick<Slot, 'isDedicatedTo'>
   /** Ends the wait for a capture; a capture that runs is finished. */
   readonly signal: AbortSignal
-  /** Called when a capture has left its browser, while the worker still counts it as running. */
-  readonly onServed: (lane: Lane, tookMs: number) => void
+  /** Called when a capture has left its browser, while the worker still counts it as running; `hasRun`: its attempt ended there. */
+  readonly onServed: (lane: Lane, tookMs: number, hasRun: boolean) => void
 }
 
 /**
@@ -61,9 +61,9 @@ export const serveNext = async (
   laneTurns.served(order, lane)
   const serving = lifecycle.serve(parseCaptureId(delivery.subject))
   const began = performance.now()
-  const { ended } = await serveDelivery(running, host, delivery)
-  onServed(lane, performance.now() - began)
-  return { ended: ended.then(() => serving[Symbol.dispose]()) }
+  const { hasRun, ended } = await serveDelivery(running, host, delivery)
+  onServed(lane, performance.now() - began, hasRun)
+  return { hasRun, ended: ended.then(() => serving[Symbol.dispose]()) }
 }
 
 /** The lanes of a slot that batches leave to other captures. */
@@ -71,14 +71,18 @@ const reservedLanes = lanes.filter((lane) => lane !== 'bulk')
 
 /**
  * Serves captures in every slot until `stop` aborts; captures that run then are finished within their budgets. All slots
- * share the turns of lanes, so that each lane gets its share with any number of slots; the first slots are the reserved ones. While a capture is stored and reported its slot serves the next one, but does not begin a third.
+ * share the turns of lanes, so that each lane gets its share with any number of slots; the first slots are the reserved ones. While a
+ * capture is stored and reported its slot serves the next one, but does not begin a third.
  */
 export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
   const laneTurns = new LaneTurns(running.pod)
+  const onServed: ServeOptions['onServed'] = (lane, tookMs, hasRun) => {
+    if (hasRun) running.service.add(lane, tookMs)
+  }
   const serveIn = async (slot: Slot, index: number) => {
     const host = (accountId?: string) => slot.host(stop, accountId)
     const allowed = index < running.reservedSlots ? reservedLanes : lanes
-    const options = { laneTurns, lanes: allowed, host, slot, signal: stop, onServed: running.service.add }
+    const options = { laneTurns, lanes: allowed, host, slot, signal: stop, onServed }
     let ending = Promise.resolve()
     while (!stop.aborted) {
       const next = await serveNext(running, options)

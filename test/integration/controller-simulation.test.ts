@@ -49,10 +49,10 @@ const excessive = ({ moments }: Outcome, rules: PoolPolicy) =>
     return decision.desired > Math.max(rules.min, Math.ceil((2 * peak) / rules.slots) + rules.buffer + 2)
   })
 
-/** Moments above the minimum after the hold window plus ten seconds per worker since the work ended. */
+/** Moments above the minimum after four hold windows plus ten seconds per worker since the work ended. */
 const late = (outcome: Outcome, rules: PoolPolicy) => {
   const removed = Math.max(...sizes(outcome)) - rules.min
-  const dueMs = ended(outcome) + rules.holdMs + removed * 10_000
+  const dueMs = ended(outcome) + 4 * rules.holdMs + removed * 10_000
   return outcome.moments.filter(({ atMs, active }) => atMs > dueMs && active > rules.min)
 }
 

@@ -56,6 +56,9 @@ const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
+/** Most slots of a worker. */
+const slotsMax = 64
+
 /** Hold windows without any capture after which none is expected, whatever the mean of before. */
 const quietHolds = 3
 
@@ -64,13 +67,15 @@ const backlogOf = ({ backlog }: Observation) => (backlog === 'unknown' ? emptyBa
 
 /** Estimates the load, and keeps when a capture was last known, and how many at most. */
 const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolPolicy): PoolMemory => {
-  const { nowMs, depth } = observation
+  const { nowMs, depth, otherPools } = observation
   const known = countUnfinished(backlogOf(observation), depth)
   return {
     ...memory,
     load: followLoad(memory.load, observation, policy),
-    peaks: remember(memory.peaks, { atMs: nowMs, size: known }, longHoldMs(policy)),
-    lastKnownMs: known > 0 ? nowMs : memory.lastKnownMs,
+    // More would make no difference, and be remembered one by one while a long backlog is served.
+    peaks: remember(memory.peaks, { atMs: nowMs, size: Math.min(known, policy.max * slotsMax) }, longHoldMs(policy)),
+    // Not what the slots of other pools serve, or nobody while the queue is paused.
+    lastKnownMs: known > otherPools.slots && !memory.isQueuePaused ? nowMs : memory.lastKnownMs,
   }
 }
 
@@ -86,7 +91,9 @@ const desiredSize = ({
     return { desired: policy.min, load: policy.min, reason }
   }
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
-  const isOver = observation.nowMs >= memory.lastKnownMs + Math.min(policy.zeroAfterMs, quietHolds * policy.holdMs)
+  const quietMs = quietHolds * policy.holdMs
+  const isOver =
+    observation.nowMs >= memory.lastKnownMs + (policy.min > 0 ? quietMs : Math.min(policy.zeroAfterMs, quietMs))
   const peak = memory.peaks?.[0]?.size ?? 0
   const expected = isOver ? undefined : memory.load
   const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy, peak }

@@ -122,8 +122,8 @@ export type PoolPolicy = {
 
 /** Estimated load of a lane: the slots that its arrivals keep busy, which are arrivals per time times the time of one in its slot. */
 export type LaneLoad = {
-  /** The ledger's count of arrivals when it was last received. */
-  readonly accepted: number
+  /** The ledger's count of arrivals when it was last received; undefined from a ledger of an earlier release. */
+  readonly accepted: number | undefined
   /** Means over about half the lane's objective, and over the longer of the objective and 2.5 hold windows. */
   readonly quick: number
   readonly slow: number

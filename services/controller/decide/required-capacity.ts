@@ -1,4 +1,4 @@
-import { byLane, lanes } from '#shared/capture/lane.ts'
+import { byLane, type Lane, lanes } from '#shared/capture/lane.ts'
 import { expectedLoad, serviceMsOf } from './load.ts'
 import type { Backlog, Depth, Load, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
 import { staff } from './staffing.ts'
@@ -45,24 +45,33 @@ type Tier = {
 const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number =>
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
-/** The tiers, most urgent first. Of `waiting` captures, those that neither count has by lane are of the first. */
-const tiersOf = (demand: Demand, policy: PoolPolicy, waiting: number): readonly Tier[] => {
-  const stored = demand.depth === 'unknown' ? undefined : demand.depth.waitingByLane
-  const counted = byLane((lane) => Math.max(demand.backlog.lanes[lane].pending, stored?.[lane] ?? 0))
-  let uncounted = Math.max(0, waiting - lanes.reduce((sum, lane) => sum + counted[lane], 0))
+/**
+ * Captures of each lane that wait, `waiting` in all. What neither count has by lane is of the first; captures that are counted as waiting
+ * although they are on the way to a free slot are taken off all lanes alike.
+ */
+const waitingByLane = ({ backlog, depth }: Demand, waiting: number): Readonly<Record<Lane, number>> => {
+  const stored = depth === 'unknown' ? undefined : depth.waitingByLane
+  const counted = byLane((lane) => Math.max(backlog.lanes[lane].pending, stored?.[lane] ?? 0))
+  const sum = lanes.reduce((total, lane) => total + counted[lane], 0)
+  const share = sum > waiting ? waiting / sum : 1
+  const uncounted = Math.max(0, waiting - sum)
+  return byLane((lane) => counted[lane] * share + (lane === lanes[0] ? uncounted : 0))
+}
+
+/** The tiers, most urgent first. */
+const tiersOf = (demand: Demand, { objectivesMs, holdMs }: PoolPolicy, waiting: number): readonly Tier[] => {
+  const waits = waitingByLane(demand, waiting)
   let [load, meanLoad, perMs, waitingMs] = [0, 0, 0, 0]
   return lanes.map((lane) => {
-    const objectiveMs = policy.objectivesMs[lane]
+    const objectiveMs = objectivesMs[lane]
     const laneMs = serviceMsOf(lane, demand)
     const { oldestMs, processing } = demand.backlog.lanes[lane]
-    const known = counted[lane] + processing
-    const expected =
-      demand.load && expectedLoad(demand.load, lane, { serviceMs: laneMs, objectiveMs, holdMs: policy.holdMs, known })
+    const state = { serviceMs: laneMs, objectiveMs, holdMs, waiting: waits[lane], running: processing }
+    const expected = demand.load && expectedLoad(demand.load, lane, state)
     load += expected?.certain ?? 0
     meanLoad += expected?.mean ?? 0
     perMs += (expected?.mean ?? 0) / laneMs
-    waitingMs += (counted[lane] + uncounted) * laneMs
-    uncounted = 0
+    waitingMs += waits[lane] * laneMs
     return { objectiveMs, serviceMs: perMs > 0 ? meanLoad / perMs : laneMs, load, meanLoad, waitingMs, oldestMs }
   })
 }

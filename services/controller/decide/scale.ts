@@ -36,8 +36,11 @@ const unavailableOf = ({ observation, groups }: ScalingInput): number =>
 const troubleOf = ({ observation, groups }: ScalingInput): Trouble | undefined =>
   troubles.find((each) => observation.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
-/** Milliseconds for which a size is held that differs too little from the present one to tell from chance. */
-export const longHoldMs = ({ holdMs }: PoolPolicy): number => 60 * holdMs
+/**
+ * Milliseconds for which a size is held that differs too little from the present one to tell from chance: 60 hold windows, but no more than
+ * half an hour unless one is longer.
+ */
+export const longHoldMs = ({ holdMs }: PoolPolicy): number => Math.max(holdMs, Math.min(60 * holdMs, 1_800_000))
 
 /** Workers by which the size that a steady load requires varies by chance. */
 const slackOf = (size: number): number => Math.max(0, Math.round(0.75 * Math.sqrt(size)) - 1)
@@ -45,9 +48,11 @@ const slackOf = (size: number): number => Math.max(0, Math.round(0.75 * Math.sqr
 const largestSince = (sizes: readonly TimedSize[] | undefined, sinceMs: number): number =>
   Math.max(0, ...(sizes ?? []).filter(({ atMs }) => atMs > sinceMs).map(({ size }) => size))
 
-/** Whether no capture has been known for so long that the pool shrinks to its minimum. */
-const isIdle = ({ observation, policy, memory }: ScalingInput): boolean =>
-  observation.nowMs >= memory.lastKnownMs + Math.max(policy.zeroAfterMs, policy.holdMs)
+/** The fewest workers: with minimum 0 one until no capture has been known for long enough. */
+const leastOf = ({ observation, policy, memory }: ScalingInput): number => {
+  const isIdle = observation.nowMs >= memory.lastKnownMs + Math.max(policy.zeroAfterMs, policy.holdMs)
+  return policy.min === 0 && isIdle ? 0 : Math.max(1, policy.min)
+}
 
 /** The largest size desired within the hold window: workers that are requested and have not started are kept up to it. */
 const requestedOf = ({ policy, memory }: ScalingInput): number =>
@@ -58,15 +63,15 @@ const requestedOf = ({ policy, memory }: ScalingInput): number =>
 
 /**
  * The size below which the pool does not shrink: the largest that the load required within the hold window, and of the long hold window as
- * far as the difference may be chance.
+ * far as the difference may be chance: not of a pool that had no captures.
  */
 const heldOf = (input: ScalingInput, desired: number): number => {
   const { observation, policy, memory } = input
   if (policy.size !== 'by-queue') return desired
-  if (isIdle(input)) return policy.min
   const held = largestSince(memory.loads, observation.nowMs - policy.holdMs)
   const long = largestSince(memory.loads, observation.nowMs - longHoldMs(policy))
-  return Math.min(policy.max, Math.max(desired, Math.min(long, held + slackOf(held)), 1))
+  const slack = observation.nowMs < memory.lastKnownMs + policy.holdMs ? slackOf(held) : 0
+  return Math.min(policy.max, Math.max(desired, Math.min(long, held + slack), leastOf(input)))
 }
 
 const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly ObservedWorker[] =>

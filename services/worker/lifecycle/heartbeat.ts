@@ -30,7 +30,7 @@ export type ServiceTime = {
 const trimmedMean = (samples: readonly number[]): number => {
   const trimmed = samples.length > 1 ? Math.ceil(samples.length * longestShare) : 0
   const counted = samples.toSorted((one, other) => one - other).slice(0, samples.length - trimmed)
-  return Math.min(serviceMsMax, Math.round(counted.reduce((sum, each) => sum + each, 0) / counted.length))
+  return Math.min(serviceMsMax, Math.ceil(counted.reduce((sum, each) => sum + each, 0) / counted.length))
 }
 
 /** Creates a service time without captures. */

@@ -13,5 +13,5 @@ create sequence accepted_proxied_normal;
 create sequence accepted_proxied_bulk;
 
 -- What waits, by lane and age: the oldest of a lane is found without reading past a large batch in another one.
-drop index capture_pending;
 create index capture_waiting on capture (pool, lane, created_at) where status = 'pending' and follows is null;
+drop index capture_pending;

@@ -28,7 +28,13 @@ const after = (arrivals: readonly number[], lane: Lane = 'interactive', start?: 
 }
 const constant = (perSecond: number, seconds: number) => Array.from({ length: seconds }, () => perSecond)
 const expected = (load: Load, lane: Lane = 'interactive', known = 1000) =>
-  expectedLoad(load, lane, { serviceMs, objectiveMs: policy.objectivesMs[lane], holdMs: policy.holdMs, known }).certain
+  expectedLoad(load, lane, {
+    serviceMs,
+    objectiveMs: policy.objectivesMs[lane],
+    holdMs: policy.holdMs,
+    running: known,
+    waiting: 0,
+  }).certain
 
 t.test('load: is what the arrivals keep busy on average, from the first counts on', (t) => {
   for (const seconds of [1, 5, 600])
@@ -83,14 +89,30 @@ t.test('load: lanes are estimated apart', (t) => {
   t.end()
 })
 
-t.test('load: stays as it was without a new count, without counts by lane, and when the count falls', (t) => {
+t.test('load: stays as it was without a new count, and does not fall below 0 when the count does', (t) => {
   const load = after(constant(10, 60))
   t.equal(follow(load, 'unknown'), load)
   t.equal(follow(load, counted(load.atMs, { interactive: 9999 })), load, 'the same report again')
-  const earlier = { ...emptyBacklog, atMs: load.atMs + 1000 }
-  t.equal(follow(load, earlier)?.interactive.accepted, load.interactive.accepted)
   const restored = follow(load, counted(load.atMs + 1000, { interactive: 3 }))
   t.ok((restored?.interactive.quick ?? Number.NaN) >= 0)
   t.equal(restored?.interactive.accepted, 3)
+  t.end()
+})
+
+t.test('load: begins with the first count by lane of a new ledger, as one of before sends none', (t) => {
+  const old = follow(follow(undefined, { ...emptyBacklog, atMs: 1000 }), { ...emptyBacklog, atMs: 2000 })
+  const first = follow(old, counted(3000, { normal: 36_000 }))
+  t.equal(first?.normal.slow, 0, 'what was accepted before is no load')
+  t.equal(follow(first, counted(4000, { normal: 36_005 }))?.normal.slow, 10)
+  t.end()
+})
+
+t.test('load: of captures that wait only as many count as their objective leaves at a time', (t) => {
+  const batch = after([...constant(0, 200), 1000], 'bulk')
+  const state = { serviceMs, objectiveMs: 120_000, holdMs: policy.holdMs, running: 0, waiting: 1000 }
+  const { certain } = expectedLoad(batch, 'bulk', state)
+  t.ok(certain > 10 && certain < 17, `${certain} slots for 2000 s of work within 120 s`)
+  const young = after([0, 1000], 'bulk')
+  t.ok(expectedLoad(young, 'bulk', state).certain < 17, 'also for a controller that has just started')
   t.end()
 })

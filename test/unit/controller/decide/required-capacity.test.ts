@@ -42,6 +42,11 @@ const cases: {
     want: { workers: 4, reason: 'load' },
   },
   {
+    name: 'needs nothing for captures that are on their way to a free slot',
+    demand: { backlog: counts({ pending: 6, processing: 4 }), active: workers(10), busy: 10, startMs: 60_000 },
+    want: { workers: 5, reason: 'load' },
+  },
+  {
     name: 'adds the buffer to the load',
     demand: {
       load: constantLoad({ interactive: 2 }),

@@ -253,6 +253,15 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
+    name: 'keeps the buffer of an idle pool',
+    workers: groups(3),
+    desired: 3,
+    reason: 'buffer',
+    policy: { buffer: 3 },
+    memory: { lastKnownMs: nowMs - 9_000_000, loads: [] },
+    want: { kind: 'hold', reason: 'steady' },
+  },
+  {
     name: 'keeps a difference that may be chance for the long hold window',
     workers: groups(30),
     desired: 26,
