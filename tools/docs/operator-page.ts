@@ -222,15 +222,14 @@ over NATS.
 
 ## How queue depth becomes a size
 
-1. **Load**: captures per second (of the last ten) × mean service time = busy slots; plus its square root for variance
-   (square-root staffing); divided by \`slots\`.
-2. **Backlog**: waiting captures must start within the start time of a new worker plus \`queueWaitMs\`. The captures that existing
-   workers, starting ones included, serve until then are subtracted; the rest is divided by the capacity of one new worker. While
-   a capture has waited longer than \`queueWaitMs\`, no worker is removed.
-3. The larger of both, never more than one slot for each known capture, plus \`buffer\`, within \`minReplicas\` and
-   \`maxReplicas\`.
-4. **Up** immediately, from zero directly to the size that the backlog needs. **Down** when the largest required size within
-   \`stabilizationWindowSeconds\` is below the size: one worker, or a quarter of them, every \`scaleDown.periodSeconds\`.
+[How a pool is sized](autoscaling.md) explains the law, its formulae and how to tune it. In short:
+
+1. **Load**: by lane, what the arrivals keep busy, and as many slots more as let 99 % of captures begin well within the lane's objective.
+2. **Backlog**: what waits must begin within the objective, or as soon as a new worker can start it. While a capture has waited for
+   half of it, no worker is removed.
+3. The larger of both, plus \`buffer\`, within \`minReplicas\` and \`maxReplicas\`.
+4. **Up** immediately, from zero directly to the size that the backlog needs. **Down** when the load has required less for
+   \`stabilizationWindowSeconds\`: one worker, or a quarter of them, every \`scaleDown.periodSeconds\`.
 5. **Drain, then scale** ([ADR 11](adr/0011-scale-a-deployment-after-draining.md)): a worker gets a drain request, finishes its
    captures and reports \`drained\`; only then is its pod marked and the Deployment reduced by exactly the marked pods. If load
    rises first, the worker resumes.
