@@ -22,12 +22,12 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   fixed: '`autoscaling.enabled` is false: `spec.replicas` sets the size',
   steady: 'The number of workers matches the load',
   load: 'The arrival rate of captures needs more workers',
-  backlog: 'Captures wait longer than `queueWaitMs` allows',
+  backlog: 'Captures wait longer than the objective of their lane allows',
   buffer: 'Idle workers, or spares, are kept in addition to the required ones',
   'below-minimum': 'Fewer workers than `minReplicas`',
   'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
   holding:
-    'More workers than needed, kept for `scaleDown.stabilizationWindowSeconds` (the last one for `cooldownSeconds`)',
+    'More workers than needed, kept for `scaleDown.stabilizationWindowSeconds`, up to half an hour if the difference may be chance (the last one for `cooldownSeconds`)',
   starting: 'Not scaled down while workers are starting: a ReplicaSet would remove those first',
   rollout:
     'Not scaled down during a rollout of a changed template: Kubernetes then chooses the pods to terminate, busy workers included. If the rollout hangs, `Degraded` shows why new workers do not start: fix or revert the template',
