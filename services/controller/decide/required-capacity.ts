@@ -141,22 +141,19 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   }
   const load = workersFor((tier) => tier.load)
   const running = Math.ceil(Math.min(busy, known) / slots)
-  // The buffer comes on top of what runs, and follows that slowly.
-  const mean = Math.max(
-    load,
-    workersFor(({ meanLoad }) => meanLoad),
-    policy.buffer > 0 ? running : 0,
-  )
-  const held = mean + policy.buffer
+  const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
+  const useful = Math.ceil((unserved + (tiers.at(-1)?.load ?? 0)) / slots)
+  const onIdleCores = waiting > 0 ? Math.min(useful, policy.idleCores) : 0
+  const mean = workersFor(({ meanLoad }) => meanLoad)
+  // The buffer comes on top of what runs, and follows that slowly. Idle cores cost nothing, but a start does.
+  const held = Math.max(load, mean, policy.buffer > 0 ? running : 0, onIdleCores) + policy.buffer
 
   const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, policy.objectivesMs.interactive)))
   const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
   // They include the buffer, which is added again below.
   const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
   const wanted = missing > 0 ? active.length + Math.ceil(missing / slots) : retained
-  const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
-  const useful = Math.ceil((unserved + (tiers.at(-1)?.load ?? 0)) / slots)
-  const backlog = Math.min(useful, Math.max(wanted, waiting > 0 ? policy.idleCores : 0))
+  const backlog = Math.max(onIdleCores, Math.min(useful, wanted))
 
   // At least 1, so that the last worker stays while any capture is known.
   const workers = Math.max(load, running, backlog, unserved > 0 ? 1 : 0)
