@@ -1,5 +1,6 @@
 import { decide as realDecide } from '#controller/decide/decide.ts'
 import {
+  attributeToInteractive,
   type Backlog,
   blankMemory,
   type Decide,
@@ -102,26 +103,25 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     arrivals.push(nowMs)
     fleet.arrive(nowMs)
   }
-  const ended = () => {
-    if (callers > 0) call()
-  }
+  const ended = callers > 0 ? call : () => {}
   const fleet = createSimulatedFleet({ ...scenario, slots: scenario.policy.slots, ended })
   const moments: Moment[] = []
   let arrived = 0
   let memory = blankMemory
-  let counted: { atMs: number; backlog: Backlog } | undefined
+  let counted: Backlog | undefined
 
   const count = (atMs: number) => {
     if (scenario.ledgerSilent?.(atMs)) return
     const { waiting, inFlight } = fleet.depth()
+    const accepted = arrivals.filter((each) => each <= atMs).length
     const arrivals10s = arrivals.filter((each) => each <= atMs && each > atMs - 10_000).length
-    const backlog = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
-    counted = { atMs, backlog }
+    const counts = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
+    counted = attributeToInteractive({ ...counts, accepted }, atMs)
   }
 
   const look = (atMs: number): Observation => ({
     nowMs: atMs,
-    backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted.backlog : 'unknown',
+    backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted : 'unknown',
     depth: fleet.depth(),
     workers: fleet.observe(atMs),
     otherPools: fleet.otherPools(),
@@ -129,6 +129,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     starts: { failed: 0, ready: fleet.readyCount(atMs) },
     startMs: undefined,
     serviceMs: fleet.meanServiceMs(),
+    laneServiceMs: {},
   })
 
   const tick = (atMs: number) => {
@@ -146,7 +147,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
       stuck: inState('stuck'),
       refused: fleet.refused()?.count ?? 0,
       known: waiting + inFlight,
-      counted: counted ? counted.backlog.pending + counted.backlog.processing : 0,
+      counted: counted ? counted.pending + counted.processing : 0,
     })
     fleet.applyDecision(decision, atMs)
   }

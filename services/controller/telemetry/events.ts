@@ -6,7 +6,6 @@ import { createProxiedEvents } from './proxied-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Tick } from '#controller/loop/loop.ts'
-import { countUnfinished } from '#controller/decide/required-capacity.ts'
 import {
   type Decision,
   type Observation,
@@ -17,6 +16,7 @@ import {
 } from '#controller/decide/pool.ts'
 import {
   forgetPool,
+  measureUnfinished,
   type PoolLabels,
   type PoolMetrics,
   poolMetricTable,
@@ -49,8 +49,7 @@ export const countWorkers = (observation: Observation) => ({
 
 const measure = (metric: PoolMetrics, pool: PoolLabels, observation: Observation) => {
   const { busy, queue } = countWorkers(observation)
-  const { backlog, depth } = observation
-  if (backlog !== 'unknown') metric.pool_captures_unfinished.set(pool, countUnfinished(backlog, depth))
+  measureUnfinished(metric, pool, observation)
   if (busy !== 'unknown') metric.pool_slots_busy.set(pool, busy)
   if (queue !== 'unknown') metric.pool_captures_waiting.set(pool, queue)
   for (const source of readSources) {

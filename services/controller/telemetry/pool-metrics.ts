@@ -1,6 +1,7 @@
-import type { Pool } from '#shared/capture/lane.ts'
+import { lanes, type Pool } from '#shared/capture/lane.ts'
 import type { DeclaredMetrics, MetricTable } from '#shared/telemetry/metrics.ts'
-import { decisionKinds, reasons, troubles, workerStates } from '#controller/decide/pool.ts'
+import { decisionKinds, type Observation, reasons, troubles, workerStates } from '#controller/decide/pool.ts'
+import { countUnfinished } from '#controller/decide/required-capacity.ts'
 
 /** Labels of a pool: the queue that it serves, and the name of its BrowserPool (without Kubernetes the queue's name). */
 export type PoolLabels = { readonly queue: Pool; readonly browserpool: string }
@@ -35,6 +36,10 @@ export const poolMetricTable = {
   pool_slots_busy: { gauge: 'Slots that serve a capture; each Job has one', labels: poolLabels },
   pool_captures_waiting: { gauge: 'Captures that wait for a slot', labels: poolLabels },
   pool_captures_unfinished: { gauge: 'Captures of the queue that wait or run', labels: poolLabels },
+  pool_lane_captures_unfinished: {
+    gauge: "Captures of the queue that wait or run, by lane, by the ledger's count alone",
+    labels: [...poolLabels, 'lane'],
+  },
   pool_reads_unknown_total: {
     counter: 'Reconciliations in which a number could not be read',
     labels: [...poolLabels, 'source'],
@@ -77,7 +82,22 @@ const labelValues = {
   decision: decisionKinds,
   direction: scaleDirections,
   reason: reasons,
+  lane: lanes,
   end: workerEnds,
+}
+
+/** Sets what waits and runs in the queue; while the backlog is unknown, it stays. */
+export const measureUnfinished = (
+  metric: DeclaredMetrics<typeof poolMetricTable>,
+  pool: PoolLabels,
+  { backlog, depth }: Pick<Observation, 'backlog' | 'depth'>,
+): void => {
+  if (backlog === 'unknown') return
+  metric.pool_captures_unfinished.set(pool, countUnfinished(backlog, depth))
+  for (const lane of lanes) {
+    const { pending, processing } = backlog.lanes[lane]
+    metric.pool_lane_captures_unfinished.set({ ...pool, lane }, pending + processing)
+  }
 }
 
 type PoolMetricTable = Readonly<

@@ -141,7 +141,7 @@ export class SimulatedWorker implements Container {
   #serve(delivery: StreamDelivery) {
     const { clock, random, queue, events } = this.#deps
     const { pool, worker, isSingleUse } = this.spec
-    const { id } = delivery
+    const { id, lane } = delivery
     const beganMs = clock.nowMs()
     const timers = new DisposableStack()
     this.#taken += 1
@@ -156,7 +156,7 @@ export class SimulatedWorker implements Container {
       this.#serving.delete(id)
       events.completed(id, this)
       delivery.ack()
-      this.#service.add(clock.nowMs() - beganMs)
+      this.#service.add(lane, clock.nowMs() - beganMs)
       // As in main-job.ts: drain first, so that no heartbeat reports a free slot.
       if (isSingleUse) this.lifecycle.drain()
       running[Symbol.dispose]()

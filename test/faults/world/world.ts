@@ -76,12 +76,12 @@ const usualPools: Readonly<Record<string, WantedSpec>> = {
 
 const listConsumers = `$JS.API.CONSUMER.LIST.${capturesStream.name}`
 
-/** Returns JetStream's responses about its consumers; all captures are in one lane. */
+/** Returns JetStream's responses about its consumers; those of all lanes as of one. */
 const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
   if (subject !== listConsumers) return {}
   const consumers = pools.flatMap((pool) =>
     lanes.map((lane) => {
-      const { waiting, inFlight } = lane === 'normal' ? stream.depth(pool) : { waiting: 0, inFlight: 0 }
+      const { waiting, inFlight } = lane === 'interactive' ? stream.depth(pool) : { waiting: 0, inFlight: 0 }
       return { name: laneConsumerName(pool, lane), num_pending: waiting, num_ack_pending: inFlight }
     }),
   )

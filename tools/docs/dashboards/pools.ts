@@ -35,6 +35,11 @@ export const pools: Dashboard = {
       ],
     },
     {
+      title: 'Captures that wait or run, by lane',
+      unit: 'short',
+      queries: [hideIdle(max('pool_lane_captures_unfinished', ['queue', 'lane']), 'queue')],
+    },
+    {
       title: 'Age of the oldest waiting capture',
       runbook: 'captures-not-starting',
       unit: 's',

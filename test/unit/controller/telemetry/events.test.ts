@@ -5,7 +5,8 @@ import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { emptyBacklog, observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
+import { emptyBacklog } from '#controller/decide/pool.ts'
+import { observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
 import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 const policy = { size: 'by-queue', min: 1, max: 5 } as const
@@ -92,7 +93,9 @@ t.test(
   "events: exports the captures that wait or run, by the larger of the ledger's count and JetStream's",
   async (t) => {
     const { events, shown } = begin()
-    const backlog = { ...emptyBacklog, pending: 7, processing: 3 }
+    const bulk = { ...emptyBacklog.lanes.bulk, pending: 6, processing: 2 }
+    const normal = { ...emptyBacklog.lanes.normal, pending: 1, processing: 1 }
+    const backlog = { ...emptyBacklog, pending: 7, processing: 3, lanes: { ...emptyBacklog.lanes, normal, bulk } }
     const decided = (pool: string, depth: Observation['depth']) =>
       events.of(pool).decided({ observation: observedPool({ backlog, depth }), decision: hold }, policy)
     decided('a', 'unknown')
@@ -100,6 +103,11 @@ t.test(
     const observation = { ...seenJobs, backlog }
     events.jobs('c').decided({ observation, decision: jobDecision }, jobPolicy)
     t.strictSame(await shown('pool_captures_unfinished'), ['{pool="a"} 10', '{pool="b"} 12', '{pool="c"} 10'])
+    const byLane = ['interactive"} 0', 'normal"} 2', 'bulk"} 8']
+    t.strictSame(
+      await shown('pool_lane_captures_unfinished'),
+      ['a', 'b', 'c'].flatMap((pool) => byLane.map((lane) => `{pool="${pool}",lane="${lane}`)),
+    )
   },
 )
 

@@ -9,6 +9,7 @@ t.test('pool policy: maps every spec field', async (t) => {
     slots: 2,
     buffer: 1,
     queueWaitMs: 700,
+    normalQueueWaitMs: 900,
     cooldownSeconds: 300,
   }
   t.strictSame(
@@ -21,7 +22,7 @@ t.test('pool policy: maps every spec field', async (t) => {
       slots: 2,
       buffer: 1,
       idleCores: 0,
-      queueWaitMs: 700,
+      objectivesMs: { interactive: 700, normal: 900, bulk: 120_000 },
       holdMs: 20_000,
       zeroAfterMs: 300_000,
       startLimitMs: Infinity,
