@@ -73,7 +73,11 @@ const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolP
     ...memory,
     load: followLoad(memory.load, observation, policy),
     // More would make no difference, and be remembered one by one while a long backlog is served.
-    peaks: remember(memory.peaks, { atMs: nowMs, size: Math.min(known, policy.max * slotsMax) }, longHoldMs(policy)),
+    peaks: remember(
+      memory.peaks,
+      { atMs: nowMs, size: Math.min(known, policy.max * slotsMax + otherPools.slots) },
+      longHoldMs(policy),
+    ),
     // Not what the slots of other pools serve, or nobody while the queue is paused.
     lastKnownMs: known > otherPools.slots && !memory.isQueuePaused ? nowMs : memory.lastKnownMs,
   }

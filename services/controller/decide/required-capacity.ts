@@ -132,7 +132,8 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const waiting = Math.max(0, known - busy)
   const slots = slotsOf(active, policy)
   const tiers = tiersOf(demand, policy, waiting)
-  const most = Math.min(policy.max * slots, demand.peak)
+  // Those of other pools are subtracted from what is required.
+  const most = Math.min(policy.max * slots + otherPools.slots, demand.peak)
   const workersFor = (loadOf: (tier: Tier) => number) => {
     const required = tiers.map((tier) =>
       staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs: tier.objectiveMs * steadyShare, most }),

@@ -161,6 +161,17 @@ const cases: {
     want: { workers: 3, reason: 'load' },
   },
   {
+    name: 'needs what other workers lack for the load although they have more slots than it may have',
+    // 8 slots in all, of which others have 6; its maximum is 4.
+    demand: {
+      load: constantLoad({ interactive: 4 }),
+      backlog: counts({ processing: 6 }),
+      otherPools: { slots: 6, busy: 6 },
+    },
+    policy: { max: 2 },
+    want: { workers: 1, reason: 'load' },
+  },
+  {
     name: 'counts what other workers will serve of a backlog in time',
     demand: { backlog: counts({ pending: 40 }), otherPools: { slots: 4, busy: 0 } },
     // 40 s less 4 x 5 s by the others: five more of 2 x 2 s.
