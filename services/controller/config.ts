@@ -50,13 +50,23 @@ export const readConfig = (env: Env) => {
     const problem = problems.join('\n')
     throw new AppError('CONFIGURATION', { message: problem, publicMessage: problem })
   }
-  const policy = policyOf(config, objectivesMs)
+  const policy: PoolPolicy = { ...policyOf(config, objectivesMs), reservedSlots: reservedSlotsOf(config.workerEnv) }
   // No workers while no capture with `stealth` waits.
-  const stealthPolicy: PoolPolicy = { ...policy, min: 0, max: config.stealthMax, buffer: 0, idleCores: 0 }
+  const stealthPolicy: PoolPolicy = {
+    ...policy,
+    min: 0,
+    max: config.stealthMax,
+    buffer: 0,
+    idleCores: 0,
+    reservedSlots: reservedSlotsOf(config.stealthWorkerEnv),
+  }
   return { ...config, policy, stealthPolicy, jobLifeMs: jobLifeMs(config) }
 }
 
-const policyOf = (config: Settings, objectivesMs: PoolPolicy['objectivesMs']): PoolPolicy => ({
+const reservedSlotsOf = (env: Env): number =>
+  readEnv({ reservedSlots: workerSettings.reservedSlots }, env).reservedSlots
+
+const policyOf = (config: Settings, objectivesMs: PoolPolicy['objectivesMs']): Omit<PoolPolicy, 'reservedSlots'> => ({
   size: 'by-queue',
   isPaused: false,
   min: config.poolMin,

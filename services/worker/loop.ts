@@ -1,8 +1,8 @@
-import { type Lane, lanes } from '#shared/capture/lane.ts'
+import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { parseCaptureAccountId, parseCaptureId, parseCaptureLane } from '#shared/queue/subjects.ts'
 import type { LanePuller } from './delivery/lane-puller.ts'
-import { LaneTurns } from './delivery/lane-turns.ts'
+import { LaneTurns, type SlotTurns } from './delivery/lane-turns.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
 import type { Slot } from './host/slots.ts'
 import type { Host } from './host/steer-host.ts'
@@ -21,9 +21,7 @@ export type Running = Worker & {
 
 /** How a slot gets its next capture. */
 export type ServeOptions = {
-  readonly laneTurns: LaneTurns
-  /** The lanes that the slot serves. */
-  readonly lanes: readonly Lane[]
+  readonly turns: SlotTurns
   /** A warm host, with an account one that may serve it; undefined if `signal` aborts before one is warm. */
   readonly host: (accountId?: string) => Promise<Host | undefined>
   readonly slot: Pick<Slot, 'isDedicatedTo'>
@@ -39,7 +37,7 @@ export type ServeOptions = {
  */
 export const serveNext = async (
   running: Running,
-  { laneTurns, lanes: allowed, host, slot, signal, onServed }: ServeOptions,
+  { turns, host, slot, signal, onServed }: ServeOptions,
 ): Promise<Served | undefined> => {
   const { lifecycle, puller } = running
   await lifecycle.mayPull(signal)
@@ -48,8 +46,7 @@ export const serveNext = async (
   if (!warm || signal.aborted) return undefined
   lifecycle.warm()
   const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
-  const order = laneTurns.next(allowed)
-  const delivery = await puller.take(order, pulling, ({ subject }) =>
+  const delivery = await puller.take(turns.next(), pulling, ({ subject }) =>
     slot.isDedicatedTo(parseCaptureAccountId(subject)),
   )
   if (!delivery) return undefined
@@ -58,7 +55,7 @@ export const serveNext = async (
     return undefined
   }
   const lane = parseCaptureLane(delivery.subject)
-  laneTurns.served(order, lane)
+  turns.served(lane)
   const serving = lifecycle.serve(parseCaptureId(delivery.subject))
   const began = performance.now()
   const { hasRun, ended } = await serveDelivery(running, host, delivery)
@@ -66,12 +63,9 @@ export const serveNext = async (
   return { hasRun, ended: ended.then(() => serving[Symbol.dispose]()) }
 }
 
-/** The lanes of a slot that batches leave to other captures. */
-const reservedLanes = lanes.filter((lane) => lane !== 'bulk')
-
 /**
- * Serves captures in every slot until `stop` aborts; captures that run then are finished within their budgets. All slots
- * share the turns of lanes, so that each lane gets its share with any number of slots; the first slots are the reserved ones. While a
+ * Serves captures in every slot until `stop` aborts; captures that run then are finished within their budgets. The slots
+ * share the turns of lanes, so that each lane gets its share with any number of them; the first are the reserved ones. While a
  * capture is stored and reported its slot serves the next one, but does not begin a third.
  */
 export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
@@ -81,8 +75,8 @@ export const serveUntil = async (running: Running, stop: AbortSignal): Promise<v
   }
   const serveIn = async (slot: Slot, index: number) => {
     const host = (accountId?: string) => slot.host(stop, accountId)
-    const allowed = index < running.reservedSlots ? reservedLanes : lanes
-    const options = { laneTurns, lanes: allowed, host, slot, signal: stop, onServed }
+    const turns = laneTurns.forSlot(index < running.reservedSlots ? reservedLanes : lanes)
+    const options = { turns, host, slot, signal: stop, onServed }
     let ending = Promise.resolve()
     while (!stop.aborted) {
       const next = await serveNext(running, options)
@@ -136,8 +130,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: Sing
   using spare = startTimeout(bounds.spareMs)
   const signal = AbortSignal.any([stop, spare.signal])
   const options = {
-    laneTurns: new LaneTurns(running.pod),
-    lanes,
+    turns: new LaneTurns(running.pod).forSlot(),
     host: () => warmHost(slot, signal, bounds.warmMs),
     slot,
     signal,

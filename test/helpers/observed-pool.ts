@@ -14,6 +14,7 @@ export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => (
   min: 1,
   max: 10,
   slots: 1,
+  reservedSlots: 0,
   buffer: 0,
   idleCores: 0,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },

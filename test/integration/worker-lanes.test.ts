@@ -108,6 +108,47 @@ t.test('lanes: a batch under constant interactive load has at least one start of
   }
 })
 
+t.test('lanes: a slot serves no two captures of a batch in a row while other slots serve urgent ones', async (t) => {
+  const lanesOf = new Map<string, 'interactive' | 'bulk'>()
+  for (const [lane, count] of [
+    ['bulk', 10],
+    ['interactive', 100],
+  ] as const) {
+    for (const id of await queue.send(count, { lane })) lanesOf.set(id, lane)
+  }
+  const rounds = 5
+  /** The lanes of the captures that a slot has begun after one of the batch. */
+  const next: unknown[] = []
+  let hasBatch = false
+  let urgent = 0
+  /** Keeps the reserved slot busy once more than seven urgent captures have begun in it, so that the next one begins in the other slot. */
+  let held: PromiseWithResolvers<void> | undefined
+  await startWorker(t, { slots: 2, reservedSlots: 1 }, async ({ id }) => {
+    if (next.length === rounds) return
+    const lane = lanesOf.get(id)
+    if (held && !hasBatch) {
+      next.push(lane)
+      held.resolve()
+      held = undefined
+    } else if (lane === 'bulk') {
+      hasBatch = true
+      urgent = 0
+      await eventually(() => held !== undefined, { what: 'the other slot is busy' })
+      hasBatch = false
+    } else if (hasBatch) {
+      urgent += 1
+      if (urgent < 9) return
+      held = Promise.withResolvers()
+      await held.promise
+    }
+  })
+  await queue.allEnded(60_000)
+  t.strictSame(
+    next,
+    Array.from({ length: rounds }, () => 'interactive'),
+  )
+})
+
 t.test('lanes: a batch leaves the reserved slots to other captures', async (t) => {
   const release = Promise.withResolvers<void>()
   const begun = { interactive: 0, bulk: 0 }

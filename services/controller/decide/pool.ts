@@ -101,6 +101,8 @@ export type PoolPolicy = {
   readonly max: number
   /** Slots per worker, assumed until a worker has reported its number. */
   readonly slots: number
+  /** How many of them serve no capture of lane `bulk`. */
+  readonly reservedSlots: number
   /** Idle workers kept on top of the required capacity. */
   readonly buffer: number
   /** Idle cores: up to this many workers are started as soon as a capture waits, however short its wait. */

@@ -1,12 +1,13 @@
-import { byLane, type Lane, lanes } from '#shared/capture/lane.ts'
-import { expectedLoad, serviceMsOf } from './load.ts'
 import type { Backlog, Depth, Load, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
 import { staff } from './staffing.ts'
+import { type Tier, tiersOf } from './tiers.ts'
 
 /** Assumed until the first start was measured. */
 export const defaultStartMs = 3000
 /** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
 const steadyShare = 0.35
+/** Share of a lane's objective within which captures that are late are to begin. */
+const lateShare = 0.25
 
 /** Input of `requiredCapacity`; `active` are the workers that take captures or soon will. */
 export type Demand = Pick<Observation, 'depth' | 'otherPools' | 'startMs' | 'serviceMs' | 'laneServiceMs'> & {
@@ -28,78 +29,39 @@ type RequiredCapacity = {
   readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
 }
 
-/**
- * Captures of a lane and of all that are more urgent: what a worker serves before one of the next lane. `load` and `meanLoad`: slots that
- * the arrivals certainly, and on average, keep busy, each for `serviceMs`. `waitingMs`: slot-milliseconds of the captures that wait.
- */
-type Tier = {
-  readonly objectiveMs: number
-  readonly serviceMs: number
-  readonly load: number
-  readonly meanLoad: number
-  readonly waitingMs: number
-  /** Of the lane alone. */
-  readonly oldestMs: number
-}
-
 const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number =>
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
 /**
- * Captures of each lane that wait, `waiting` in all. What neither count has by lane is of the first; captures that are counted as waiting
- * although they are on the way to a free slot are taken off all lanes alike.
- */
-const waitingByLane = ({ backlog, depth }: Demand, waiting: number): Readonly<Record<Lane, number>> => {
-  const stored = depth === 'unknown' ? undefined : depth.waitingByLane
-  const counted = byLane((lane) => Math.max(backlog.lanes[lane].pending, stored?.[lane] ?? 0))
-  const sum = lanes.reduce((total, lane) => total + counted[lane], 0)
-  const share = sum > waiting ? waiting / sum : 1
-  const uncounted = Math.max(0, waiting - sum)
-  return byLane((lane) => counted[lane] * share + (lane === lanes[0] ? uncounted : 0))
-}
-
-/** The tiers, most urgent first. */
-const tiersOf = (demand: Demand, { objectivesMs, holdMs }: PoolPolicy, waiting: number): readonly Tier[] => {
-  const waits = waitingByLane(demand, waiting)
-  let [load, meanLoad, perMs, waitingMs] = [0, 0, 0, 0]
-  return lanes.map((lane) => {
-    const objectiveMs = objectivesMs[lane]
-    const laneMs = serviceMsOf(lane, demand)
-    const { oldestMs, processing } = demand.backlog.lanes[lane]
-    const state = { serviceMs: laneMs, objectiveMs, holdMs, waiting: waits[lane], running: processing }
-    const expected = demand.load && expectedLoad(demand.load, lane, state)
-    load += expected?.certain ?? 0
-    meanLoad += expected?.mean ?? 0
-    perMs += (expected?.mean ?? 0) / laneMs
-    waitingMs += waits[lane] * laneMs
-    return { objectiveMs, serviceMs: perMs > 0 ? meanLoad / perMs : laneMs, load, meanLoad, waitingMs, oldestMs }
-  })
-}
-
-/**
- * Slot-milliseconds that the present workers can serve within `horizonMs`, including starting ones and those of other pools. An
+ * Slot-milliseconds of a tier that the present workers can serve within `horizonMs`, including starting ones and those of other pools. An
  * unscheduled worker counts as if it were started now: requesting another one would not bring a node sooner.
  */
-const supplyMs = ({ active, otherPools }: Demand, horizonMs: number, startMs: number): number =>
+const supplyMs = (
+  { active, otherPools }: Demand,
+  { reservedSlots }: Tier,
+  { horizonMs, startMs }: { readonly horizonMs: number; readonly startMs: number },
+): number =>
   active.reduce((sum, { state, ageMs, slots }) => {
     const comingMs = state === 'unscheduled' ? startMs : startMs - ageMs
     const untilReadyMs = state === 'ready' ? 0 : Math.max(0, comingMs)
-    return sum + slots * Math.max(0, horizonMs - untilReadyMs)
+    return sum + Math.max(0, slots - reservedSlots) * Math.max(0, horizonMs - untilReadyMs)
   }, otherPools.slots * horizonMs)
 
 /**
  * Slots missing to serve what waits and arrives of a tier within its objective, or as soon as a new worker can: slot-milliseconds of the
- * work minus those that the present workers supply, divided by the time that a new worker has left.
+ * work minus those that the present workers supply, divided by the time that a new worker has left. Once captures are late, they have a
+ * share of the objective still, so that those of a long one do not require at once as many workers as there are captures.
  */
 const missingSlots = (tier: Tier, demand: Demand, urgentMs: number): number => {
   if (tier.waitingMs === 0) return 0
   const startMs = demand.startMs ?? defaultStartMs
   // A slot serves at least one capture, however long that takes.
   const soonestMs = startMs + Math.max(urgentMs, tier.serviceMs)
-  const horizonMs = Math.max(soonestMs, tier.objectiveMs - tier.oldestMs)
+  const leftMs = Math.max(tier.objectiveMs - tier.oldestMs, tier.objectiveMs * lateShare)
+  const horizonMs = Math.max(soonestMs, leftMs)
   const busy = demand.active.reduce((sum, worker) => sum + worker.busy, demand.otherPools.busy)
   const workMs = tier.waitingMs + tier.load * horizonMs + (busy / 2) * tier.serviceMs
-  return Math.max(0, workMs - supplyMs(demand, horizonMs, startMs)) / (horizonMs - startMs)
+  return Math.max(0, workMs - supplyMs(demand, tier, { horizonMs, startMs })) / (horizonMs - startMs)
 }
 
 /**
@@ -122,46 +84,52 @@ const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
  *   within a share of the lane's objective (square-root staffing);
  * - backlog: what waits and will arrive, minus what the present workers can serve, within the objective or as soon as a new worker can.
  *
- * The largest counts. Slots of other pools on the same queue are subtracted. The backlog requires at most one slot for each capture that
- * is known and for each that the load keeps busy; while one has waited for most of its objective, no worker counts as excess. While a
- * capture waits, every idle core gets a worker. The warm buffer comes on top.
+ * The largest counts, and that of batches alone in the slots that are not reserved. Slots of other pools on the same queue are subtracted.
+ * The backlog requires at most one slot for each capture that is known and for each that the load keeps busy; while one has waited for most
+ * of its objective, no worker counts as excess. While a capture waits, every idle core gets a worker. The warm buffer comes on top.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
-  const { active, busy, otherPools } = demand
+  const { active, busy, backlog, otherPools } = demand
   const known = knownOf(demand)
   const waiting = Math.max(0, known - busy)
   const slots = slotsOf(active, policy)
-  const tiers = tiersOf(demand, policy, waiting)
+  const tiers = tiersOf({ ...demand, waiting }, policy)
+  const [first, , all, batches] = tiers
+  const slotsFor = (tier: Tier) => Math.max(1, slots - tier.reservedSlots)
   // Those of other pools are subtracted from what is required.
   const most = Math.min(policy.max * slots + otherPools.slots, demand.peak)
   const workersFor = (loadOf: (tier: Tier) => number) => {
-    const required = tiers.map((tier) =>
-      staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs: tier.objectiveMs * steadyShare, most }),
-    )
-    return Math.ceil(Math.max(0, Math.max(...required) - otherPools.slots) / slots)
+    const required = tiers.map((tier) => {
+      const waitMs = tier.objectiveMs * steadyShare
+      const staffed = staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs, most })
+      return Math.ceil(Math.max(0, staffed - otherPools.slots) / slotsFor(tier))
+    })
+    return Math.max(...required)
   }
   const load = workersFor((tier) => tier.load)
-  const running = Math.ceil(Math.min(busy, known) / slots)
+  const served = Math.min(busy, known)
+  const batchesServed = Math.min(served, backlog.lanes.bulk.processing)
+  const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / slotsFor(batches)))
   const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
-  const useful = Math.ceil((unserved + (tiers.at(-1)?.load ?? 0)) / slots)
+  const useful = Math.ceil((unserved + all.load) / (batches.waitingMs > 0 ? slotsFor(batches) : slots))
   const onIdleCores = waiting > 0 ? Math.min(useful, policy.idleCores) : 0
   const mean = workersFor(({ meanLoad }) => meanLoad)
   // The buffer comes on top of what runs, and follows that slowly. Idle cores cost nothing, but a start does.
   const held = Math.max(load, mean, policy.buffer > 0 ? running : 0, onIdleCores) + policy.buffer
 
-  const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, policy.objectivesMs.interactive)))
+  const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, first.objectiveMs) / slotsFor(tier)))
   const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
   // They include the buffer, which is added again below.
   const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
-  const wanted = missing > 0 ? active.length + Math.ceil(missing / slots) : retained
-  const backlog = Math.max(onIdleCores, Math.min(useful, wanted))
+  const wanted = missing > 0 ? active.length + Math.ceil(missing) : retained
+  const required = Math.max(onIdleCores, Math.min(useful, wanted))
 
   // At least 1, so that the last worker stays while any capture is known.
-  const workers = Math.max(load, running, backlog, unserved > 0 ? 1 : 0)
+  const workers = Math.max(load, running, required, unserved > 0 ? 1 : 0)
   if (workers === 0 && policy.buffer > 0) return { load: held, workers: policy.buffer, reason: 'buffer' }
   return {
     load: held,
     workers: workers + policy.buffer,
-    reason: backlog > Math.max(load, running) ? 'backlog' : 'load',
+    reason: required > Math.max(load, running) ? 'backlog' : 'load',
   }
 }

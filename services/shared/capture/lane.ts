@@ -4,6 +4,9 @@ export const lanes = ['interactive', 'normal', 'bulk'] as const
 /** One lane of a pool. */
 export type Lane = (typeof lanes)[number]
 
+/** The lanes of a slot that batches leave to other captures. */
+export const reservedLanes: readonly Lane[] = lanes.filter((lane) => lane !== 'bulk')
+
 /** One value for each lane. */
 export const byLane = <T>(value: (lane: Lane) => T): Readonly<Record<Lane, T>> => ({
   interactive: value('interactive'),

@@ -55,6 +55,9 @@ const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => 
   }
 }
 
+/** A report that is not stored. Readers ignore properties that they do not know: a sender may be of a later release than its readers. */
+const report = <P extends TProperties>(name: string, properties: P) => codec(name, Type.Object(properties))
+
 const message = <P extends TProperties>(name: string, properties: P) => codec(name, Type.Object(properties, closed))
 
 type DecodedMessage<C> = C extends Codec<infer T> ? T : never
@@ -139,7 +142,7 @@ export const eventCodec = message('event', {
 export const heartbeatMs = 2000
 
 /** A worker's heartbeat, every `heartbeatMs` and on every change. */
-export const heartbeatCodec = message('heartbeat', {
+export const heartbeatCodec = report('heartbeat', {
   pod: text(253),
   pool,
   pid: count(),
@@ -176,11 +179,11 @@ const backlogCounts = {
 }
 
 /** The ledger's counts of one pool, in captures: `pending` wait for admission or for a worker, `processing` have begun. */
-export const backlogCodec = message('backlog', {
+export const backlogCodec = report('backlog', {
   pool,
   ...backlogCounts,
   /** The same by lane; but for rounding, the others are their sum, and the oldest. Absent: the ledger is of an earlier release. */
-  lanes: Type.Optional(perLane(Type.Object(backlogCounts, closed))),
+  lanes: Type.Optional(perLane(Type.Object(backlogCounts))),
 })
 
 /** Whether the controller can start workers of a pool; published every second by one of single-use workers, and while no worker serves the pool. */

@@ -10,10 +10,18 @@ const lowerLanes = ['bulk', 'normal'] as const
 /** Where a worker begins, from 0: a hash of its name, so that of eight single-use workers about one begins at each lower lane. */
 const firstTurn = (pod: string): number => createHash('sha256').update(pod).digest().readUInt8() % (othersMax + 1)
 
+/** The turns of one slot. */
+export type SlotTurns = {
+  /** Begins the next turn; returns the lanes in the order in which to pull from them. */
+  readonly next: () => readonly Lane[]
+  /** Records the lane of the capture that was taken in the turn. */
+  readonly served: (lane: Lane) => void
+}
+
 /**
- * The order in which all slots of a worker pull from the lanes: the most urgent first, but a lower lane once seven turns in a row
- * were of other lanes. So each lane gets at least one turn of eight while it has a backlog, and a capture of a batch never follows
- * on another while a more urgent one waits.
+ * The order in which the slots of a worker pull from the lanes: the most urgent first, but a lower lane once seven turns in a row, of
+ * any slots, were of other lanes. So each lane gets about one turn of eight while it has a backlog. After a capture of a lower lane a
+ * slot begins with the most urgent one: none of these follows on another in a slot while a more urgent one waits.
  */
 export class LaneTurns {
   /** Turns since the lane had one, or since a capture of it was served. */
@@ -24,17 +32,26 @@ export class LaneTurns {
     this.#others = { bulk: turn, normal: (turn + 1) % (othersMax + 1) }
   }
 
-  /** Begins the next turn; `allowed`: the lanes that the slot serves. Returns them in the order in which to pull from them. */
-  next(allowed: readonly Lane[] = lanes): readonly Lane[] {
-    const due = lowerLanes.find((lane) => allowed.includes(lane) && this.#others[lane] >= othersMax)
-    for (const lane of lowerLanes) this.#others[lane] += 1
-    if (!due) return allowed
-    this.#others[due] = 0
-    return [due, ...allowed.filter((lane) => lane !== due)]
-  }
-
-  /** Records the lane of the capture that was taken in the turn with this order. That of the first lane is already counted. */
-  served(order: readonly Lane[], lane: Lane): void {
-    if (lane !== order[0] && lane !== 'interactive') this.#others[lane] = 0
+  /** The turns of a slot that serves the lanes in `allowed`. */
+  forSlot(allowed: readonly Lane[] = lanes): SlotTurns {
+    let order = allowed
+    let last: Lane = 'interactive'
+    return {
+      next: () => {
+        const mayBegin = (lane: (typeof lowerLanes)[number]) => last === 'interactive' && allowed.includes(lane)
+        const due = lowerLanes.find((lane) => this.#others[lane] >= othersMax && mayBegin(lane))
+        for (const lane of lowerLanes) this.#others[lane] = Math.min(this.#others[lane] + 1, 2 * othersMax)
+        // What it is late counts for its next turn.
+        if (due) this.#others[due] -= othersMax + 1
+        order = due ? [due, ...allowed.filter((lane) => lane !== due)] : allowed
+        last = 'interactive'
+        return order
+      },
+      served: (lane) => {
+        last = lane
+        // That of the first lane is already counted.
+        if (lane !== order[0] && lane !== 'interactive') this.#others[lane] = 0
+      },
+    }
   }
 }

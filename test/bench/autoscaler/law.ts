@@ -25,6 +25,8 @@ export type Bounds = {
   readonly max: number
   /** Captures that one pod runs at a time. */
   readonly slots: number
+  /** How many of them run no capture of lane `bulk`; none if not given. */
+  readonly reservedSlots?: number
 }
 
 /**

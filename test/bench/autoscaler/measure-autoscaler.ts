@@ -21,12 +21,13 @@ export type Pool = Bounds & { readonly startMs: number } & Pick<Scenario, 'place
 /** The pool of the comparison with other laws. */
 export const comparedPool: Pool = { min: 0, max: 120, slots: 1, startMs: 8000 }
 
-const policyOf = ({ min, max, slots }: Pool, overrides: Partial<PoolPolicy>): PoolPolicy => ({
+const policyOf = ({ min, max, slots, reservedSlots = 0 }: Pool, overrides: Partial<PoolPolicy>): PoolPolicy => ({
   size: 'by-queue',
   isPaused: false,
   min,
   max,
   slots,
+  reservedSlots,
   buffer: 0,
   idleCores: 0,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },

@@ -1,10 +1,13 @@
-import { type Lane, lanes } from '#shared/capture/lane.ts'
-import { LaneTurns } from '#worker/delivery/lane-turns.ts'
+import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
+import { LaneTurns, type SlotTurns } from '#worker/delivery/lane-turns.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Bounds, Sight } from './law.ts'
 
 /** One capture of a trace. */
 export type Arrival = { readonly atMs: number; readonly serviceMs: number; readonly lane: Lane }
+
+/** A slot of a pod, and the lanes that it serves. */
+export type SimulatedSlot = { readonly turns: SlotTurns; readonly serves: readonly Lane[] }
 
 /** A pod of a simulated pool. Times are milliseconds since the start of the simulation. */
 export type SimulatedPod = {
@@ -13,8 +16,9 @@ export type SimulatedPod = {
   /** When it was placed on a node; `Infinity` while it waits for one. */
   placedMs: number
   state: 'unscheduled' | 'starting' | 'ready' | 'draining' | 'gone'
-  readonly serving: Set<Arrival>
-  readonly turns: LaneTurns
+  /** What it runs, each in its slot, and its other slots. */
+  readonly serving: Map<Arrival, SimulatedSlot>
+  readonly idle: SimulatedSlot[]
 }
 
 /** Captures of a lane, as the ledger counts them. */
@@ -215,8 +219,8 @@ export class Simulation {
         createdMs: this.nowMs,
         placedMs: Number.POSITIVE_INFINITY,
         state: 'unscheduled',
-        serving: new Set(),
-        turns: new LaneTurns(id),
+        serving: new Map(),
+        idle: slotsOf(id, this.scenario.bounds),
       }
       this.pods.push(pod)
       if (placeMs > 0) this.#events.add(this.nowMs + placeMs, { kind: 'placed', pod })
@@ -261,8 +265,7 @@ export class Simulation {
     this.#known += 1
     this.#counts[arrival.lane].accepted += 1
     this.#lines[arrival.lane].push(arrival)
-    const [pod] = this.#free
-    if (pod) this.#serve(pod)
+    for (const pod of this.#free) if (this.#serve(pod)) break
     const { wakesFromZero, wakeGapMs = Number.POSITIVE_INFINITY } = this.#driver
     if (this.nowMs >= this.#actedMs + wakeGapMs || (this.pods.length === 0 && wakesFromZero)) this.#act()
   }
@@ -308,28 +311,37 @@ export class Simulation {
 
   /** Fills the free slots of a ready pod. */
   #offer(pod: SimulatedPod): void {
-    if (pod.serving.size < this.scenario.bounds.slots) this.#free.add(pod)
+    if (pod.idle.length > 0) this.#free.add(pod)
     while (this.#free.has(pod) && this.#serve(pod));
   }
 
-  /** Begins the next capture in a pod with a free slot; returns whether there was one. */
+  /** Begins the next capture in a free slot of a pod; returns whether there was one for it. */
   #serve(pod: SimulatedPod): boolean {
-    if (this.waiting === 0) return false
-    const order = pod.turns.next()
-    const lane = order.find((each) => this.#lines[each].length > 0)
+    const slot = pod.idle.find((each) => this.#begin(pod, each))
+    if (!slot) return false
+    pod.idle.splice(pod.idle.indexOf(slot), 1)
+    if (this.#driver.isSingleUse === true) this.#close(pod)
+    else if (pod.idle.length === 0) this.#free.delete(pod)
+    return true
+  }
+
+  #begin(pod: SimulatedPod, slot: SimulatedSlot): boolean {
+    const { turns, serves } = slot
+    if (serves.every((each) => this.#lines[each].length === 0)) return false
+    const lane = turns.next().find((each) => this.#lines[each].length > 0)
     const arrival = lane && this.#lines[lane].shift()
     if (!arrival) return false
-    pod.turns.served(order, arrival.lane)
-    pod.serving.add(arrival)
+    turns.served(arrival.lane)
+    pod.serving.set(arrival, slot)
     this.#counts[arrival.lane].processing += 1
     if (arrival.atMs >= warmUpMs) this.#waits[arrival.lane].push(this.nowMs - arrival.atMs)
     this.#events.add(this.nowMs + arrival.serviceMs, { kind: 'ended', pod, arrival })
-    if (this.#driver.isSingleUse === true) this.#close(pod)
-    else if (pod.serving.size === this.scenario.bounds.slots) this.#free.delete(pod)
     return true
   }
 
   #finish(pod: SimulatedPod, arrival: Arrival): void {
+    const slot = pod.serving.get(arrival)
+    if (slot) pod.idle.push(slot)
     pod.serving.delete(arrival)
     this.#known -= 1
     this.#counts[arrival.lane].processing -= 1
@@ -351,12 +363,20 @@ export class Simulation {
     pod.state = 'gone'
     this.pods = this.pods.filter((each) => each !== pod)
     this.#free.delete(pod)
-    for (const arrival of pod.serving) {
+    for (const arrival of pod.serving.keys()) {
       this.#counts[arrival.lane].processing -= 1
       this.#lines[arrival.lane].push(arrival)
     }
     for (const next of this.#free) this.#offer(next)
   }
+}
+
+const slotsOf = (id: string, { slots, reservedSlots = 0 }: Bounds): SimulatedSlot[] => {
+  const turns = new LaneTurns(id)
+  return Array.from({ length: slots }, (_, index) => {
+    const serves = index < reservedSlots ? reservedLanes : lanes
+    return { turns: turns.forSlot(serves), serves }
+  })
 }
 
 const perLane = <Value>(create: () => Value): Record<Lane, Value> => ({

@@ -17,6 +17,7 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     min: 1,
     max: 4,
     slots: 1,
+    reservedSlots: 0,
     buffer: 0,
     idleCores: 0,
     objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
@@ -26,6 +27,14 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     startMaxMs: 900_000,
     drainStepMs: 5000,
   })
+  t.end()
+})
+
+t.test('config: the reserved slots of a pool are those of its workers', (t) => {
+  const reserved = '{"SHUTTERFLEET_WORKER_RESERVED_SLOTS":"2"}'
+  const config = readConfig({ ...least, SHUTTERFLEET_WORKER_ENV: reserved })
+  t.strictSame([config.policy.reservedSlots, config.stealthPolicy.reservedSlots], [2, 0])
+  t.equal(readConfig({ ...least, SHUTTERFLEET_STEALTH_WORKER_ENV: reserved }).stealthPolicy.reservedSlots, 2)
   t.end()
 })
 

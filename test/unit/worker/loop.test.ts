@@ -122,8 +122,7 @@ t.test('pulling: hands back what arrives as pulling ends', async (t) => {
     return deliveryOf('normal', { nak: (delayMs) => void handedBack.push(delayMs) })
   })
   const served = await serveNext(worker, {
-    laneTurns: new LaneTurns('pod'),
-    lanes,
+    turns: new LaneTurns('pod').forSlot(),
     host: async () => host,
     slot,
     signal: never,

@@ -9,6 +9,7 @@ export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPo
   min: autoscaling.minReplicas,
   max: autoscaling.maxReplicas,
   slots: autoscaling.slots,
+  reservedSlots: autoscaling.reservedSlots,
   buffer: autoscaling.buffer,
   // A requested pod may cost a node.
   idleCores: 0,

@@ -12,6 +12,6 @@ create sequence accepted_proxied_interactive;
 create sequence accepted_proxied_normal;
 create sequence accepted_proxied_bulk;
 
--- What waits, by lane and age: the oldest of a lane is found without reading past a large batch in another one.
+-- What waits, by lane and age: the oldest of a lane is found without reading past a large batch in another one. Gateways and ledgers of
+-- before still read capture_pending while they are updated.
 create index capture_waiting on capture (pool, lane, created_at) where status = 'pending' and follows is null;
-drop index capture_pending;

@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   attributeToInteractive,
+  type Backlog,
   emptyBacklog as quiet,
   type LaneBacklog,
   type ObservedWorker,
@@ -14,6 +15,12 @@ const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1
 const workers = (count: number, given: Partial<ObservedWorker> = {}) =>
   Array.from({ length: count }, () => worker(given))
 
+const none: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, accepted: 0 }
+/** The ledger's counts, all of lane `bulk`. */
+const batch = (given: Partial<LaneBacklog>): Backlog => {
+  const bulk = { ...none, ...given }
+  return { ...bulk, atMs: 0, lanes: { interactive: none, normal: none, bulk } }
+}
 /** The ledger's counts, all of lane `interactive`. */
 const counts = (given: Partial<LaneBacklog>) =>
   attributeToInteractive({ pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, ...given }, 0)
@@ -211,6 +218,53 @@ const cases: {
     demand: { backlog: counts({ processing: 1 }), active: [worker({ slots: 1, busy: 1 })], busy: 1 },
     policy: { idleCores: 8 },
     want: { workers: 1, reason: 'load' },
+  },
+  {
+    name: 'spreads a batch over its objective',
+    demand: { backlog: batch({ pending: 600 }) },
+    // 600 s within 120 s, the first 3 s of which a new worker starts.
+    want: { workers: 3, reason: 'backlog' },
+  },
+  {
+    name: 'spreads a batch that is late over a quarter of its objective',
+    demand: { backlog: batch({ pending: 600, oldestMs: 600_000 }) },
+    // 600 s within 30 s.
+    want: { workers: 12, reason: 'backlog' },
+  },
+  {
+    name: 'counts only the slots that serve batches for a batch',
+    demand: { backlog: batch({ pending: 600 }), active: workers(2) },
+    policy: { reservedSlots: 1 },
+    // Two workers serve 240 s of 600 s: four more, of 117 s each.
+    want: { workers: 6, reason: 'backlog' },
+  },
+  {
+    name: 'needs a worker for each capture of a batch if all but one of its slots are reserved',
+    demand: { backlog: batch({ pending: 3 }), serviceMs: 600_000 },
+    policy: { reservedSlots: 1 },
+    want: { workers: 3, reason: 'backlog' },
+  },
+  {
+    name: 'staffs a load of batches with the slots that serve them',
+    // Hardly more than 4 slots for an objective of 120 s.
+    demand: { load: constantLoad({ bulk: 4 }), backlog: batch({}) },
+    policy: { reservedSlots: 1 },
+    want: { workers: 4, reason: 'load' },
+  },
+  {
+    name: 'needs the reserved slots for other captures',
+    demand: { backlog: counts({ pending: 40 }) },
+    policy: { reservedSlots: 1 },
+    want: { workers: 10, reason: 'backlog' },
+  },
+  {
+    name: 'takes the lanes from JetStream alone if the ledger does not know them',
+    // 600 s of batches within 120 s, not within two.
+    demand: {
+      backlog: counts({ pending: 600 }),
+      depth: { waiting: 600, inFlight: 0, waitingByLane: { interactive: 0, normal: 0, bulk: 600 } },
+    },
+    want: { workers: 3, reason: 'backlog' },
   },
   {
     name: 'assumes three seconds for start and service until they are measured',
