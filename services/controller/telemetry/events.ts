@@ -1,4 +1,5 @@
 import type { WorkerNotice } from '#controller/act/actuator.ts'
+import { lanes } from '#shared/capture/lane.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { ReportDecision } from './report-decisions.ts'
@@ -83,7 +84,7 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
   return {
     decided: (
       { observation, decision }: Tick<Observation, Decision>,
-      { size, min, max }: Pick<PoolPolicy, 'size' | 'min' | 'max'>,
+      { size, min, max, objectivesMs }: Pick<PoolPolicy, 'size' | 'min' | 'max' | 'objectivesMs'>,
     ) => {
       const { kind, reason, desired, ...what } = decision
       measure(metric, labels, observation)
@@ -91,6 +92,7 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       const bounds = size === 'by-queue' ? { min, max } : { min: size, max: size }
       metric.pool_workers_min.set(labels, bounds.min)
       metric.pool_workers_max.set(labels, bounds.max)
+      for (const lane of lanes) metric.pool_lane_objective_seconds.set({ ...labels, lane }, objectivesMs[lane] / 1000)
       metric.pool_decisions_total.inc({ ...labels, decision: kind, reason })
       const direction = scaleDirection(decision)
       if (direction) metric.pool_scale_events_total.inc({ ...labels, direction })

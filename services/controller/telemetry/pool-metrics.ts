@@ -40,6 +40,14 @@ export const poolMetricTable = {
     gauge: "Captures of the queue that wait or run, by lane, by the ledger's count alone",
     labels: [...poolLabels, 'lane'],
   },
+  pool_lane_oldest_seconds: {
+    gauge: "Age of the oldest capture of the queue that has not begun, by lane, by the ledger's count",
+    labels: [...poolLabels, 'lane'],
+  },
+  pool_lane_objective_seconds: {
+    gauge: 'Longest time that a capture should wait for a worker, by lane; none for Jobs',
+    labels: [...poolLabels, 'lane'],
+  },
   pool_reads_unknown_total: {
     counter: 'Reconciliations in which a number could not be read',
     labels: [...poolLabels, 'source'],
@@ -86,7 +94,7 @@ const labelValues = {
   end: workerEnds,
 }
 
-/** Sets what waits and runs in the queue; while the backlog is unknown, it stays. */
+/** Sets what waits and runs in the queue, and how long; while the backlog is unknown, it stays. */
 export const measureUnfinished = (
   metric: DeclaredMetrics<typeof poolMetricTable>,
   pool: PoolLabels,
@@ -95,8 +103,9 @@ export const measureUnfinished = (
   if (backlog === 'unknown') return
   metric.pool_captures_unfinished.set(pool, countUnfinished(backlog, depth))
   for (const lane of lanes) {
-    const { pending, processing } = backlog.lanes[lane]
+    const { pending, processing, oldestMs } = backlog.lanes[lane]
     metric.pool_lane_captures_unfinished.set({ ...pool, lane }, pending + processing)
+    metric.pool_lane_oldest_seconds.set({ ...pool, lane }, oldestMs / 1000)
   }
 }
 
