@@ -24,8 +24,8 @@ t.test('publish backlog: arrivals cover ten seconds, extrapolated from shorter s
 
 t.test('publish backlog: all other numbers are from the newest reading', async (t) => {
   const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)])
-  const empty = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
-  const bulk = { pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13 }
+  const empty = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, accepted: 0 }
+  const bulk = { pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13, accepted: 5 }
   t.strictSame(backlog, { pool: 'standard', ...bulk, lanes: { interactive: empty, normal: empty, bulk } })
 })
 
