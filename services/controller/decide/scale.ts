@@ -122,7 +122,7 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
   if (groups.unscheduled.length + unavailableOf(input) > 0) return { kind: 'hold', desired, reason: 'holding' }
   const ready = groups.active.filter(({ state }) => state === 'ready')
   // Kubernetes would remove one of the workers that have just been requested instead of a drained one.
-  const areStarting = observation.nowMs < memory.lastGrowthMs + 2 * (observation.startMs ?? defaultStartMs)
+  const areStarting = observation.nowMs < memory.lastGrowthMs + (observation.startMs ?? defaultStartMs)
   if (ready.length <= held || (areStarting && groups.starting.length > 0))
     return { kind: 'hold', desired, reason: 'starting' }
   if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', desired, reason: 'stepping' }

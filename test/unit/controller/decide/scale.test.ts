@@ -242,14 +242,14 @@ const cases: Case[] = [
     name: 'does not drain while workers that were just requested are starting, of which Kubernetes would remove one instead',
     workers: [...groups(4), worker('w5', starting)],
     desired: 1,
-    memory: { lastGrowthMs: nowMs - 5999 },
+    memory: { lastGrowthMs: nowMs - 2999 },
     want: { kind: 'hold', reason: 'starting' },
   },
   {
     name: 'drains while other workers are starting, as in a large pool some always are',
     workers: [...groups(4), worker('w5', starting)],
     desired: 1,
-    memory: { lastGrowthMs: nowMs - 6001 },
+    memory: { lastGrowthMs: nowMs - 3001 },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
