@@ -20,8 +20,8 @@ export type SlotTurns = {
 
 /**
  * The order in which the slots of a worker pull from the lanes: the most urgent first, but a lower lane once seven turns in a row, of
- * any slots, were of other lanes. So each lane gets about one turn of eight while it has a backlog. After a capture of a lower lane a
- * slot begins with the most urgent one: none of these follows on another in a slot while a more urgent one waits.
+ * any slots, were of other lanes. So each lane gets about one turn of eight while it has a backlog. A slot begins with a lower lane only
+ * after a capture of a more urgent one: in a slot, none of a batch follows on another while a more urgent one waits.
  */
 export class LaneTurns {
   /** Turns since the lane had one, or since a capture of it was served. */
@@ -38,7 +38,7 @@ export class LaneTurns {
     let last: Lane = 'interactive'
     return {
       next: () => {
-        const mayBegin = (lane: (typeof lowerLanes)[number]) => last === 'interactive' && allowed.includes(lane)
+        const mayBegin = (lane: Lane) => allowed.includes(lane) && lanes.indexOf(last) < lanes.indexOf(lane)
         const due = lowerLanes.find((lane) => this.#others[lane] >= othersMax && mayBegin(lane))
         for (const lane of lowerLanes) this.#others[lane] = Math.min(this.#others[lane] + 1, 2 * othersMax)
         // What it is late counts for its next turn.
