@@ -33,6 +33,9 @@ const serviceFault = (from: Place, to: Place): string | undefined => {
   if (from.service === 'shared' && from.folder === 'mcp' && to.service === 'client') return undefined
   if (from.service === 'shared') return 'shared imports only shared'
   if (from.service === 'cli' && to.service === 'local') return undefined
+  // The command line simulates the law of the controller and the turns of a worker.
+  if (from.service === 'cli' && from.folder === 'simulation' && ['decide', 'delivery'].includes(to.folder))
+    return undefined
   if (from.service === 'console' && to.service === 'client') return undefined
   return 'services never import each other'
 }
