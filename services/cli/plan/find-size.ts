@@ -30,17 +30,20 @@ export const findSize = (
   const first = forecast(load, workers)
   const firstP95Ms = p95Of(first, target.lane)
   if (firstP95Ms <= target.waitMs) return { workers, forecast: first, isMet: true, firstP95Ms }
+  const forecastOf = (least: number) => ({
+    workers: { ...workers, least },
+    forecast: forecast(load, { ...workers, least }),
+  })
   let [tooFew, enough] = [workers.least, first.mostWorkers]
-  let found = { workers: { ...workers, least: enough }, forecast: forecast(load, { ...workers, least: enough }) }
-  const isMet = p95Of(found.forecast, target.lane) <= target.waitMs
-  while (isMet && enough - tooFew > 1) {
-    const tried = { ...workers, least: Math.floor((tooFew + enough) / 2) }
-    const result = forecast(load, tried)
-    if (p95Of(result, target.lane) > target.waitMs) tooFew = tried.least
+  let found = forecastOf(enough)
+  if (p95Of(found.forecast, target.lane) > target.waitMs) return { ...found, isMet: false, firstP95Ms }
+  while (enough - tooFew > 1) {
+    const tried = forecastOf(Math.floor((tooFew + enough) / 2))
+    if (p95Of(tried.forecast, target.lane) > target.waitMs) tooFew = tried.workers.least
     else {
-      enough = tried.least
-      found = { workers: tried, forecast: result }
+      enough = tried.workers.least
+      found = tried
     }
   }
-  return { ...found, isMet, firstP95Ms }
+  return { ...found, isMet: true, firstP95Ms }
 }

@@ -57,14 +57,14 @@ export const toJson = ({ workers, forecast, isMet, firstP95Ms }: Size, question:
 type Plan = ReturnType<typeof toJson>
 
 const plotColumns = 60
-const levels = [...' ▁▂▃▄▅▆▇█']
+const levels = ' ▁▂▃▄▅▆▇█'
 
 /** A line of a plot: the largest value of each part of the time, as a share of `most`. */
 const plotLine = (values: readonly number[], most: number): string => {
   const columns = Math.min(plotColumns, values.length)
   return Array.from({ length: columns }, (_, column) => {
     const [from, to] = [column, column + 1].map((each) => Math.floor((each * values.length) / columns))
-    return levels[Math.ceil((Math.max(...values.slice(from, to)) / most) * (levels.length - 1))] ?? ' '
+    return levels.charAt(Math.ceil((Math.max(...values.slice(from, to)) / most) * (levels.length - 1)))
   }).join('')
 }
 

@@ -154,8 +154,9 @@ export class Simulation {
       const nextMs = Math.min(arrivalMs, this.#events.nextMs)
       if (nextMs > durationMs) break
       this.#advance(nextMs)
-      if (arrival && arrivalMs === nextMs) this.#arrive(arrival)
-      else this.#handle(this.#events.take()!)
+      const event = arrivalMs === nextMs ? undefined : this.#events.take()
+      if (event) this.#handle(event)
+      else if (arrival) this.#arrive(arrival)
     }
     this.#advance(durationMs)
     return {
