@@ -17,6 +17,7 @@ import { findSize } from './plan/find-size.ts'
 import { type Load, workersMax } from './simulation/forecast.ts'
 import { loadOfRate, loadOfTrace, meanOf, parseRate, parseTrace, type Services } from './plan/load.ts'
 import { type Question, toJson, toText } from './plan/show.ts'
+import { workerRequests } from '#shared/kube/worker-requests.ts'
 import { withDatabase } from './with-database.ts'
 
 const slotsMax = 16
@@ -56,6 +57,25 @@ const readPrice = (args: ParsedArgs): number | undefined => {
   throw new UsageError(`--pod-hour ${text}: must be a price such as 0.04`)
 }
 
+const quantity = (args: ParsedArgs, flag: string, form: RegExp, example: string): [number, string] | undefined => {
+  const text = flagText(args, flag)
+  if (text === undefined) return undefined
+  const [, count = '', unit = ''] = form.exec(text) ?? []
+  if (Number(count) > 0) return [Number(count), unit]
+  throw new UsageError(`--${flag} ${text}: must be a quantity such as ${example}`)
+}
+
+/** What a worker reserves: as stated, else as a BrowserPool by default. */
+const readRequests = (args: ParsedArgs, slots: number) => {
+  const { milliCores, mebibytes } = workerRequests(slots)
+  const cpu = quantity(args, 'pod-cpu', /^(\d{1,6}(?:\.\d{1,3})?)(m?)$/, '500m or 2')
+  const memory = quantity(args, 'pod-memory', /^(\d{1,9}(?:\.\d{1,3})?)(Mi|Gi)$/, '700Mi or 2Gi')
+  return {
+    milliCores: cpu ? cpu[0] * (cpu[1] === 'm' ? 1 : 1000) : milliCores,
+    mebibytes: memory ? memory[0] * (memory[1] === 'Gi' ? 1024 : 1) : mebibytes,
+  }
+}
+
 /** The stated time, or those of the newest captures that completed in the installation. */
 const readServices = async ({ env }: CommandContext, args: ParsedArgs): Promise<Services> => {
   if (flagText(args, 'service') !== undefined) return readBounded(args, 'service', '', timeMaxMs)
@@ -72,26 +92,28 @@ const readLoad = async (
   { input }: CommandContext,
   args: ParsedArgs,
   { lane, slots }: { readonly lane: Lane; readonly slots: number },
-): Promise<(service: Services) => Load> => {
+): Promise<{ readonly loadOf: (service: Services) => Load; readonly times?: Services }> => {
   const [rate, path] = [flagText(args, 'rate'), flagText(args, 'trace')]
   if (rate !== undefined && path === undefined) {
     const perSecond = parseRate(rate)
-    return (service: Services) => {
+    const loadOf = (service: Services) => {
       const busy = Math.ceil((perSecond * meanOf(service)) / 1000)
       if (busy <= workersMax * slots) return loadOfRate({ perSecond, lane, service })
       const most = `a pool has at most ${workersMax} workers, here of ${slots}`
       throw new UsageError(`--rate ${rate}: keeps ${busy} slots busy; ${most}`)
     }
+    return { loadOf }
   }
   if (path === undefined || rate !== undefined) throw new UsageError('give either --rate or --trace')
   const trace = parseTrace(await readText('trace', path, input), lane)
-  return (service: Services) => loadOfTrace(trace, service)
+  const times = trace.flatMap(({ serviceMs }) => serviceMs ?? [])
+  return { loadOf: (service) => loadOfTrace(trace, service), ...(times.length === trace.length && { times }) }
 }
 
 /** `plan`: simulates the controller's law on a load, and prints the workers that it takes. */
 export const plan: Command = {
   usage:
-    'plan [--rate 50/s] [--trace FILE] [--p95-wait 2s] [--lane interactive] [--service 2s] [--start 8s] [--slots N] [--pod-hour PRICE] [--data DIR]',
+    'plan [--rate 50/s] [--trace FILE] [--p95-wait 2s] [--lane interactive] [--service 2s] [--start 8s] [--slots N] [--pod-cpu 500m] [--pod-memory 700Mi] [--pod-hour PRICE] [--data DIR]',
   summary: 'says what a load needs: pods, processor, memory and cost, by simulating the control law',
   json: '{ met, waits: [{ lane, captures, objective_seconds, p50_seconds, p95_seconds, p99_seconds }], p95_seconds_without_minimum, unbegun, service: { mean_seconds, measured }, pods: { mean, most }, cores: { mean, most }, memory_mib: { mean, most }, per_thousand_captures: { pod_hours, core_hours, cost }, autoscaling: { … }, series: [{ at_seconds, pods, captures }] }; autoscaling are settings of a BrowserPool, cost is null without --pod-hour',
   flags: {
@@ -99,7 +121,7 @@ export const plan: Command = {
     trace: {
       type: 'string',
       value: 'FILE',
-      help: 'captures of a file instead, one per line: seconds since the start, and after a comma a lane; - for standard input',
+      help: 'captures of a file instead, one per line: seconds since the start[,lane[,seconds in its worker]]; - for standard input',
     },
     'p95-wait': {
       type: 'string',
@@ -118,6 +140,16 @@ export const plan: Command = {
     },
     start: { type: 'string', value: '8s', help: 'mean time until a requested worker is ready (default 8s)' },
     slots: { type: 'string', value: 'N', help: 'captures that a worker serves at a time, from 1 to 16 (default 1)' },
+    'pod-cpu': {
+      type: 'string',
+      value: 'QUANTITY',
+      help: 'processor that a worker reserves, such as 500m or 2 (default: that of a BrowserPool)',
+    },
+    'pod-memory': {
+      type: 'string',
+      value: 'QUANTITY',
+      help: 'memory that a worker reserves, such as 700Mi or 2Gi (default: that of a BrowserPool)',
+    },
     'pod-hour': { type: 'string', value: 'PRICE', help: 'price of a worker for an hour, in any currency' },
     data: dataFlag,
   },
@@ -129,14 +161,15 @@ export const plan: Command = {
     const startMs = readBounded(args, 'start', '8s', timeMaxMs)
     const slots = flagCount(args, 'slots', { min: 1, max: slotsMax, fallback: 1 })
     const hourPrice = readPrice(args)
-    const loadOf = await readLoad(context, args, { lane, slots })
-    const services = await readServices(context, args)
+    const { loadOf, times } = await readLoad(context, args, { lane, slots })
+    const services = times ?? (await readServices(context, args))
     const question: Question = {
       lane,
       waitMs,
       serviceMs: meanOf(services),
-      isMeasured: typeof services !== 'number',
+      isMeasured: times === undefined && typeof services !== 'number',
       hourPrice,
+      requests: readRequests(args, slots),
     }
     const workers = { least: 1, slots, startMs, objectivesMs: objectivesWith(lane, waitMs) }
     const result = toJson(findSize(loadOf(services), workers, { lane, waitMs }), question)

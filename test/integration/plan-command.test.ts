@@ -6,7 +6,7 @@ import { readDocument } from '#test/helpers/documented-json.ts'
 
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const { NODE_OPTIONS: _loader, TAP: _tap, ...env } = process.env
-const folder = t.testdir({ 'trace.csv': '0\n0\n1, bulk\n' })
+const folder = t.testdir({ 'trace.csv': '0\n0\n1, bulk\n', 'timed.csv': '0,bulk,2\n1,bulk,4\n' })
 const plan = async (...args: readonly string[]) =>
   (await promisify(execFile)(program, ['plan', ...args], { env, cwd: folder })).stdout
 
@@ -38,6 +38,17 @@ t.test('plan: a rate takes pods, processor, memory and money', async (t) => {
   t.match(result.series[0], { at_seconds: 0 })
 })
 
+t.test(
+  'plan: a trace that states its times needs no installation, and a worker what it is stated to reserve',
+  async (t) => {
+    const given = ['--trace', 'timed.csv', '--lane', 'bulk', '--pod-cpu', '2', '--pod-memory', '1Gi', '--json']
+    const result = await readDocument<Plan>(['plan'], await plan(...given))
+    t.strictSame(result.service, { mean_seconds: 3, measured: false })
+    t.equal(result.cores.mean, result.pods.mean * 2)
+    t.equal(result.memory_mib.mean, result.pods.mean * 1024)
+  },
+)
+
 t.test('plan: prints the waits, the workers and a plot', async (t) => {
   const text = await plan('--trace', 'trace.csv', '--service', '1s', '--p95-wait', '20s')
   t.match(text, /^95 % of the captures in lane interactive wait at most 20 s\.$/m)
@@ -58,6 +69,8 @@ t.test('plan: what is wrong with a flag is said with its bound', async (t) => {
     [['--rate', '1/s', '--p95-wait', '2h', '--lane', 'bulk'], /--p95-wait 2h: must be at most 3600s/],
     [['--rate', '1/s', '--lane', 'fast'], /--lane fast: must be one of interactive, normal, bulk/],
     [['--rate', '1/s', '--slots', '17'], /--slots 17: must be a whole number from 1 to 16/],
+    [['--rate', '1/s', '--service', '1s', '--pod-cpu', '0'], /--pod-cpu 0: must be a quantity such as 500m or 2/],
+    [['--rate', '1/s', '--service', '1s', '--pod-memory', '1G'], /--pod-memory 1G: must be a quantity such as 700Mi/],
     [['--rate', '1/s', '--service', '1s', '--pod-hour', 'x'], /--pod-hour x: must be a price such as 0\.04/],
   ]
   for (const [args, message] of cases) await t.rejects(plan(...args), { code: 2, stderr: message }, args.join(' '))

@@ -13,8 +13,8 @@ const perSecondMax = 1000
 /** Shape of the log-normal service times of a stated mean: the 95th percentile is 1.9 times the mean. */
 const sigma = 0.46
 
-/** A capture of a trace: seconds since the start. */
-export type TraceLine = { readonly seconds: number; readonly lane: Lane }
+/** A capture of a trace: seconds since the start, and milliseconds in its worker if the trace states them. */
+export type TraceLine = { readonly seconds: number; readonly lane: Lane; readonly serviceMs: number | undefined }
 
 const units: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 }
 
@@ -28,22 +28,31 @@ export const parseRate = (text: string): number => {
   )
 }
 
+/** Parses a line of a trace without spaces; undefined if it is invalid. */
+const parseLine = (line: string, otherwise: Lane): TraceLine | undefined => {
+  const [, seconds = '', name = otherwise, service] =
+    /^(\d{1,6}(?:\.\d{1,24})?)(?:,(\w+)(?:,(\d{1,3}(?:\.\d{1,6})?))?)?$/.exec(line) ?? []
+  const lane = lanes.find((each) => each === name)
+  const serviceMs = service === undefined ? undefined : Number(service) * 1000
+  if (seconds === '' || Number(seconds) * 1000 > traceMaxMs || !lane || serviceMs === 0) return undefined
+  return { seconds: Number(seconds), lane, serviceMs }
+}
+
 /**
- * Parses a trace with one capture per line: seconds since the start and, after a comma, its lane, else `lane`. Skips empty lines and
- * comments, which begin with `#`. Throws `UsageError` that names the line.
+ * Parses a trace with one capture per line: seconds since the start and, after commas, its lane, else `lane`, and its seconds in a worker.
+ * Skips empty lines and comments, which begin with `#`. Throws `UsageError` that names the line.
  */
 export const parseTrace = (text: string, lane: Lane): readonly TraceLine[] => {
   const trace: TraceLine[] = []
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const content = line.trim()
     if (content === '' || content.startsWith('#')) continue
-    const [, seconds = '', name = lane] = /^(\d{1,6}(?:\.\d{1,24})?)(?:\s*,\s*(\w+))?$/.exec(content) ?? []
-    const found = lanes.find((each) => each === name)
-    if (seconds === '' || Number(seconds) * 1000 > traceMaxMs || !found) {
-      const form = `must be seconds from 0 to ${traceMaxMs / 1000}, and may have a lane (${lanes.join(', ')}) after a comma`
+    const parsed = parseLine(content.replaceAll(/[ \t]/g, ''), lane)
+    if (!parsed) {
+      const form = `must be seconds from 0 to ${traceMaxMs / 1000}, then optionally a lane (${lanes.join(', ')}) and seconds in the worker below 1000, separated by commas`
       throw new UsageError(`--trace, line ${index + 1}: ${content.slice(0, 100)}: ${form}`)
     }
-    trace.push({ seconds: Number(seconds), lane: found })
+    trace.push(parsed)
   }
   if (trace.length > 0 && trace.length <= capturesMax)
     return trace.toSorted((one, other) => one.seconds - other.seconds)
@@ -79,6 +88,10 @@ export const loadOfRate = (
 /** The captures of a trace, before which nothing runs; ends five minutes after the last one. */
 export const loadOfTrace = (trace: readonly TraceLine[], service: Services, seed = 1): Load => {
   const serviceMs = serviceTimes(service, seededRandom(seed))
-  const arrivals = trace.map(({ seconds, lane }) => ({ atMs: warmUpMs + seconds * 1000, lane, serviceMs: serviceMs() }))
+  const arrivals = trace.map((line) => ({
+    atMs: warmUpMs + line.seconds * 1000,
+    lane: line.lane,
+    serviceMs: line.serviceMs ?? serviceMs(),
+  }))
   return { arrivals, durationMs: (arrivals.at(-1)?.atMs ?? 0) + warmUpMs }
 }

@@ -1,7 +1,6 @@
 import { table } from '#cli/command/table.ts'
 import { workersMax } from '#cli/simulation/forecast.ts'
 import { warmUpMs } from '#cli/simulation/simulate.ts'
-import { workerRequests } from '#shared/kube/worker-requests.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import type { Size } from './find-size.ts'
 
@@ -12,15 +11,17 @@ export type Question = {
   readonly serviceMs: number
   readonly isMeasured: boolean
   readonly hourPrice: number | undefined
+  /** What a worker reserves. */
+  readonly requests: { readonly milliCores: number; readonly mebibytes: number }
 }
 
 /** The result as JSON: all times in seconds, memory in MiB; `cost` is null without the price of a worker, a wait if most never begin. */
 export const toJson = ({ workers, forecast, isMet, firstP95Ms }: Size, question: Question) => {
   const { waits, meanWorkers, mostWorkers, workerHours, unbegun, series } = forecast
   const captures = waits.reduce((sum, each) => sum + each.captures, 0)
-  const { milliCores, mebibytes } = workerRequests(workers.slots)
   const thousandth = (total: number) => (captures === 0 ? 0 : (total * 1000) / captures)
-  const { hourPrice } = question
+  const { hourPrice, requests } = question
+  const { milliCores, mebibytes } = requests
   return {
     met: isMet,
     waits: waits.map(({ lane, captures: count, p50Ms, p95Ms, p99Ms }) => ({

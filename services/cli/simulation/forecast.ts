@@ -1,4 +1,5 @@
 import { decide } from '#controller/decide/decide.ts'
+import type { PoolPolicy } from '#controller/decide/pool.ts'
 import { type Lane, lanes } from '#shared/capture/lane.ts'
 import { driveByDecide } from './drive.ts'
 import { seededRandom } from './random.ts'
@@ -43,30 +44,32 @@ export type Forecast = {
 const rank = (sorted: readonly number[], share: number) =>
   sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
 
+/** The policy of a BrowserPool with these workers and its defaults. */
+export const poolPolicy = ({ least, slots, objectivesMs }: Omit<Workers, 'startMs'>): PoolPolicy => ({
+  size: 'by-queue',
+  isPaused: false,
+  min: least,
+  max: workersMax,
+  slots,
+  reservedSlots: 0,
+  buffer: 0,
+  idleCores: 0,
+  objectivesMs,
+  holdMs: 30_000,
+  zeroAfterMs: 0,
+  startLimitMs: Number.POSITIVE_INFINITY,
+  startMaxMs: Number.POSITIVE_INFINITY,
+  drainStepMs: 5000,
+})
+
 /** Simulates a load with the controller's law and the defaults of a BrowserPool; the same `seed` gives the same result. */
 export const forecast = ({ arrivals, durationMs }: Load, workers: Workers, seed = 1): Forecast => {
-  const { least, slots, startMs, objectivesMs } = workers
+  const { least, slots, startMs } = workers
   const random = seededRandom(seed)
-  const policy = {
-    size: 'by-queue',
-    isPaused: false,
-    min: least,
-    max: workersMax,
-    slots,
-    reservedSlots: 0,
-    buffer: 0,
-    idleCores: 0,
-    objectivesMs,
-    holdMs: 30_000,
-    zeroAfterMs: 300_000,
-    startLimitMs: Number.POSITIVE_INFINITY,
-    startMaxMs: Number.POSITIVE_INFINITY,
-    drainStepMs: 5000,
-  } as const
   const bounds = { min: least, max: workersMax, slots }
   // A start takes from 0.8 to 1.2 of the mean.
   const scenario = { arrivals, durationMs, bounds, random, startMs: () => startMs * (0.8 + 0.4 * random()) }
-  const outcome = new Simulation(scenario, driveByDecide(policy, decide)).run()
+  const outcome = new Simulation(scenario, driveByDecide(poolPolicy(workers), decide)).run()
   const series = outcome.series.filter(({ atMs }) => atMs >= warmUpMs)
   const workerHours =
     (series.reduce((sum, { pods }) => sum + pods, 0) / series.length) * ((durationMs - warmUpMs) / 3_600_000)

@@ -27,13 +27,17 @@ const directionFault = (from: Place, target: string): string | undefined => {
   return from.service === 'shared' ? floorFault(from, to) : undefined
 }
 
+/** Pure folders of services that the command line simulates. */
+const simulated = ['controller/decide', 'worker/delivery']
+
 /** What may import another service than shared. */
 const exceptions: readonly ((from: Place, to: Place) => boolean)[] = [
   // The tools of the MCP server call the service as any client does.
   ({ service, folder }, to) => service === 'shared' && folder === 'mcp' && to.service === 'client',
   ({ service }, to) => service === 'cli' && to.service === 'local',
   // The command line simulates the law of the controller and the turns of a worker.
-  ({ service, folder }, to) => service === 'cli' && folder === 'simulation' && /^(decide|delivery)$/.test(to.folder),
+  ({ service, folder }, to) =>
+    service === 'cli' && folder === 'simulation' && simulated.includes(`${to.service}/${to.folder}`),
   ({ service }, to) => service === 'console' && to.service === 'client',
 ]
 

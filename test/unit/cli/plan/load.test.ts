@@ -12,11 +12,11 @@ t.test('load: a rate is captures in a second, minute or hour', async (t) => {
 })
 
 t.test('load: a trace has seconds and lanes, in any order', async (t) => {
-  t.strictSame(parseTrace('# seconds, lane\n3.5\n\n0, bulk\r\n', 'normal'), [
-    { seconds: 0, lane: 'bulk' },
-    { seconds: 3.5, lane: 'normal' },
+  t.strictSame(parseTrace('# seconds, lane, service\n3.5\n\n0, bulk, 2.5\r\n', 'normal'), [
+    { seconds: 0, lane: 'bulk', serviceMs: 2500 },
+    { seconds: 3.5, lane: 'normal', serviceMs: undefined },
   ])
-  for (const line of ['x', '-1', '1,urgent', '86401', '1;2', '1,bulk,2'])
+  for (const line of ['x', '-1', '1,urgent', '86401', '1;2', '1,bulk,0', '1,bulk,1000', '1,bulk,1,1'])
     t.throws(() => parseTrace(`0\n${line}`, 'bulk'), { message: /^--trace, line 2: .*: must be seconds / }, line)
   t.throws(() => parseTrace('# nothing', 'bulk'), { message: '--trace: has 0 captures; must have 1 to 150000' })
   t.throws(() => parseTrace('1\n'.repeat(150_001), 'bulk'), { message: /has 150001 captures/ })
