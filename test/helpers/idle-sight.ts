@@ -1,4 +1,4 @@
-import type { Sight } from '#test/bench/autoscaler/law.ts'
+import type { Sight } from '#cli/simulation/sight.ts'
 
 /** What a law sees at the start of an empty pool without captures. */
 export const idleSight: Sight = {

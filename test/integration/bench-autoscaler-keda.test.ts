@@ -3,7 +3,8 @@
 // and generation of jobs, and TestGetPendingJobCount, as the simulator says which pods are pending. Those of nats_jetstream_scaler_test.go
 // are about the trigger's fields, none about its count.
 import t from 'tap'
-import type { CreateLaw, Sight } from '#test/bench/autoscaler/law.ts'
+import type { Sight } from '#cli/simulation/sight.ts'
+import type { CreateLaw } from '#test/bench/autoscaler/law.ts'
 import { createDocumentedKeda, createNaiveKeda } from '#test/bench/autoscaler/laws/examples.ts'
 import { createFixed } from '#test/bench/autoscaler/laws/fixed.ts'
 import {

@@ -10,7 +10,7 @@ import {
   simulate,
 } from '#test/bench/autoscaler/measure-autoscaler.ts'
 import { type Trace, traces } from '#test/bench/autoscaler/traces.ts'
-import { poisson, seededRandom } from '#test/helpers/pool-simulation.ts'
+import { poisson, seededRandom } from '#cli/simulation/random.ts'
 import { driveByLaw } from '#test/bench/autoscaler/drivers.ts'
 import { createFixed } from '#test/bench/autoscaler/laws/fixed.ts'
 

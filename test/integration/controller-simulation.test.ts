@@ -1,14 +1,8 @@
 import t, { type Test } from 'tap'
 import { decide } from '#controller/decide/decide.ts'
 import type { Decide, Decision, Observation, PoolPolicy } from '#controller/decide/pool.ts'
-import {
-  logNormal,
-  type Outcome,
-  poisson,
-  type Scenario,
-  seededRandom,
-  simulatePool,
-} from '#test/helpers/pool-simulation.ts'
+import { logNormal, poisson, seededRandom } from '#cli/simulation/random.ts'
+import { type Outcome, type Scenario, simulatePool } from '#test/helpers/pool-simulation.ts'
 import { poolPolicy } from '#test/helpers/observed-pool.ts'
 
 const seeds = [1, 2, 3, 4, 5]

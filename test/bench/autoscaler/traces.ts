@@ -1,6 +1,6 @@
-import { logNormal, poisson, seededRandom } from '#test/helpers/pool-simulation.ts'
+import { logNormal, poisson, seededRandom } from '#cli/simulation/random.ts'
 import type { Lane } from '#shared/capture/lane.ts'
-import type { Arrival } from './simulate.ts'
+import type { Arrival } from '#cli/simulation/simulate.ts'
 
 const hourMs = 3_600_000
 /** Log-normal service times of about two seconds. */

@@ -1,7 +1,8 @@
 // A pool that Knative sizes: Knative Serving 1.23.0. Here are the reports of activator and pods, which pkg/autoscaler/metrics/collector.go
 // and pkg/activator/handler/concurrency_reporter.go collect, and the ticks of pkg/autoscaler/scaling/multiscaler.go. A slot is a request
 // that a container takes at a time.
-import type { CreateLaw, Sight } from '#test/bench/autoscaler/law.ts'
+import type { Sight } from '#cli/simulation/sight.ts'
+import type { CreateLaw } from '#test/bench/autoscaler/law.ts'
 import { type Desired, type KnativeSettings, knativeDefaults, Kpa, type Load, tickMs } from './knative-kpa.ts'
 import { AverageWindow } from './knative-window.ts'
 import { ScaleToZero } from './knative-zero.ts'

@@ -1,4 +1,4 @@
-import type { Sight } from '#test/bench/autoscaler/law.ts'
+import type { Sight } from '#cli/simulation/sight.ts'
 
 /** A number of captures that a law scales on. */
 export type Metric = (sight: Sight) => number

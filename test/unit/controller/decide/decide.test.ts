@@ -10,7 +10,7 @@ import {
   type ObservedWorker,
   workerStates,
 } from '#controller/decide/pool.ts'
-import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import { seededRandom } from '#cli/simulation/random.ts'
 import {
   constantLoad,
   justStarted as starting,

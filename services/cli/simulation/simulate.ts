@@ -1,7 +1,8 @@
 import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
 import { LaneTurns, type SlotTurns } from '#worker/delivery/lane-turns.ts'
+import { createStartLatency } from '#controller/decide/start-latency.ts'
 import { EventQueue } from './event-queue.ts'
-import type { Bounds, Sight } from './law.ts'
+import type { Bounds, Sight } from './sight.ts'
 
 /** One capture of a trace. */
 export type Arrival = { readonly atMs: number; readonly serviceMs: number; readonly lane: Lane }
@@ -84,7 +85,8 @@ type Event =
   | { readonly kind: 'sample' }
 
 const sampleMs = 10_000
-const warmUpMs = 300_000
+/** Captures that arrive before are not measured: the pool is at its beginning. */
+export const warmUpMs = 300_000
 
 /** A first-in, first-out list. */
 class Line {
@@ -110,6 +112,9 @@ class Line {
 export class Simulation {
   readonly scenario: Scenario
   nowMs = 0
+  /** Times from placement to ready, and how many pods became ready. */
+  readonly startLatency = createStartLatency()
+  startedPods = 0
   /** Pods that exist, oldest first. */
   pods: SimulatedPod[] = []
   readonly #driver: Driver
@@ -130,7 +135,6 @@ export class Simulation {
   #drained = 0
   #busyDrained = 0
   #serviceMs: number[] = []
-  #startsMs: number[] = []
   #size = 0
   #direction = 0
   #turns = 0
@@ -150,8 +154,9 @@ export class Simulation {
       const nextMs = Math.min(arrivalMs, this.#events.nextMs)
       if (nextMs > durationMs) break
       this.#advance(nextMs)
-      if (arrival && arrivalMs === nextMs) this.#arrive(arrival)
-      else this.#handle(this.#events.take()!)
+      const event = arrivalMs === nextMs ? undefined : this.#events.take()
+      if (event) this.#handle(event)
+      else if (arrival) this.#arrive(arrival)
     }
     this.#advance(durationMs)
     return {
@@ -178,11 +183,6 @@ export class Simulation {
   /** The latest service times, at most 100. */
   get recentServiceMs(): readonly number[] {
     return this.#serviceMs
-  }
-
-  /** The latest times from placement to ready, at most 20. */
-  get recentStartsMs(): readonly number[] {
-    return this.#startsMs
   }
 
   countsOf(lane: Lane): LaneCount {
@@ -305,7 +305,8 @@ export class Simulation {
 
   #ready(pod: SimulatedPod): void {
     pod.state = 'ready'
-    remember(this.#startsMs, this.nowMs - pod.placedMs, 20)
+    this.startLatency.add(this.nowMs - pod.placedMs)
+    this.startedPods += 1
     this.#offer(pod)
   }
 

@@ -17,10 +17,11 @@ export class EventQueue<Event> {
     const heap = this.#heap
     const entry = { atMs, order: (this.#order += 1), event }
     let place = heap.push(entry) - 1
-    while (place > 0) {
+    for (;;) {
       const parent = (place - 1) >> 1
-      if (!isBefore(entry, heap[parent]!)) break
-      heap[place] = heap[parent]!
+      const above = heap[parent]
+      if (!above || !isBefore(entry, above)) break
+      heap[place] = above
       place = parent
     }
     heap[place] = entry
@@ -34,12 +35,14 @@ export class EventQueue<Event> {
     if (last === undefined || first === undefined || heap.length === 0) return first?.event
     let place = 0
     for (;;) {
-      let child = place * 2 + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1
-      if (!isBefore(heap[child]!, last)) break
-      heap[place] = heap[child]!
-      place = child
+      const left = heap[place * 2 + 1]
+      const right = heap[place * 2 + 2]
+      if (!left) break
+      const isRight = right !== undefined && isBefore(right, left)
+      const next = isRight ? right : left
+      if (!isBefore(next, last)) break
+      heap[place] = next
+      place = place * 2 + (isRight ? 2 : 1)
     }
     heap[place] = last
     return first.event
