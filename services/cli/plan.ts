@@ -106,6 +106,7 @@ const readLoad = async (
   }
   if (path === undefined || rate !== undefined) throw new UsageError('give either --rate or --trace')
   const trace = parseTrace(await readText('trace', path, input), lane)
+  if (!trace.some((line) => line.lane === lane)) throw new UsageError(`--lane ${lane}: the trace has no capture of it`)
   const times = trace.flatMap(({ serviceMs }) => serviceMs ?? [])
   return { loadOf: (service) => loadOfTrace(trace, service), ...(times.length === trace.length && { times }) }
 }

@@ -64,6 +64,7 @@ t.test('plan: what is wrong with a flag is said with its bound', async (t) => {
     [['--rate', '1/s', '--trace', 'trace.csv'], /give either --rate or --trace/],
     [['--rate', 'fast'], /--rate fast: must be captures in a time/],
     [['--rate', '900/s', '--service', '2s'], /--rate 900\/s: keeps 1800 slots busy; a pool has at most 1000 workers/],
+    [['--trace', 'timed.csv'], /--lane interactive: the trace has no capture of it/],
     [['--trace', 'none.csv'], /--trace none\.csv: cannot be read \(ENOENT\)/],
     [['--rate', '1/s', '--service', '11m'], /--service 11m: must be at most 600s/],
     [['--rate', '1/s', '--p95-wait', '2h', '--lane', 'bulk'], /--p95-wait 2h: must be at most 3600s/],

@@ -71,8 +71,7 @@ export const forecast = ({ arrivals, durationMs }: Load, workers: Workers, seed 
   const scenario = { arrivals, durationMs, bounds, random, startMs: () => startMs * (0.8 + 0.4 * random()) }
   const outcome = new Simulation(scenario, driveByDecide(poolPolicy(workers), decide)).run()
   const series = outcome.series.filter(({ atMs }) => atMs >= warmUpMs)
-  const workerHours =
-    (series.reduce((sum, { pods }) => sum + pods, 0) / series.length) * ((durationMs - warmUpMs) / 3_600_000)
+  const meanWorkers = series.reduce((sum, { pods }) => sum + pods, 0) / series.length
   return {
     waits: lanes.flatMap((lane) => {
       const sorted = outcome.waitsMs[lane].toSorted((one, other) => one - other)
@@ -80,9 +79,9 @@ export const forecast = ({ arrivals, durationMs }: Load, workers: Workers, seed 
       const [p50Ms, p95Ms, p99Ms] = [rank(sorted, 0.5), rank(sorted, 0.95), rank(sorted, 0.99)]
       return [{ lane, captures: sorted.length, p50Ms, p95Ms, p99Ms }]
     }),
-    meanWorkers: series.reduce((sum, { pods }) => sum + pods, 0) / series.length,
+    meanWorkers,
     mostWorkers: Math.max(...series.map(({ pods }) => pods)),
-    workerHours,
+    workerHours: meanWorkers * ((durationMs - warmUpMs) / 3_600_000),
     unbegun: outcome.unbegun,
     series,
   }
