@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-autoscaler bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -113,6 +113,9 @@ bench-nodes: setup ## measures installation, a start from zero and proxied captu
 
 bench-http: setup ## measures the HTTP interface and writes its parts of docs/benchmarks.md, each at once; ARGS=removal for one part (rates, webhooks, removal, memory, rows), ARGS='--rows 1000000' for fewer rows
 	@exec node test/bench/run-http.ts $(ARGS)
+
+bench-autoscaler: setup ## simulates the control law beside those of other autoscalers and writes its parts of docs/autoscaling.md; ARGS=laws for one part (laws, batches, conditions, flash)
+	@exec node test/bench/autoscaler/run-autoscaler.ts $(ARGS)
 
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)

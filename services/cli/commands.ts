@@ -28,6 +28,7 @@ export const commands: CommandTable = {
   'member set-role': async () => (await import('./members.ts')).memberSetRole,
   'member remove': async () => (await import('./members.ts')).memberRemove,
   console: async () => (await import('./console.ts')).consoleLink,
+  plan: async () => (await import('./plan.ts')).plan,
   'plan list': async () => (await import('./plans.ts')).planList,
   'queue list': async () => (await import('./queue.ts')).queueList,
   'queue cancel': async () => (await import('./queue.ts')).queueCancel,

@@ -5,6 +5,7 @@ import { controllerSettings } from '#shared/config/settings/controller.ts'
 import { queueSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { laneObjectivesMs } from '#shared/policy/lane-objectives.ts'
 import type { PoolPolicy } from './decide/pool.ts'
 
 const settings = { ...commonSettings, ...queueSettings, ...controllerSettings }
@@ -24,23 +25,48 @@ export type ControllerConfig = ReturnType<typeof readConfig>
 export const readConfig = (env: Env) => {
   const config = readEnv(settings, env)
   const { poolMax, poolMin, poolBuffer } = config
+  const objectivesMs = laneObjectivesMs({
+    queueWaitMs: config.poolQueueWaitMs,
+    normalQueueWaitMs: config.poolNormalQueueWaitMs,
+    bulkQueueWaitMs: config.poolBulkQueueWaitMs,
+  })
   const problems = [
     ...(poolMax < poolMin ? [`SHUTTERFLEET_POOL_MAX = ${poolMax}, must be ≥ SHUTTERFLEET_POOL_MIN (${poolMin})`] : []),
     ...(poolMax < poolBuffer
       ? [`SHUTTERFLEET_POOL_MAX = ${poolMax}, must be ≥ SHUTTERFLEET_POOL_BUFFER (${poolBuffer})`]
       : []),
   ]
+  if (objectivesMs.normal < objectivesMs.interactive) {
+    problems.push(
+      `SHUTTERFLEET_POOL_NORMAL_QUEUE_WAIT_MS = ${objectivesMs.normal}, must be ≥ SHUTTERFLEET_POOL_QUEUE_WAIT_MS (${objectivesMs.interactive})`,
+    )
+  }
+  if (objectivesMs.bulk < objectivesMs.normal) {
+    problems.push(
+      `SHUTTERFLEET_POOL_BULK_QUEUE_WAIT_MS = ${objectivesMs.bulk}, must be ≥ SHUTTERFLEET_POOL_NORMAL_QUEUE_WAIT_MS (${objectivesMs.normal})`,
+    )
+  }
   if (problems.length > 0) {
     const problem = problems.join('\n')
     throw new AppError('CONFIGURATION', { message: problem, publicMessage: problem })
   }
-  const policy = policyOf(config)
+  const policy: PoolPolicy = { ...policyOf(config, objectivesMs), reservedSlots: reservedSlotsOf(config.workerEnv) }
   // No workers while no capture with `stealth` waits.
-  const stealthPolicy: PoolPolicy = { ...policy, min: 0, max: config.stealthMax, buffer: 0, idleCores: 0 }
+  const stealthPolicy: PoolPolicy = {
+    ...policy,
+    min: 0,
+    max: config.stealthMax,
+    buffer: 0,
+    idleCores: 0,
+    reservedSlots: reservedSlotsOf(config.stealthWorkerEnv),
+  }
   return { ...config, policy, stealthPolicy, jobLifeMs: jobLifeMs(config) }
 }
 
-const policyOf = (config: Settings): PoolPolicy => ({
+const reservedSlotsOf = (env: Env): number =>
+  readEnv({ reservedSlots: workerSettings.reservedSlots }, env).reservedSlots
+
+const policyOf = (config: Settings, objectivesMs: PoolPolicy['objectivesMs']): Omit<PoolPolicy, 'reservedSlots'> => ({
   size: 'by-queue',
   isPaused: false,
   min: config.poolMin,
@@ -48,7 +74,7 @@ const policyOf = (config: Settings): PoolPolicy => ({
   slots: config.poolSlots,
   buffer: config.poolBuffer,
   idleCores: Math.min(config.poolIdleCores, config.poolMax),
-  queueWaitMs: config.poolQueueWaitMs,
+  objectivesMs,
   holdMs: config.poolHoldSeconds * 1000,
   zeroAfterMs: config.poolHoldSeconds * 1000,
   startLimitMs,

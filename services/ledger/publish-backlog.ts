@@ -1,4 +1,5 @@
-import { countBacklog, type PoolCount } from '#shared/db/count-backlog.ts'
+import { byLane } from '#shared/capture/lane.ts'
+import { countBacklog, type LaneCount, type PoolCount } from '#shared/db/count-backlog.ts'
 import { backlogCodec, type BacklogMessage } from '#shared/queue/messages.ts'
 import { backlogSubject } from '#shared/queue/subjects.ts'
 import type { Ledger } from './context.ts'
@@ -23,10 +24,20 @@ export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
   const newest = readings.at(-1)
   if (!oldest || !newest || newest.atMs <= oldest.atMs) return []
   const scale = spanMs / (newest.atMs - oldest.atMs)
-  return newest.counts.map(({ pool, pending, processing, accepted, oldestMs }) => {
-    const before = oldest.counts.find((count) => count.pool === pool)?.accepted ?? accepted
-    const arrivals10s = Math.max(0, Math.round((accepted - before) * scale))
-    return { pool, pending, processing, arrivals10s, oldestMs: Math.round(oldestMs) }
+  const since = ({ pending, processing, accepted, oldestMs }: LaneCount, before: LaneCount | undefined) => ({
+    pending,
+    processing,
+    arrivals10s: Math.max(0, Math.round((accepted - (before?.accepted ?? accepted)) * scale)),
+    oldestMs: Math.round(oldestMs),
+    accepted,
+  })
+  return newest.counts.map((count) => {
+    const before = oldest.counts.find(({ pool }) => pool === count.pool)
+    return {
+      pool: count.pool,
+      ...since(count, before),
+      lanes: byLane((lane) => since(count.lanes[lane], before?.lanes[lane])),
+    }
   })
 }
 

@@ -103,5 +103,6 @@ export const createContext = async (
   void reportBrowsers()
   const worker = { queue, pool, pod, openingKeys, egress, store, events, puller, lifecycle, slots, service }
   const owned = stack.move()
-  return { ...worker, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  const { reservedSlots } = config
+  return { ...worker, reservedSlots, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -1,6 +1,8 @@
+import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { parseCaptureAccountId, parseCaptureId } from '#shared/queue/subjects.ts'
-import { type LanePuller, firstLaneTurn } from './delivery/lane-puller.ts'
+import { parseCaptureAccountId, parseCaptureId, parseCaptureLane } from '#shared/queue/subjects.ts'
+import type { LanePuller } from './delivery/lane-puller.ts'
+import { LaneTurns, type SlotTurns } from './delivery/lane-turns.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
 import type { Slot } from './host/slots.ts'
 import type { Host } from './host/steer-host.ts'
@@ -12,20 +14,21 @@ export type Running = Worker & {
   readonly puller: Pick<LanePuller, 'take'>
   readonly lifecycle: WorkerLifecycle
   readonly slots: readonly Slot[]
+  /** How many of the slots never serve a capture of lane `bulk`. */
+  readonly reservedSlots: number
   readonly service: ServiceTime
 }
 
 /** How a slot gets its next capture. */
 export type ServeOptions = {
-  /** Argument of `laneOrder` for the next capture. */
-  readonly laneTurn: () => number
+  readonly turns: SlotTurns
   /** A warm host, with an account one that may serve it; undefined if `signal` aborts before one is warm. */
   readonly host: (accountId?: string) => Promise<Host | undefined>
   readonly slot: Pick<Slot, 'isDedicatedTo'>
   /** Ends the wait for a capture; a capture that runs is finished. */
   readonly signal: AbortSignal
-  /** Called when a capture has left its browser, while the worker still counts it as running. */
-  readonly onServed: (tookMs: number) => void
+  /** Called when a capture has left its browser, while the worker still counts it as running; `hasRun`: its attempt ended there. */
+  readonly onServed: (lane: Lane, tookMs: number, hasRun: boolean) => void
 }
 
 /**
@@ -34,7 +37,7 @@ export type ServeOptions = {
  */
 export const serveNext = async (
   running: Running,
-  { laneTurn, host, slot, signal, onServed }: ServeOptions,
+  { turns, host, slot, signal, onServed }: ServeOptions,
 ): Promise<Served | undefined> => {
   const { lifecycle, puller } = running
   await lifecycle.mayPull(signal)
@@ -43,7 +46,7 @@ export const serveNext = async (
   if (!warm || signal.aborted) return undefined
   lifecycle.warm()
   const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
-  const delivery = await puller.take(laneTurn(), pulling, ({ subject }) =>
+  const delivery = await puller.take(turns.next(), pulling, ({ subject }) =>
     slot.isDedicatedTo(parseCaptureAccountId(subject)),
   )
   if (!delivery) return undefined
@@ -51,24 +54,29 @@ export const serveNext = async (
     delivery.nak()
     return undefined
   }
+  const lane = parseCaptureLane(delivery.subject)
+  turns.served(lane)
   const serving = lifecycle.serve(parseCaptureId(delivery.subject))
   const began = performance.now()
-  const { ended } = await serveDelivery(running, host, delivery)
-  onServed(performance.now() - began)
-  return { ended: ended.then(() => serving[Symbol.dispose]()) }
+  const { hasRun, ended } = await serveDelivery(running, host, delivery)
+  onServed(lane, performance.now() - began, hasRun)
+  return { hasRun, ended: ended.then(() => serving[Symbol.dispose]()) }
 }
 
 /**
- * Serves captures in every slot until `stop` aborts; captures that run then are finished within their budgets. All slots
- * share one lane turn, which starts at a number from the worker's name, so that each lane gets its share with any number of
- * slots and workers. While a capture is stored and reported its slot serves the next one, but does not begin a third.
+ * Serves captures in every slot until `stop` aborts; captures that run then are finished within their budgets. The slots
+ * share the turns of lanes, so that each lane gets its share with any number of them; the first are the reserved ones. While a
+ * capture is stored and reported its slot serves the next one, but does not begin a third.
  */
 export const serveUntil = async (running: Running, stop: AbortSignal): Promise<void> => {
-  let nextTurn = firstLaneTurn(running.pod)
-  const laneTurn = () => nextTurn++
-  const serveIn = async (slot: Slot) => {
+  const laneTurns = new LaneTurns(running.pod)
+  const onServed: ServeOptions['onServed'] = (lane, tookMs, hasRun) => {
+    if (hasRun) running.service.add(lane, tookMs)
+  }
+  const serveIn = async (slot: Slot, index: number) => {
     const host = (accountId?: string) => slot.host(stop, accountId)
-    const options = { laneTurn, host, slot, signal: stop, onServed: running.service.add }
+    const turns = laneTurns.forSlot(index < running.reservedSlots ? reservedLanes : lanes)
+    const options = { turns, host, slot, signal: stop, onServed }
     let ending = Promise.resolve()
     while (!stop.aborted) {
       const next = await serveNext(running, options)
@@ -122,7 +130,7 @@ export const serveOne = async (running: Running, stop: AbortSignal, bounds: Sing
   using spare = startTimeout(bounds.spareMs)
   const signal = AbortSignal.any([stop, spare.signal])
   const options = {
-    laneTurn: () => firstLaneTurn(running.pod),
+    turns: new LaneTurns(running.pod).forSlot(),
     host: () => warmHost(slot, signal, bounds.warmMs),
     slot,
     signal,

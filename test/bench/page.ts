@@ -4,27 +4,29 @@ import { cpus, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../..')
-const page = resolve(root, 'docs/benchmarks.md')
+const benchmarks = 'docs/benchmarks.md'
 
 /** Puts `text` below the heading of a part, which lasts until the next; the other parts stay. Throws if there is no such part. */
 export const replacePart = (before: string, heading: string, text: string): string => {
   const line = `\n## ${heading}\n`
   const from = before.indexOf(line)
-  if (from < 0) throw new Error(`docs/benchmarks.md has no part "${heading}"`)
+  if (from < 0) throw new Error(`the page has no part "${heading}"`)
   const next = before.indexOf('\n## ', from + line.length - 1)
   const rest = next < 0 ? '' : before.slice(next)
   return `${before.slice(0, from)}${line}\n${text.trim()}\n${rest}`
 }
 
-/** Replaces one part of docs/benchmarks.md. */
-export const writePart = (heading: string, text: string): void =>
-  writeFileSync(page, replacePart(readFileSync(page, 'utf8'), heading, text))
+/** Replaces one part of docs/benchmarks.md, or of another page of the repository. */
+export const writePart = (heading: string, text: string, page = benchmarks): void => {
+  const path = resolve(root, page)
+  writeFileSync(path, replacePart(readFileSync(path, 'utf8'), heading, text))
+}
 
 const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
 /** The commit of the measured code; what other parts of the page changed does not count. */
 const commit = (): string => {
-  const changed = git('status', '--porcelain', '--', ':/', ':!/docs/benchmarks.md') !== ''
+  const changed = git('status', '--porcelain', '--', ':/', ':!/docs/benchmarks.md', ':!/docs/autoscaling.md') !== ''
   return git('rev-parse', '--short', 'HEAD') + (changed ? ' with changes' : '')
 }
 

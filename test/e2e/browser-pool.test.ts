@@ -104,6 +104,7 @@ t.test('browser pool: omitted fields have their defaults', async (t) => {
     maxReplicas: 4,
     slots: 1,
     buffer: 0,
+    reservedSlots: 0,
     queueWaitMs: 2000,
   }
   const scaleDown = { stabilizationWindowSeconds: 30, periodSeconds: 5 }

@@ -4,7 +4,7 @@ import { poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts
 import { poolStateSubject } from '#shared/queue/subjects.ts'
 import { at } from '#test/helpers/model-api/object.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'
-import { poisson, seededRandom } from '#test/helpers/pool-simulation.ts'
+import { poisson, seededRandom } from '#cli/simulation/random.ts'
 import { prepareForWorlds } from './prepare-for-worlds.ts'
 import { namespace, pickOf, podsOf, targetOf } from './world/by-hand.ts'
 import { createdJobsForgotten, type MissingGuard, servingNotCounted } from './world/missing-guards.ts'

@@ -8,7 +8,7 @@ const seedsTo = (last: number) => Array.from({ length: last }, (_, index) => ind
 /** Seeds of the runs; each run is a separate world. */
 const seeds = seedsTo(Number(process.env['RUNS'] ?? 50))
 /** Seeds of the runs without a guard; one of them must show the damage. */
-const canarySeeds = seedsTo(12)
+const canarySeeds = seedsTo(48)
 
 /** A guard, and the damage that a fault causes without it. */
 export type Canary = { readonly missing: () => MissingGuard; readonly shows: Damage['what'] }

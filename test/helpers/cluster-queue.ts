@@ -1,6 +1,6 @@
 import { accountsText } from '#local/nats-config.ts'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
-import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import { byLane, type Lane, type Pool, pools } from '#shared/capture/lane.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import {
@@ -43,6 +43,7 @@ const secretData = (natsUrl: string, openingKeys: string) => ({
 export type LedgerRow = {
   readonly id: string
   readonly pool: Pool
+  readonly lane: Lane
   readonly token: string
   readonly sentAtMs: number
   /** Start reports of workers, in the order in which they were read. */
@@ -54,6 +55,7 @@ export type LedgerRow = {
 /** How captures are sent. */
 export type SendOptions = {
   readonly pool?: Pool
+  /** By default the one to which `queueWaitMs` applies. */
   readonly lane?: Lane
   readonly accountId?: string
   /** Parameters of the capture; by default of a page that no worker loads. */
@@ -105,14 +107,14 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
   const counting = opened.use(startCounting(queue, rows, countMs))
   opened.use(startReading(queue, rows))
 
-  const sendOne = async ({ pool = 'standard', lane = 'normal', accountId = 'a', parameters }: SendOptions) => {
+  const sendOne = async ({ pool = 'standard', lane = 'interactive', accountId = 'a', parameters }: SendOptions) => {
     const options = withDefaults(parameters ?? { url: 'https://example.com/' })
     const id = crypto.randomUUID()
     const token = crypto.randomUUID()
     const putOf = (key: string) => ({ key, url: `${store.url}/${key}` })
     const puts = [1, 2, 3].map(() => putOf(newObjectKey(id, new Date())))
     const sealed = seal(readSealingKey(sealingKey(pool).public), id, sealedCodec.encode({ options, token, puts }))
-    rows.set(id, { id, pool, token, sentAtMs: performance.now(), starts: [], results: [] })
+    rows.set(id, { id, pool, lane, token, sentAtMs: performance.now(), starts: [], results: [] })
     await publishCapture(queue, {
       ...{ id, accountId, pool, lane, sealed },
       budgetMs: attemptBudgetMs(options),
@@ -160,6 +162,18 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
 const connectAs = (name: QueueUserName, url: string) =>
   connectQueue({ url, name, inboxPrefix: userInboxPrefix(name), notice: () => {} })
 
+const countRows = (all: readonly LedgerRow[], now: number) => {
+  const open = all.filter(({ results }) => results.length === 0)
+  const pending = open.filter(({ starts }) => starts.length === 0)
+  return {
+    pending: pending.length,
+    processing: open.length - pending.length,
+    arrivals10s: all.filter(({ sentAtMs }) => now - sentAtMs < arrivalsMs).length,
+    oldestMs: Math.round(Math.max(0, ...pending.map(({ sentAtMs }) => now - sentAtMs))),
+    accepted: all.length,
+  }
+}
+
 /** Publishes the backlog of each pool every `countMs`. */
 const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, countMs: number) => {
   let counts = true
@@ -168,16 +182,13 @@ const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, count
     const now = performance.now()
     for (const pool of pools) {
       const all = [...rows.values()].filter((row) => row.pool === pool)
-      const open = all.filter(({ results }) => results.length === 0)
-      const pending = open.filter(({ starts }) => starts.length === 0)
-      const message = {
-        pool,
-        pending: pending.length,
-        processing: open.length - pending.length,
-        arrivals10s: all.filter(({ sentAtMs }) => now - sentAtMs < arrivalsMs).length,
-        oldestMs: Math.round(Math.max(0, ...pending.map(({ sentAtMs }) => now - sentAtMs))),
-      }
-      queue.publish(backlogSubject(pool), backlogCodec.encode(message))
+      const lanes = byLane((lane) =>
+        countRows(
+          all.filter((row) => row.lane === lane),
+          now,
+        ),
+      )
+      queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...countRows(all, now), lanes }))
     }
   }
   const timer = setInterval(count, countMs)

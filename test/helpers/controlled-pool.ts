@@ -85,7 +85,7 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
     },
     send: async (count, pool = 'standard') => {
       for (let sent = 0; sent < count; sent += 1) {
-        const capture = { pool, lane: 'normal', accountId: 'a', id: crypto.randomUUID() } as const
+        const capture = { pool, lane: 'interactive', accountId: 'a', id: crypto.randomUUID() } as const
         const message = { id: capture.id, pool: capture.pool, budgetMs: 55_000, attempts: 0, sealed: 'x' }
         await publishStored(queue, captureSubject(capture), captureCodec.encode(message))
         ledgers.get(pool)?.arrive()

@@ -136,7 +136,9 @@ const work = async (
   stack.use(lifecycle)
   stack.use(startHeartbeat(sendHeartbeat))
   const puller = stack.use(new LanePuller(gate, spec.pool))
-  const deps = { queue: gate, ...podRef, openingKeys, egress, store, events, puller, lifecycle, slots, service }
+  const { reservedSlots } = spec
+  const parts = { openingKeys, egress, store, events, puller, lifecycle, slots, reservedSlots, service }
+  const deps = { queue: gate, ...podRef, ...parts }
   sendHeartbeat()
   if (spec.isSingleUse) await serveOne(deps, stop, { spareMs: spec.spareMs, warmMs })
   else {

@@ -1,7 +1,11 @@
-import type { Backlog, Observation, PoolPolicy, ObservedWorker } from '#controller/decide/pool.ts'
-
-/** An empty backlog. */
-export const emptyBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+import {
+  emptyBacklog,
+  type Load,
+  type Observation,
+  type PoolPolicy,
+  type ObservedWorker,
+} from '#controller/decide/pool.ts'
+import { byLane, type Lane } from '#shared/capture/lane.ts'
 
 /** A policy of scaling by the queue: 1 to 10 workers of one slot, kept for thirty seconds. */
 export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => ({
@@ -10,9 +14,10 @@ export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => (
   min: 1,
   max: 10,
   slots: 1,
+  reservedSlots: 0,
   buffer: 0,
   idleCores: 0,
-  queueWaitMs: 2000,
+  objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
   holdMs: 30_000,
   zeroAfterMs: 30_000,
   startLimitMs: 60_000,
@@ -32,7 +37,15 @@ export const observedPool = (overrides: Partial<Observation> = {}): Observation 
   starts: { ready: 0, failed: 0 },
   startMs: 3000,
   serviceMs: 1000,
+  laneServiceMs: {},
   ...overrides,
+})
+
+/** A load that has kept that many slots of each lane busy for long. */
+export const constantLoad = (slots: Partial<Record<Lane, number>>): Load => ({
+  ...byLane((lane) => ({ accepted: 0, quick: slots[lane] ?? 0, slow: slots[lane] ?? 0 })),
+  sinceMs: 0,
+  atMs: 1e9,
 })
 
 /** A ready, idle worker with a recent heartbeat. */

@@ -1,5 +1,6 @@
 import { decide as realDecide } from '#controller/decide/decide.ts'
 import {
+  attributeToInteractive,
   type Backlog,
   blankMemory,
   type Decide,
@@ -9,31 +10,6 @@ import {
   type ObservedWorker,
 } from '#controller/decide/pool.ts'
 import { createSimulatedFleet } from './simulated-fleet.ts'
-
-/** A seeded random generator of numbers in [0, 1) (mulberry32). */
-export const seededRandom = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-/** A log-normally distributed number. */
-export const logNormal = (random: () => number, median: number, sigma: number): number =>
-  median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()))
-
-/** Arrival times of a Poisson process with `perSecond` arrivals on average. */
-export const poisson = (random: () => number, load: { fromMs: number; toMs: number; perSecond: number }): number[] => {
-  const arrivals: number[] = []
-  for (let atMs = load.fromMs; ;) {
-    atMs += (-Math.log(1 - random()) / load.perSecond) * 1000
-    if (atMs > load.toMs) return arrivals
-    arrivals.push(atMs)
-  }
-}
 
 /** Parameters of a simulation. Times in milliseconds from the start. */
 export type Scenario = {
@@ -102,26 +78,25 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     arrivals.push(nowMs)
     fleet.arrive(nowMs)
   }
-  const ended = () => {
-    if (callers > 0) call()
-  }
+  const ended = callers > 0 ? call : () => {}
   const fleet = createSimulatedFleet({ ...scenario, slots: scenario.policy.slots, ended })
   const moments: Moment[] = []
   let arrived = 0
   let memory = blankMemory
-  let counted: { atMs: number; backlog: Backlog } | undefined
+  let counted: Backlog | undefined
 
   const count = (atMs: number) => {
     if (scenario.ledgerSilent?.(atMs)) return
     const { waiting, inFlight } = fleet.depth()
+    const accepted = arrivals.filter((each) => each <= atMs).length
     const arrivals10s = arrivals.filter((each) => each <= atMs && each > atMs - 10_000).length
-    const backlog = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
-    counted = { atMs, backlog }
+    const counts = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
+    counted = attributeToInteractive({ ...counts, accepted }, atMs)
   }
 
   const look = (atMs: number): Observation => ({
     nowMs: atMs,
-    backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted.backlog : 'unknown',
+    backlog: counted && atMs - counted.atMs <= staleAfterMs ? counted : 'unknown',
     depth: fleet.depth(),
     workers: fleet.observe(atMs),
     otherPools: fleet.otherPools(),
@@ -129,6 +104,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     starts: { failed: 0, ready: fleet.readyCount(atMs) },
     startMs: undefined,
     serviceMs: fleet.meanServiceMs(),
+    laneServiceMs: {},
   })
 
   const tick = (atMs: number) => {
@@ -146,7 +122,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
       stuck: inState('stuck'),
       refused: fleet.refused()?.count ?? 0,
       known: waiting + inFlight,
-      counted: counted ? counted.backlog.pending + counted.backlog.processing : 0,
+      counted: counted ? counted.pending + counted.processing : 0,
     })
     fleet.applyDecision(decision, atMs)
   }

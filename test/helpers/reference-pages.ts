@@ -70,9 +70,14 @@ export const testReferencePages = async (t: Test, family: ReferenceFamily): Prom
     t.test(`${family.name}: ${page.name}: matches a bare browser, and a defect is caught`, { todo }, async (t) => {
       const url = pages.url + pagePath(page)
       const parameters = { url, ...viewport, ...page.parameters }
-      const reference = await takeReference(browser, url, page)
       const { bytes } = await shoot(parameters)
-      const likeness = await similarity(bytes, reference)
+      let reference = await takeReference(browser, url, page)
+      let likeness = await similarity(bytes, reference)
+      // Under load, a bare browser may take its picture before it has drawn a frame of another site.
+      for (let repeat = 0; likeness < similarityMin && repeat < 2; repeat += 1) {
+        reference = await takeReference(browser, url, page)
+        likeness = await similarity(bytes, reference)
+      }
       const faults = await findProblems(bytes, page)
       if (likeness < similarityMin || faults.length > 0) {
         const folder = await keepPictures(pagePath(page), { ours: bytes, reference })

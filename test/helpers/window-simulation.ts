@@ -1,5 +1,5 @@
 import { decide } from '#controller/decide/decide.ts'
-import { blankMemory, type PoolPolicy } from '#controller/decide/pool.ts'
+import { attributeToInteractive, blankMemory, type PoolPolicy } from '#controller/decide/pool.ts'
 import { acceptBatch } from '#gateway/db/accept-batch.ts'
 import { admitWaiting, takeOutbox } from '#ledger/relay.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
@@ -99,7 +99,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
     const { decision, memory: next } = decide(
       {
         nowMs,
-        backlog: counts ? { ...counts, arrivals10s: 0 } : 'unknown',
+        backlog: counts ? attributeToInteractive({ ...counts, arrivals10s: 0 }, nowMs) : 'unknown',
         depth,
         workers: fleet.observe(nowMs),
         otherPools: fleet.otherPools(),
@@ -107,6 +107,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
         starts: { failed: 0, ready: fleet.readyCount(nowMs) },
         startMs: undefined,
         serviceMs: fleet.meanServiceMs(),
+        laneServiceMs: {},
       },
       policy,
       memory,

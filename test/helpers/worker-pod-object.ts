@@ -107,6 +107,7 @@ export type WorkerSpec = {
   readonly worker: string
   readonly pool: Pool
   readonly slots: number
+  readonly reservedSlots: number
   /** Whether it exits after one capture. */
   readonly isSingleUse: boolean
   /** Milliseconds after which a single-use worker without a capture exits. */
@@ -123,6 +124,7 @@ export const workerSpecOf = (pod: PodObject): WorkerSpec => {
     worker: settingOf('WORKER_POD', pod.metadata.name),
     pool: settingOf('WORKER_POOL', 'standard') as Pool,
     slots: Number(settingOf('WORKER_SLOTS', '1')),
+    reservedSlots: Number(settingOf('WORKER_RESERVED_SLOTS', '0')),
     isSingleUse: args.some((part) => part.endsWith('/main-job.js')),
     spareMs: Number(settingOf('WORKER_SPARE_SECONDS', '600')) * 1000,
   }

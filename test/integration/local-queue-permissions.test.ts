@@ -75,7 +75,7 @@ const refused = async (name: QueueUserName, act: (queue: Queue) => void) => {
 
 t.test('local queue permissions: a worker that pulls before the streams exist is served once they do', async (t) => {
   using puller = new LanePuller(worker.queue, 'standard')
-  const taken = puller.take(0, AbortSignal.timeout(20_000))
+  const taken = puller.take(lanes, AbortSignal.timeout(20_000))
   await declareStreams(ledger.queue)
   await publishStored(gateway.queue, subjectOf('early'), bytes('early'))
   const delivery = await taken
@@ -87,10 +87,10 @@ t.test('local queue permissions: a worker that pulls before the streams exist is
 
 t.test('local queue permissions: a worker takes a capture of its pool, reports, and reads reports back', async (t) => {
   using puller = new LanePuller(worker.queue, 'standard')
-  const late = puller.take(0, AbortSignal.timeout(20_000))
+  const late = puller.take(lanes, AbortSignal.timeout(20_000))
   t.equal(await publishStored(gateway.queue, subjectOf('one'), bytes('one')), 'stored')
   ;(await late)?.nak()
-  const delivery = await puller.take(0, AbortSignal.timeout(10_000))
+  const delivery = await puller.take(lanes, AbortSignal.timeout(10_000))
   t.equal(decodeText(delivery?.data), 'one', 'a handed-back capture is delivered again')
   t.equal(await lastMessage(worker.queue, resultsStream.name, started('one')), undefined)
   t.equal(await publishStored(worker.queue, started('one'), bytes('begun')), 'stored')
@@ -175,14 +175,14 @@ t.test('local queue permissions: nothing is delivered to a disposed puller with 
   }
   const gone = await connectAs('worker_stealth')
   const gonePuller = new LanePuller(gone.queue, 'stealth')
-  void gonePuller.take(0, never)
+  void gonePuller.take(lanes, never)
   // Wait until the consumers have read the requests: one read after its inbox is gone would swallow a message.
   await eventually(async () => (await Promise.all(lanes.map(isWaitedFor))).every(Boolean))
   gonePuller[Symbol.dispose]()
   await gone.queue.connection.flush()
   await publishStored(gateway.queue, captureSubject({ ...capture, pool: 'stealth', id: 'next' }), bytes('next'))
   using puller = new LanePuller(stealth.queue, 'stealth')
-  const delivery = await puller.take(0, AbortSignal.timeout(10_000))
+  const delivery = await puller.take(lanes, AbortSignal.timeout(10_000))
   t.equal(decodeText(delivery?.data), 'next', 'before its ack wait could have passed')
   delivery?.ack()
   await eventually(async () => (await poolDepth(controller.queue, 'stealth')).inFlight === 0)

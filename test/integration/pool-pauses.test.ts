@@ -1,4 +1,5 @@
 import t from 'tap'
+import { lanes } from '#shared/capture/lane.ts'
 import { createPauseKeeper } from '#ledger/apply-pauses.ts'
 import { createStreamKeeper } from '#ledger/keep-streams.ts'
 import { relay } from '#ledger/relay.ts'
@@ -31,7 +32,7 @@ const pullFrom = (queue: Queue): Disposable & { readonly taken: string[] } => {
   const taken: string[] = []
   const pull = async () => {
     while (!stop.signal.aborted) {
-      const delivery = await puller.take(0, stop.signal)
+      const delivery = await puller.take(lanes, stop.signal)
       delivery?.ack()
       if (delivery) taken.push(parseCaptureId(delivery.subject))
     }

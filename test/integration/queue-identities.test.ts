@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { nkeys } from '@nats-io/transport-node'
 import t from 'tap'
+import { lanes } from '#shared/capture/lane.ts'
 import { connectQueue, type QueueNotice } from '#shared/queue/connection.ts'
 import type { QueueIdentity } from '#shared/queue/identity.ts'
 import { type QueueUserName, userInboxPrefix } from '#shared/queue/permissions.ts'
@@ -64,7 +65,7 @@ t.test('queue identities: services and workers work with credentials of an opera
   const capture = { pool: 'standard', lane: 'normal', accountId: 'a', id: 'one' } as const
   await publishStored(gateway.queue, captureSubject(capture), Buffer.from('work'))
   using puller = new LanePuller(worker.queue, 'standard')
-  const taken = await puller.take(0, AbortSignal.timeout(20_000))
+  const taken = await puller.take(lanes, AbortSignal.timeout(20_000))
   t.equal(Buffer.from(taken?.data ?? []).toString(), 'work')
   await publishStored(worker.queue, startedSubject(capture), Buffer.from('started'))
   const report = await lastMessage(worker.queue, resultsStream.name, startedSubject(capture))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openStandingPull } from '#ledger/reports/standing-pull.ts'
-import type { Lane } from '#shared/capture/lane.ts'
+import { type Lane, lanes } from '#shared/capture/lane.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { lastMessage, manage, publishStored } from '#shared/queue/stored.ts'
@@ -46,7 +46,7 @@ t.test('queue: a second message of a subject is rejected while the first is stor
   t.equal(await publish('normal', 'twice'), 'stored')
   t.equal(await publish('normal', 'twice'), 'stands')
   using puller = new LanePuller(queue, 'standard')
-  const delivery = await puller.take(0, never)
+  const delivery = await puller.take(lanes, never)
   t.equal(await publish('normal', 'twice'), 'stands', 'also while it is in flight')
   delivery?.ack()
   await eventually(async () => (await publish('normal', 'twice')) === 'stored')
@@ -77,21 +77,39 @@ t.test(
   },
 )
 
-t.test('queue: slots take from the most urgent lane first; of eight, one starts with each lower lane', async (t) => {
-  const takeAs = async (slot: number) => {
-    for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, `${lane}-${slot}`)
+t.test('queue: a slot takes from the lanes in its order', async (t) => {
+  const takeIn = async (order: readonly Lane[]) => {
+    for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, lane)
     using puller = new LanePuller(queue, 'standard')
-    const order: string[] = []
+    const taken: string[] = []
     for (let count = 0; count < 3; count += 1) {
-      const delivery = await puller.take(slot, never)
-      order.push(decodeText(delivery?.data) ?? '')
+      const delivery = await puller.take(order, never)
+      taken.push(decodeText(delivery?.data) ?? '')
       delivery?.ack()
     }
-    return order
+    return taken
   }
-  t.strictSame(await takeAs(0), ['interactive-0', 'normal-0', 'bulk-0'])
-  t.strictSame(await takeAs(6), ['normal-6', 'interactive-6', 'bulk-6'])
-  t.strictSame(await takeAs(7), ['bulk-7', 'interactive-7', 'normal-7'])
+  t.strictSame(await takeIn(lanes), lanes)
+  t.strictSame(await takeIn(['normal', 'interactive', 'bulk']), ['normal', 'interactive', 'bulk'])
+  t.strictSame(await takeIn(['bulk', 'interactive', 'normal']), ['bulk', 'interactive', 'normal'])
+})
+
+t.test('queue: a slot takes nothing from a lane that it does not serve', async (t) => {
+  await publish('bulk', 'refused')
+  using puller = new LanePuller(queue, 'standard')
+  const reserved = puller.take(['interactive', 'normal'], never)
+  // A slot that serves every lane has the capture of the batch, though it waits behind the reserved one.
+  const other = await puller.take(lanes, never)
+  t.equal(decodeText(other?.data), 'refused')
+  other?.ack()
+  await publish('bulk', 'kept')
+  await publish('normal', 'mine')
+  const mine = await reserved
+  t.equal(decodeText(mine?.data), 'mine')
+  mine?.ack()
+  const kept = await puller.take(lanes, never)
+  t.equal(decodeText(kept?.data), 'kept')
+  kept?.ack()
 })
 
 t.test('queue: a message that must be the first of its subject is rejected while another is stored', async (t) => {
@@ -106,7 +124,7 @@ t.test('queue: a message that must be the first of its subject is rejected while
 
 t.test('queue: a waiting slot takes a new capture of any lane immediately', async (t) => {
   using puller = new LanePuller(queue, 'standard')
-  const taken = puller.take(0, never)
+  const taken = puller.take(lanes, never)
   await eventually(async () => (await poolDepth(queue, 'standard')).inFlight === 0)
   await publish('bulk', 'late')
   const delivery = await taken
@@ -117,12 +135,12 @@ t.test('queue: a waiting slot takes a new capture of any lane immediately', asyn
 t.test('queue: deliveries without a waiting slot are returned immediately', async (t) => {
   using one = new LanePuller(queue, 'standard')
   using two = new LanePuller(queue, 'standard')
-  const first = one.take(0, never)
+  const first = one.take(lanes, never)
   await publish('normal', 'mine')
   const mine = await first
   t.equal(decodeText(mine?.data), 'mine')
   // The busy worker still has long requests open on the other lanes.
-  const second = two.take(0, never)
+  const second = two.take(lanes, never)
   await publish('interactive', 'theirs')
   const theirs = await second
   t.equal(decodeText(theirs?.data), 'theirs')
@@ -169,10 +187,10 @@ t.test('planted fault: after a purge of the same message the others are never de
 t.test('queue: an aborted take returns undefined and takes no message', async (t) => {
   using puller = new LanePuller(queue, 'standard')
   const abort = new AbortController()
-  const taken = puller.take(0, abort.signal)
+  const taken = puller.take(lanes, abort.signal)
   abort.abort()
   t.equal(await taken, undefined)
-  t.equal(await puller.take(0, abort.signal), undefined)
+  t.equal(await puller.take(lanes, abort.signal), undefined)
   await publish('normal', 'kept')
   await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 1)
   await deleteMessages(queue, capturesStream.name, inLane('normal', 'kept'))
@@ -321,7 +339,7 @@ t.test('queue: streams that are lost in a crash with the disk are declared again
   await declareStreams(queue)
   t.equal((await readStreams(queue)).length, 2, 'missing streams are created')
   await declareStreams(queue)
-  const taken = puller.take(0, never)
+  const taken = puller.take(lanes, never)
   await publish('normal', 'new')
   t.equal(decodeText((await taken)?.data), 'new', 'a worker from before the crash takes new captures')
 })
@@ -347,7 +365,7 @@ t.test('queue: a worker that pulls before the streams exist gets captures soon a
     own.publish(...message)
   }
   using puller = new LanePuller({ ...own, publish: counted }, 'standard')
-  const taken = puller.take(0, AbortSignal.timeout(30_000))
+  const taken = puller.take(lanes, AbortSignal.timeout(30_000))
   await eventually(() => published >= 6)
   await declareStreams(own)
   await publishStored(own, inLane('normal', 'early'), bytes('early'))

@@ -56,6 +56,20 @@ t.test('top: prints pools, queues, stages and errors as JSON', async (t) => {
   t.match(shown.errors, [{ screenshot_id: missed, code: 'DNS_FAILED', host: 'unknown.invalid' }])
 })
 
+t.test('plan: takes the times of captures from those that the installation has completed', async (t) => {
+  const args = ['plan', '--rate', '1/s', '--data', system.dataDir, '--json']
+  const { stdout } = await promisify(execFile)(program, args, { env })
+  const { service } = JSON.parse(stdout) as { service: { mean_seconds: number; measured: boolean } }
+  t.equal(service.measured, true)
+  const { timings = {} } = await system.record(taken)
+  // The first capture of `up` counts as well.
+  const ownSeconds = (timings['total'] ?? 0) / 1000
+  t.ok(
+    service.mean_seconds > ownSeconds / 2 && service.mean_seconds < 30,
+    `${service.mean_seconds} s, own ${ownSeconds} s`,
+  )
+})
+
 t.test('top: without a terminal prints once without colours, and only the host of a URL', async (t) => {
   const text = await top('--data', system.dataDir)
   t.match(text, /^standard +standard +1\/\d/m)

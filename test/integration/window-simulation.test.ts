@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { logNormal, seededRandom } from '#test/helpers/pool-simulation.ts'
+import { logNormal, seededRandom } from '#cli/simulation/random.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { poolPolicy } from '#test/helpers/observed-pool.ts'
 import { createTenant } from '#test/helpers/tenant.ts'

@@ -1,3 +1,4 @@
+import { autoscalerFaults } from './autoscaler.ts'
 import { captures } from './captures.ts'
 import { consoleFaults } from './console.ts'
 import { operatorFaults } from './operator.ts'
@@ -20,4 +21,5 @@ export const mutations: readonly Mutation[] = [
   ...consoleFaults,
   ...worker,
   ...operatorFaults,
+  ...autoscalerFaults,
 ]

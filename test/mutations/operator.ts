@@ -29,8 +29,8 @@ const knowledge: readonly Mutation[] = [
     },
     {
       at: 'decideByQueue',
-      replace: '{ decision: scaleUp($next, $target), memory: $next.memory }',
-      by: 'scaled($next, $target)',
+      replace: "observation.backlog === 'unknown' ? scaleUp($next, $target) : scale($next, $target)",
+      by: 'scale($next, $target)',
     },
   ]),
   ...against(`${unit}/operator/watch/informers.test.ts`, `${operator}/watch/informers.ts`, [

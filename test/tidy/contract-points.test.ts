@@ -61,8 +61,8 @@ t.test('contract points: a waiting point whose parameter is available is found',
 t.test(
   'contract points: a recorded mutation finds its code exactly once, and a test that names its point or file',
   (t) => {
-    const files = new Map(readTree('services').map((file) => [file.path, file]))
     const tests = readTree('test')
+    const files = new Map([...readTree('services'), ...tests].map((file) => [file.path, file]))
     const guards = new Set([...namedTests(tests).map(({ point }) => point), ...tests.map(({ path }) => path)])
     for (const mutation of mutations) {
       const path = mutatedFile(mutation)

@@ -22,12 +22,12 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   fixed: '`autoscaling.enabled` is false: `spec.replicas` sets the size',
   steady: 'The number of workers matches the load',
   load: 'The arrival rate of captures needs more workers',
-  backlog: 'Captures wait longer than `queueWaitMs` allows',
+  backlog: 'Captures wait longer than the objective of their lane allows',
   buffer: 'Idle workers, or spares, are kept in addition to the required ones',
   'below-minimum': 'Fewer workers than `minReplicas`',
   'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
   holding:
-    'More workers than needed, kept for `scaleDown.stabilizationWindowSeconds` (the last one for `cooldownSeconds`)',
+    'More workers than needed, kept for `scaleDown.stabilizationWindowSeconds`, up to half an hour if the difference may be chance (the last one for `cooldownSeconds`)',
   starting: 'Not scaled down while workers are starting: a ReplicaSet would remove those first',
   rollout:
     'Not scaled down during a rollout of a changed template: Kubernetes then chooses the pods to terminate, busy workers included. If the rollout hangs, `Degraded` shows why new workers do not start: fix or revert the template',
@@ -222,15 +222,14 @@ over NATS.
 
 ## How queue depth becomes a size
 
-1. **Load**: captures per second (of the last ten) × mean service time = busy slots; plus its square root for variance
-   (square-root staffing); divided by \`slots\`.
-2. **Backlog**: waiting captures must start within the start time of a new worker plus \`queueWaitMs\`. The captures that existing
-   workers, starting ones included, serve until then are subtracted; the rest is divided by the capacity of one new worker. While
-   a capture has waited longer than \`queueWaitMs\`, no worker is removed.
-3. The larger of both, never more than one slot for each known capture, plus \`buffer\`, within \`minReplicas\` and
-   \`maxReplicas\`.
-4. **Up** immediately, from zero directly to the size that the backlog needs. **Down** when the largest required size within
-   \`stabilizationWindowSeconds\` is below the size: one worker, or a quarter of them, every \`scaleDown.periodSeconds\`.
+[How a pool is sized](autoscaling.md) explains the law, its formulae and how to tune it. In short:
+
+1. **Load**: by lane, what the arrivals keep busy, and as many slots more as let 99 % of captures begin well within the lane's objective.
+2. **Backlog**: what waits must begin within the objective, or as soon as a new worker can start it. While a capture has waited for
+   half of it, no worker is removed.
+3. The larger of both, plus \`buffer\`, within \`minReplicas\` and \`maxReplicas\`.
+4. **Up** immediately, from zero directly to the size that the backlog needs. **Down** when the load has required less for
+   \`stabilizationWindowSeconds\`: one worker, or a quarter of them, every \`scaleDown.periodSeconds\`.
 5. **Drain, then scale** ([ADR 11](adr/0011-scale-a-deployment-after-draining.md)): a worker gets a drain request, finishes its
    captures and reports \`drained\`; only then is its pod marked and the Deployment reduced by exactly the marked pods. If load
    rises first, the worker resumes.
@@ -260,8 +259,8 @@ Let the scaler name the BrowserPool, never the Deployment of its workers: two wo
 workers that have captures. While a HorizontalPodAutoscaler, also one of KEDA's, names that Deployment, the pool is \`Degraded\` with
 the reason \`SizedByAnother\`, which needs the permission to read them in [k8s/controller-role.yaml](../k8s/controller-role.yaml).
 
-Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` of
-\`autoscaling\` applies: stabilization, bounds and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
+Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` and
+\`reservedSlots\` of \`autoscaling\` apply: stabilization, bounds and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
 that are re-applied (Argo CD, Flux, \`kubectl apply --server-side\`): the first write through the scale subresource takes
 ownership of the field, and an apply that still sets it conflicts.
 
@@ -312,6 +311,9 @@ to zero while no controller exports the metric, although captures wait.
 \`make test-keda\` runs the second one, with another address and shorter periods, on KEDA 2.21.0 and Prometheus: the pool grows from
 zero and returns to it, and keeps the workers of captures that run while none waits. KEDA has the rights of its own manifests there.
 That it holds the size at an error is read from its source; no test has shown it.
+
+\`shutterfleet_pool_lane_captures_unfinished\` has the same captures by lane, by the ledger's count, for scalers that let batches wait;
+\`shutterfleet_pool_slots\` the slots of the present workers.
 
 Neither accounts for worker start time or capture duration, as the built-in control law does, nor for a paused queue.
 

@@ -1,9 +1,8 @@
-import { open } from 'node:fs/promises'
 import { UsageError } from '#cli/command/command.ts'
+import { readText } from '#cli/command/read-text.ts'
 
 const addressesMax = 10_000
 const charactersMax = 2048
-const bytesMax = 8 * 1024 * 1024
 
 /** An address to capture, and its line in the list, from 1. */
 export type Address = { readonly line: number; readonly url: string }
@@ -24,27 +23,6 @@ export const parseAddresses = (text: string): Address[] => {
   throw new UsageError(`--from: the list has ${addresses.length} addresses; at most ${addressesMax} are allowed`)
 }
 
-const readBounded = async (input: AsyncIterable<Buffer>): Promise<string> => {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of input) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw new UsageError(`--from: the list has more than ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-const readFile = async (path: string): Promise<string> => {
-  try {
-    await using file = await open(path)
-    return await readBounded(file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>)
-  } catch (error) {
-    if (error instanceof UsageError) throw error
-    throw new UsageError(`--from ${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
-  }
-}
-
 /** Reads the addresses of a file, of `input` if the file is `-`. Throws `UsageError` that names what is wrong. */
 export const readAddresses = async (file: string, input: AsyncIterable<Buffer> | undefined): Promise<Address[]> =>
-  parseAddresses(file === '-' && input ? await readBounded(input) : await readFile(file))
+  parseAddresses(await readText('from', file, input))

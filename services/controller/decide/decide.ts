@@ -1,8 +1,17 @@
 import { backOffMs } from '#shared/policy/back-off.ts'
 import { classifyWorkers, isSubscriptionSuspect, replaceableOf } from './worker-groups.ts'
-import type { Backlog, Decide, Decision, Observation, PoolMemory, PoolPolicy } from './pool.ts'
-import { type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
-import { requiredCapacity } from './required-capacity.ts'
+import {
+  emptyBacklog,
+  type Decide,
+  type Decision,
+  type Observation,
+  type PoolMemory,
+  type PoolPolicy,
+  type TimedSize,
+} from './pool.ts'
+import { followLoad } from './load.ts'
+import { longHoldMs, type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
+import { countUnfinished, requiredCapacity } from './required-capacity.ts'
 
 const retries = { firstMs: 1000, lastMs: 60_000 }
 
@@ -18,45 +27,103 @@ const followStarts = (memory: PoolMemory, { nowMs, starts }: Observation): PoolM
 const followPause = (memory: PoolMemory, { depth }: Observation): PoolMemory =>
   depth === 'unknown' ? memory : { ...memory, isQueuePaused: depth.isPaused === true }
 
-/** Adds a desired size to the hold window; drops sizes that are too old or not above the new one. */
-const remember = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory => {
-  const alive = (memory.wants ?? []).filter((want) => want.atMs > nowMs - policy.holdMs && want.size > size)
-  const lastWantMs = size > 0 ? nowMs : memory.lastWantMs
-  return { ...memory, wants: [...alive, { atMs: nowMs, size }], lastWantMs }
-}
+/** Adds a size to a window of `lengthMs`; drops sizes that are too old or not above the new one. */
+const remember = (
+  sizes: readonly TimedSize[] = [],
+  { atMs, size }: TimedSize,
+  lengthMs: number,
+): readonly TimedSize[] => [...sizes.filter((each) => each.atMs > atMs - lengthMs && each.size > size), { atMs, size }]
+
+const rememberSizes = (
+  memory: PoolMemory,
+  policy: PoolPolicy,
+  { nowMs, desired, load }: { readonly nowMs: number; readonly desired: number; readonly load: number },
+): PoolMemory => ({
+  ...memory,
+  wants: remember(memory.wants, { atMs: nowMs, size: desired }, policy.holdMs),
+  loads: remember(memory.loads, { atMs: nowMs, size: load }, longHoldMs(policy)),
+})
+
+/** Holds a present size as if it had just been required. */
+const seed = (memory: PoolMemory, policy: PoolPolicy, nowMs: number, size: number): PoolMemory =>
+  rememberSizes({ ...memory, lastKnownMs: size > 0 ? nowMs : memory.lastKnownMs }, policy, {
+    nowMs,
+    desired: size,
+    load: size,
+  })
 
 const lastWanted = ({ wants }: PoolMemory): number => wants?.at(-1)?.size ?? 0
 
 const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min(max, size))
 
-/** Without a backlog report, JetStream's depth alone counts. */
-const noBacklog: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+/** Most slots of a worker. */
+const slotsMax = 64
 
-const desiredSize = ({ observation, policy, memory, groups }: ScalingInput): DesiredSize => {
-  const backlog = observation.backlog === 'unknown' ? noBacklog : observation.backlog
+/** Hold windows without any capture after which none is expected, whatever the mean of before. */
+const quietHolds = 3
+
+/** Without a backlog report, JetStream's depth alone counts. */
+const backlogOf = ({ backlog }: Observation) => (backlog === 'unknown' ? emptyBacklog : backlog)
+
+/** Estimates the load, and keeps when a capture was last known, and how many at most. */
+const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolPolicy): PoolMemory => {
+  const { nowMs, depth, otherPools } = observation
+  const known = countUnfinished(backlogOf(observation), depth)
+  return {
+    ...memory,
+    load: followLoad(memory.load, observation, policy),
+    // More would make no difference, and be remembered one by one while a long backlog is served.
+    peaks: remember(
+      memory.peaks,
+      { atMs: nowMs, size: Math.min(known, policy.max * slotsMax + otherPools.slots) },
+      longHoldMs(policy),
+    ),
+    // Not what the slots of other pools serve, or nobody while the queue is paused.
+    lastKnownMs: known > otherPools.slots && !memory.isQueuePaused ? nowMs : memory.lastKnownMs,
+  }
+}
+
+/** The desired size, and the part of it that is held for a while when it falls. */
+const desiredSize = ({
+  observation,
+  policy,
+  memory,
+  groups,
+}: ScalingInput): DesiredSize & { readonly load: number } => {
   if (memory.isQueuePaused) {
     const reason = groups.active.length < policy.min ? 'below-minimum' : 'queue-paused'
-    return { desired: policy.min, reason }
+    return { desired: policy.min, load: policy.min, reason }
   }
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
-  const need = requiredCapacity({ ...observation, backlog, active: groups.active, busy }, policy)
-  const desired = clamp(need.workers, policy)
-  if (need.workers > policy.max) return { desired, reason: 'at-maximum' }
-  return { desired, reason: desired === policy.min && groups.active.length < desired ? 'below-minimum' : need.reason }
+  const quietMs = quietHolds * policy.holdMs
+  const isOver =
+    observation.nowMs >= memory.lastKnownMs + (policy.min > 0 ? quietMs : Math.min(policy.zeroAfterMs, quietMs))
+  const peak = memory.peaks?.[0]?.size ?? 0
+  const expected = isOver ? undefined : memory.load
+  const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy, peak }
+  const need = requiredCapacity(demand, policy)
+  const [desired, load] = [clamp(need.workers, policy), clamp(need.load, policy)]
+  if (need.workers > policy.max) return { desired, load, reason: 'at-maximum' }
+  const isBelow = desired === policy.min && groups.active.length < desired
+  return { desired, load, reason: isBelow ? 'below-minimum' : need.reason }
 }
 
-/** Scales, and remembers when workers were last drained. */
-const scaled = (input: ScalingInput, target: DesiredSize): ReturnType<Decide> => {
-  const decision = scale(input, target)
-  const { memory, observation } = input
-  return { decision, memory: decision.kind === 'drain' ? { ...memory, lastDrainMs: observation.nowMs } : memory }
-}
+/** A decision, and the memory of when workers were last requested and drained. */
+const remembering = ({ memory, observation: { nowMs } }: ScalingInput, decision: Decision): ReturnType<Decide> => ({
+  decision,
+  memory: {
+    ...memory,
+    lastGrowthMs: decision.kind === 'scale-up' ? nowMs : memory.lastGrowthMs,
+    lastDrainMs: decision.kind === 'drain' ? nowMs : memory.lastDrainMs,
+  },
+})
 
 /** A fixed size applies at once, without a hold window. */
 const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
   const wants = [{ atMs: input.observation.nowMs, size }]
-  const memory = { ...input.memory, wants, lastWantMs: input.observation.nowMs }
-  return scaled({ ...input, memory }, { desired: size, reason: 'fixed' })
+  const memory = { ...input.memory, wants, loads: wants, lastKnownMs: input.observation.nowMs }
+  const moment = { ...input, memory }
+  return remembering(moment, scale(moment, { desired: size, reason: 'fixed' }))
 }
 
 const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
@@ -66,11 +133,9 @@ const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
   if (observation.backlog === 'unknown' && target.desired <= size) {
     return { decision: { kind: 'freeze', desired: size, reason: 'backlog-unknown' }, memory }
   }
-  const next = { ...input, memory: remember(memory, policy, observation.nowMs, target.desired) }
+  const next = { ...input, memory: rememberSizes(memory, policy, { nowMs: observation.nowMs, ...target }) }
   // Only a known backlog allows removing workers, stuck ones included.
-  return observation.backlog === 'unknown'
-    ? { decision: scaleUp(next, target), memory: next.memory }
-    : scaled(next, target)
+  return remembering(next, observation.backlog === 'unknown' ? scaleUp(next, target) : scale(next, target))
 }
 
 /** Freezes the pool, and remembers its present size as the desired one. */
@@ -81,7 +146,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
       : classifyWorkers(observation.workers, policy, memory.failures).active.length
   return {
     decision: { kind: 'freeze', desired: size ?? lastWanted(memory), reason: 'paused' },
-    memory: size === undefined ? memory : remember(memory, policy, observation.nowMs, size),
+    memory: size === undefined ? memory : seed(memory, policy, observation.nowMs, size),
   }
 }
 
@@ -114,14 +179,14 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * counts stuck and refused ones as started. Never stops a worker that serves a capture.
  */
 export const decide: Decide = (observation, policy, before) => {
-  const followed = followPause(followStarts(before, observation), observation)
+  const followed = followQueue(followPause(followStarts(before, observation), observation), observation, policy)
   if (policy.isPaused) return pause(observation, policy, followed)
   if (observation.workers === 'unknown') {
     return { decision: { kind: 'freeze', desired: lastWanted(before), reason: 'workers-unknown' }, memory: followed }
   }
   const groups = classifyWorkers(observation.workers, policy, followed.failures)
   const size = groups.active.length
-  const seeded = followed.wants ? followed : remember(followed, policy, observation.nowMs, size)
+  const seeded = followed.wants ? followed : seed(followed, policy, observation.nowMs, size)
   const memory = isSubscriptionSuspect(groups) ? { ...seeded, lastSuspectMs: observation.nowMs } : seeded
   const input = { observation, policy, memory, groups }
 

@@ -1,13 +1,38 @@
+import type { Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
-/** The ledger's counts of a pool's captures; see `BacklogMessage`. */
-export type Backlog = Readonly<Omit<BacklogMessage, 'pool'>>
+/** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
+export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'lanes'>>
+
+/** The ledger's counts of a pool's captures, in all and by lane, and the monotonic time at which they were received. */
+export type Backlog = LaneBacklog & {
+  readonly lanes: Readonly<Record<Lane, LaneBacklog>>
+  readonly atMs: number
+}
+
+/** Without any captures. */
+const noCaptures: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+
+/** Counts whose lanes are unknown, all attributed to the lane with the strictest objective. */
+export const attributeToInteractive = (counts: LaneBacklog, atMs: number): Backlog => ({
+  ...counts,
+  atMs,
+  lanes: { interactive: counts, normal: noCaptures, bulk: noCaptures },
+})
+
+/** A backlog without captures. */
+export const emptyBacklog: Backlog = attributeToInteractive(noCaptures, 0)
 
 /**
- * JetStream's counts of a queue's captures: not delivered to a worker, and delivered but not acknowledged. `isPaused`: an operator
- * has paused the queue, so that it delivers none.
+ * JetStream's counts of a queue's captures: not delivered to a worker, also by lane, and delivered but not acknowledged. `isPaused`: an
+ * operator has paused the queue, so that it delivers none.
  */
-export type Depth = { readonly waiting: number; readonly inFlight: number; readonly isPaused?: boolean }
+export type Depth = {
+  readonly waiting: number
+  readonly inFlight: number
+  readonly waitingByLane?: Readonly<Record<Lane, number>>
+  readonly isPaused?: boolean
+}
 
 /** Why a requested worker does not start, as the runtime reports it. */
 export const troubles = [
@@ -62,6 +87,8 @@ export type Observation = {
   readonly startMs: number | undefined
   /** Mean milliseconds of a capture in its slot; undefined before the first. */
   readonly serviceMs: number | undefined
+  /** Milliseconds of a capture of each lane in its slot, the median over workers; a lane that none has measured is missing. */
+  readonly laneServiceMs: Readonly<Partial<Record<Lane, number>>>
 }
 
 /** How a pool is to be sized. */
@@ -74,11 +101,14 @@ export type PoolPolicy = {
   readonly max: number
   /** Slots per worker, assumed until a worker has reported its number. */
   readonly slots: number
+  /** How many of them serve no capture of lane `bulk`. */
+  readonly reservedSlots: number
   /** Idle workers kept on top of the required capacity. */
   readonly buffer: number
   /** Idle cores: up to this many workers are started as soon as a capture waits, however short its wait. */
   readonly idleCores: number
-  readonly queueWaitMs: number
+  /** Longest time that a capture of each lane should wait for a worker; none is shorter than that of a more urgent lane. */
+  readonly objectivesMs: Readonly<Record<Lane, number>>
   readonly holdMs: number
   /** With `min` 0: idle time before the last worker is removed; `holdMs` applies if it is longer. */
   readonly zeroAfterMs: number
@@ -92,16 +122,37 @@ export type PoolPolicy = {
   readonly drainStepMs: number
 }
 
+/** Estimated load of a lane: the slots that its arrivals keep busy, which are arrivals per time times the time of one in its slot. */
+export type LaneLoad = {
+  /** The ledger's count of arrivals when it was last received; undefined from a ledger of an earlier release. */
+  readonly accepted: number | undefined
+  /** Means over about half the lane's objective, and over the longer of the objective and 2.5 hold windows. */
+  readonly quick: number
+  readonly slow: number
+}
+
+/** Estimates by lane, and the times at which the first and the last count were received. */
+export type Load = Readonly<Record<Lane, LaneLoad>> & { readonly sinceMs: number; readonly atMs: number }
+
+/** A number of workers, and when it was required. */
+export type TimedSize = { readonly atMs: number; readonly size: number }
+
 /** State passed from one decision to the next. */
 export type PoolMemory = {
   /** Sizes desired within the hold window and not reached by a later one, oldest first; at most `max` + 1. */
-  readonly wants: readonly { readonly atMs: number; readonly size: number }[] | undefined
+  readonly wants: readonly TimedSize[] | undefined
+  /** The same of sizes that the load required, and of the captures that were known, within the long hold window. */
+  readonly loads: readonly TimedSize[] | undefined
+  readonly peaks: readonly TimedSize[] | undefined
   readonly lastDrainMs: number
   readonly lastReplaceMs: number
   /** When the subscription was last suspect; see `isSubscriptionSuspect`. */
   readonly lastSuspectMs: number
-  /** When the desired size was last above 0. */
-  readonly lastWantMs: number
+  readonly load: Load | undefined
+  /** When workers were last requested. */
+  readonly lastGrowthMs: number
+  /** When a capture was last known. */
+  readonly lastKnownMs: number
   readonly starts: Observation['starts']
   /** Observations with failed starts since the last successful start, and the time before which no start is retried. */
   readonly failures: number
@@ -173,10 +224,14 @@ export type Decide<Observed = Observation, Policy = PoolPolicy, Memory = PoolMem
 /** Initial memory; the first decision seeds the hold window with the observed size. */
 export const blankMemory: PoolMemory = {
   wants: undefined,
+  loads: undefined,
+  peaks: undefined,
+  load: undefined,
   lastDrainMs: Number.NEGATIVE_INFINITY,
   lastReplaceMs: Number.NEGATIVE_INFINITY,
   lastSuspectMs: Number.NEGATIVE_INFINITY,
-  lastWantMs: Number.NEGATIVE_INFINITY,
+  lastGrowthMs: Number.NEGATIVE_INFINITY,
+  lastKnownMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,

@@ -1,25 +1,30 @@
-import type { Backlog, Depth, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
+import type { Backlog, Depth, Load, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
+import { staff } from './staffing.ts'
+import { type Tier, tiersOf } from './tiers.ts'
 
 /** Assumed until the first start was measured. */
-const defaultStartMs = 3000
-/** Assumed until the first capture was measured. */
-const defaultServiceMs = 3000
+export const defaultStartMs = 3000
+/** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
+const steadyShare = 0.35
+/** Share of a lane's objective within which captures that are late are to begin. */
+const lateShare = 0.25
 
 /** Input of `requiredCapacity`; `active` are the workers that take captures or soon will. */
-export type Demand = {
+export type Demand = Pick<Observation, 'depth' | 'otherPools' | 'startMs' | 'serviceMs' | 'laneServiceMs'> & {
   readonly backlog: Backlog
-  readonly depth: Depth | 'unknown'
+  readonly load: Load | undefined
   readonly active: readonly ObservedWorker[]
   /** Busy slots of all the pool's workers, draining ones included. */
   readonly busy: number
-  /** Workers of other pools that serve the same queue. */
-  readonly otherPools: Observation['otherPools']
-  readonly startMs: number | undefined
-  readonly serviceMs: number | undefined
+  /** Most captures that were known at one time of the long hold window: more slots than that would never all be busy. */
+  readonly peak: number
 }
 
 /** Required workers, before the pool's bounds apply, and the term that determined their number. */
 type RequiredCapacity = {
+  /** Required by the mean load, and not less than by the certain one: the pool is not shrunk below it for a while. */
+  readonly load: number
+  /** Required now. */
   readonly workers: number
   readonly reason: Extract<Reason, 'load' | 'backlog' | 'buffer'>
 }
@@ -28,42 +33,42 @@ const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number 
   active.length > 0 ? Math.max(...active.map(({ slots }) => slots)) : policy.slots
 
 /**
- * Slot-milliseconds that the present workers can serve within `horizonMs`, including starting ones and those of other pools. An
+ * Slot-milliseconds of a tier that the present workers can serve within `horizonMs`, including starting ones and those of other pools. An
  * unscheduled worker counts as if it were started now: requesting another one would not bring a node sooner.
  */
-const supplyMs = ({ active, otherPools }: Demand, horizonMs: number, startMs: number): number =>
+const supplyMs = (
+  { active, otherPools }: Demand,
+  { reservedSlots }: Tier,
+  { horizonMs, startMs }: { readonly horizonMs: number; readonly startMs: number },
+): number =>
   active.reduce((sum, { state, ageMs, slots }) => {
     const comingMs = state === 'unscheduled' ? startMs : startMs - ageMs
     const untilReadyMs = state === 'ready' ? 0 : Math.max(0, comingMs)
-    return sum + slots * Math.max(0, horizonMs - untilReadyMs)
+    return sum + Math.max(0, slots - reservedSlots) * Math.max(0, horizonMs - untilReadyMs)
   }, otherPools.slots * horizonMs)
 
 /**
- * Workers missing to meet the queue-wait objective: slot-milliseconds of the waiting and expected captures, minus those that
- * the present workers supply within the start latency of a new worker plus the queue-wait objective.
+ * Slots missing to serve what waits and arrives of a tier within its objective, or as soon as a new worker can: slot-milliseconds of the
+ * work minus those that the present workers supply, divided by the time that a new worker has left. Once captures are late, they have a
+ * share of the objective still, so that those of a long one do not require at once as many workers as there are captures.
  */
-const missingWorkers = (
-  demand: Demand,
-  policy: PoolPolicy,
-  load: { waiting: number; serviceMs: number; slots: number },
-) => {
-  if (load.waiting === 0) return 0
+const missingSlots = (tier: Tier, demand: Demand, urgentMs: number): number => {
+  if (tier.waitingMs === 0) return 0
   const startMs = demand.startMs ?? defaultStartMs
   // A slot serves at least one capture, however long that takes.
-  const targetWaitMs = Math.max(policy.queueWaitMs, load.serviceMs)
-  const horizonMs = startMs + targetWaitMs
-  const arriving = (demand.backlog.arrivals10s / 10_000) * horizonMs
-  const activeBusy = demand.active.reduce((sum, { busy }) => sum + busy, demand.otherPools.busy)
-  const demandMs = (load.waiting + arriving + activeBusy / 2) * load.serviceMs
-  const missingMs = demandMs - supplyMs(demand, horizonMs, startMs)
-  return Math.max(0, Math.ceil(missingMs / (load.slots * targetWaitMs)))
+  const soonestMs = startMs + Math.max(urgentMs, tier.serviceMs)
+  const leftMs = Math.max(tier.objectiveMs - tier.oldestMs, tier.objectiveMs * lateShare)
+  const horizonMs = Math.max(soonestMs, leftMs)
+  const busy = demand.active.reduce((sum, worker) => sum + worker.busy, demand.otherPools.busy)
+  const workMs = tier.waitingMs + tier.load * horizonMs + (busy / 2) * tier.serviceMs
+  return Math.max(0, workMs - supplyMs(demand, tier, { horizonMs, startMs })) / (horizonMs - startMs)
 }
 
 /**
  * Captures of a queue that wait or run: the ledger's count, which lags by up to a second, or JetStream's, which lacks captures
  * that are not published yet.
  */
-export const countUnfinished = (backlog: Backlog, depth: Depth | 'unknown'): number => {
+export const countUnfinished = (backlog: Omit<Backlog, 'lanes'>, depth: Depth | 'unknown'): number => {
   const inStream = depth === 'unknown' ? 0 : depth.waiting + depth.inFlight
   return Math.max(backlog.pending + backlog.processing, inStream)
 }
@@ -73,29 +78,58 @@ const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
   Math.max(0, countUnfinished(backlog, depth) - otherPools.busy)
 
 /**
- * The control law. Little's law with the measured service time gives the slots that the arrivals keep busy, its square root the
- * reserve for variance (square-root staffing, beta 1); a backlog term adds the workers missing for the queue-wait objective.
- * While a capture has waited longer than the objective, no worker counts as excess. While a capture waits, every idle core gets
- * a worker. Slots of other pools on the same queue are subtracted first. The result never exceeds one slot per capture that
- * other pools neither serve nor have a free slot for, plus the warm buffer.
+ * The control law; docs/autoscaling.md explains it. For each lane together with all more urgent ones:
+ *
+ * - load: the arrivals and the service time give the slots that are busy (Little's law); as many are required as let 99 % of captures begin
+ *   within a share of the lane's objective (square-root staffing);
+ * - backlog: what waits and will arrive, minus what the present workers can serve, within the objective or as soon as a new worker can.
+ *
+ * The largest counts, and that of batches alone in the slots that are not reserved. Slots of other pools on the same queue are subtracted.
+ * The backlog requires at most one slot for each capture that is known and for each that the load keeps busy; while one has waited for most
+ * of its objective, no worker counts as excess. While a capture waits, every idle core gets a worker. The warm buffer comes on top.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
-  const { backlog, active, busy, otherPools } = demand
+  const { active, busy, backlog, otherPools } = demand
   const known = knownOf(demand)
   const waiting = Math.max(0, known - busy)
   const slots = slotsOf(active, policy)
-  const serviceMs = demand.serviceMs ?? defaultServiceMs
-  const load = (backlog.arrivals10s / 10_000) * serviceMs
-  const loadSlots = Math.max(0, load + Math.sqrt(load) - otherPools.slots)
-  const loadWorkers = Math.max(Math.ceil(loadSlots / slots), Math.ceil(Math.min(busy, known) / slots))
-  const missing = missingWorkers(demand, policy, { waiting, serviceMs, slots })
-  // The present workers meet the expected demand only if they stay. They include the buffer, which is added again below.
-  const isLate = waiting > 0 && backlog.oldestMs > policy.queueWaitMs
+  const tiers = tiersOf({ ...demand, waiting }, policy)
+  const [first, , all, batches] = tiers
+  const slotsFor = (tier: Tier) => Math.max(1, slots - tier.reservedSlots)
+  // Those of other pools are subtracted from what is required.
+  const most = Math.min(policy.max * slots + otherPools.slots, demand.peak)
+  const workersFor = (loadOf: (tier: Tier) => number) => {
+    const required = tiers.map((tier) => {
+      const waitMs = tier.objectiveMs * steadyShare
+      const staffed = staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs, most })
+      return Math.ceil(Math.max(0, staffed - otherPools.slots) / slotsFor(tier))
+    })
+    return Math.max(...required)
+  }
+  const load = workersFor((tier) => tier.load)
+  const served = Math.min(busy, known)
+  const batchesServed = Math.min(served, backlog.lanes.bulk.processing)
+  const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / slotsFor(batches)))
+  const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
+  const useful = Math.ceil((unserved + all.load) / (batches.waitingMs > 0 ? slotsFor(batches) : slots))
+  const onIdleCores = waiting > 0 ? Math.min(useful, policy.idleCores) : 0
+  const mean = workersFor(({ meanLoad }) => meanLoad)
+  // The buffer comes on top of what runs, and follows that slowly. Idle cores cost nothing, but a start does.
+  const held = Math.max(load, mean, policy.buffer > 0 ? running : 0, onIdleCores) + policy.buffer
+
+  const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, first.objectiveMs) / slotsFor(tier)))
+  const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
+  // They include the buffer, which is added again below.
   const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
-  const backlogWorkers = Math.max(missing > 0 ? active.length + missing : retained, waiting > 0 ? policy.idleCores : 0)
-  const unservedCaptures = Math.max(0, known - (otherPools.slots - otherPools.busy))
+  const wanted = missing > 0 ? active.length + Math.ceil(missing) : retained
+  const required = Math.max(onIdleCores, Math.min(useful, wanted))
+
   // At least 1, so that the last worker stays while any capture is known.
-  const workers = Math.min(Math.ceil(unservedCaptures / slots), Math.max(loadWorkers, backlogWorkers, 1))
-  if (workers === 0 && policy.buffer > 0) return { workers: policy.buffer, reason: 'buffer' }
-  return { workers: workers + policy.buffer, reason: backlogWorkers > loadWorkers ? 'backlog' : 'load' }
+  const workers = Math.max(load, running, required, unserved > 0 ? 1 : 0)
+  if (workers === 0 && policy.buffer > 0) return { load: held, workers: policy.buffer, reason: 'buffer' }
+  return {
+    load: held,
+    workers: workers + policy.buffer,
+    reason: required > Math.max(load, running) ? 'backlog' : 'load',
+  }
 }

@@ -1,3 +1,4 @@
+import { defaultStartMs } from './required-capacity.ts'
 import type { WorkerGroups } from './worker-groups.ts'
 import {
   type Decision,
@@ -6,6 +7,7 @@ import {
   type PoolPolicy,
   type Reason,
   type ObservedWorker,
+  type TimedSize,
   type Trouble,
   troubles,
 } from './pool.ts'
@@ -34,12 +36,42 @@ const unavailableOf = ({ observation, groups }: ScalingInput): number =>
 const troubleOf = ({ observation, groups }: ScalingInput): Trouble | undefined =>
   troubles.find((each) => observation.refused?.trouble === each || groups.stuck.some(({ trouble }) => trouble === each))
 
-/** The largest size desired within the hold window; the pool does not shrink below it. */
-const heldOf = ({ observation, policy, memory }: ScalingInput): number => {
-  const held = Math.max(0, ...(memory.wants ?? []).map(({ size }) => size))
-  if (policy.size !== 'by-queue') return held
-  const lastStays = policy.min === 0 && observation.nowMs < memory.lastWantMs + policy.zeroAfterMs
-  return Math.min(policy.max, Math.max(held, lastStays ? 1 : 0))
+/**
+ * Milliseconds for which a size is held that differs too little from the present one to tell from chance: 60 hold windows, but no more than
+ * half an hour unless one is longer.
+ */
+export const longHoldMs = ({ holdMs }: PoolPolicy): number => Math.max(holdMs, Math.min(60 * holdMs, 1_800_000))
+
+/** Workers by which the size that a steady load requires varies by chance. */
+const slackOf = (size: number): number => Math.max(0, Math.round(0.75 * Math.sqrt(size)) - 1)
+
+const largestSince = (sizes: readonly TimedSize[] | undefined, sinceMs: number): number =>
+  Math.max(0, ...(sizes ?? []).filter(({ atMs }) => atMs > sinceMs).map(({ size }) => size))
+
+/** The fewest workers: with minimum 0 one until no capture has been known for long enough. */
+const leastOf = ({ observation, policy, memory }: ScalingInput): number => {
+  const isIdle = observation.nowMs >= memory.lastKnownMs + Math.max(policy.zeroAfterMs, policy.holdMs)
+  return policy.min === 0 && isIdle ? 0 : Math.max(1, policy.min)
+}
+
+/** The largest size desired within the hold window: workers that are requested and have not started are kept up to it. */
+const requestedOf = ({ policy, memory }: ScalingInput): number =>
+  Math.min(
+    policy.size === 'by-queue' ? policy.max : Number.POSITIVE_INFINITY,
+    largestSince(memory.wants, Number.NEGATIVE_INFINITY),
+  )
+
+/**
+ * The size below which the pool does not shrink: the largest that the load required within the hold window, and of the long hold window as
+ * far as the difference may be chance: not of a pool that had no captures.
+ */
+const heldOf = (input: ScalingInput, desired: number): number => {
+  const { observation, policy, memory } = input
+  if (policy.size !== 'by-queue') return desired
+  const held = largestSince(memory.loads, observation.nowMs - policy.holdMs)
+  const long = largestSince(memory.loads, observation.nowMs - longHoldMs(policy))
+  const slack = observation.nowMs < memory.lastKnownMs + policy.holdMs ? slackOf(held) : 0
+  return Math.min(policy.max, Math.max(desired, Math.min(long, held + slack), leastOf(input)))
 }
 
 const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly ObservedWorker[] =>
@@ -54,7 +86,7 @@ const withdraw = (input: ScalingInput, desired: number): Decision | undefined =>
   const refused = observation.refused?.count ?? 0
   const idle = [...withdrawableStuck(groups), ...groups.unscheduled]
   const size = groups.active.length + unavailableOf(input)
-  const excess = Math.min(refused + idle.length, size - heldOf(input))
+  const excess = Math.min(refused + idle.length, size - requestedOf(input))
   if (excess <= 0 || excess < refused) return undefined
   return { kind: 'stop', pods: podsOf(idle.slice(0, excess - refused)), desired, reason: 'excess' }
 }
@@ -81,14 +113,18 @@ const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
 const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
   const { observation, policy, memory, groups } = input
   const size = groups.active.length
-  const held = heldOf(input)
+  const held = heldOf(input, desired)
   if (size <= held) {
     const isLarger = size + unavailableOf(input) > desired
     return { kind: 'hold', desired, reason: isLarger && reason !== 'queue-paused' ? 'holding' : steadyOr(reason) }
   }
-  // In a large pool some workers are always starting; they do not replace ready ones yet.
+  // They are withdrawn first, once they have not been required for the hold window.
+  if (groups.unscheduled.length + unavailableOf(input) > 0) return { kind: 'hold', desired, reason: 'holding' }
   const ready = groups.active.filter(({ state }) => state === 'ready')
-  if (ready.length <= held) return { kind: 'hold', desired, reason: 'starting' }
+  // Kubernetes would remove one of the workers that have just been requested instead of a drained one.
+  const areStarting = observation.nowMs < memory.lastGrowthMs + (observation.startMs ?? defaultStartMs)
+  if (ready.length <= held || (areStarting && groups.starting.length > 0))
+    return { kind: 'hold', desired, reason: 'starting' }
   if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', desired, reason: 'stepping' }
   const step = Math.max(1, Math.floor(size * stepShare))
   return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), desired, reason: 'excess' }

@@ -1,3 +1,4 @@
+import { lanes } from '#shared/capture/lane.ts'
 import type { Actuator, ListedWorker } from '#controller/act/actuator.ts'
 import { type HeartbeatMessage, heartbeatMs } from '#shared/queue/messages.ts'
 import { boundedRead } from './bounded-read.ts'
@@ -28,6 +29,21 @@ const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefi
   return measured.length === 0 ? undefined : measured.reduce((sum, each) => sum + each, 0) / measured.length
 }
 
+const median = (values: readonly number[]): number | undefined => {
+  const sorted = values.toSorted((one, other) => one - other)
+  const [low, high] = [sorted[Math.ceil(values.length / 2) - 1], sorted[Math.floor(values.length / 2)]]
+  return low === undefined || high === undefined ? undefined : (low + high) / 2
+}
+
+/** The median over workers, so that none with an unusual browser or page decides for all; lanes without a measurement are missing. */
+const medianLaneServiceMs = (heartbeats: readonly HeartbeatMessage[]): Observation['laneServiceMs'] =>
+  Object.fromEntries(
+    lanes.flatMap((lane) => {
+      const ms = median(heartbeats.flatMap(({ laneServiceMs }) => laneServiceMs?.[lane] ?? []))
+      return ms === undefined ? [] : [[lane, ms]]
+    }),
+  )
+
 /** A ready worker counts with all its slots, a draining one with its busy slots, any other with none. */
 const slotsOf = ({ state, slots, busy }: HeartbeatMessage) => {
   if (state === 'ready') return { slots, busy }
@@ -54,6 +70,7 @@ export const createObserver = (deps: ObserverDeps) => {
   const own = new Map<string, ReceivedHeartbeat>()
   let starts: Observation['starts'] = { ready: 0, failed: 0 }
   let serviceMs: number | undefined
+  let laneServiceMs: Observation['laneServiceMs'] = {}
 
   const follow = (listed: ReadonlySet<string>) => {
     for (const pod of listed) {
@@ -88,12 +105,14 @@ export const createObserver = (deps: ObserverDeps) => {
     const [workerList, depth] = await Promise.all([list(), readDepth()])
     const nowMs = now()
     const common = { nowMs, backlog: subscription.backlog(), depth }
-    if (workerList === 'unknown') return { ...common, ...unlisted, starts, serviceMs }
+    if (workerList === 'unknown') return { ...common, ...unlisted, starts, serviceMs, laneServiceMs }
     const listed = new Set(workerList.workers.map(({ pod }) => pod))
     follow(listed)
     starts = workerList.starts
-    serviceMs =
-      meanServiceMs([...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))) ?? serviceMs
+    const heartbeats = [...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))
+    // The last measurements stay while no worker has any.
+    serviceMs = meanServiceMs(heartbeats) ?? serviceMs
+    laneServiceMs = { ...laneServiceMs, ...medianLaneServiceMs(heartbeats) }
     return {
       ...common,
       workers: workerList.workers.map((placed) => observeWorker(placed, nowMs)),
@@ -102,6 +121,7 @@ export const createObserver = (deps: ObserverDeps) => {
       starts,
       startMs: workerList.startMs,
       serviceMs,
+      laneServiceMs,
     }
   }
 }

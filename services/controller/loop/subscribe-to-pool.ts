@@ -8,7 +8,7 @@ import {
   startedCodec,
 } from '#shared/queue/messages.ts'
 import { backlogSubject, heartbeatFilter, parseCaptureId, startedFilter } from '#shared/queue/subjects.ts'
-import type { Backlog } from '#controller/decide/pool.ts'
+import { attributeToInteractive, type Backlog } from '#controller/decide/pool.ts'
 
 /** A backlog message older than this is unknown. The ledger counts every second. */
 const staleAfterMs = 5000
@@ -41,15 +41,16 @@ type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: n
 
 /** Keeps the newest backlog message and the start of the unbroken series it belongs to: in a gap, heartbeats may be lost too. */
 const followBacklog = (now: () => number) => {
-  let last: { backlog: Backlog; atMs: number; sinceMs: number } | undefined
+  let last: { backlog: Backlog; sinceMs: number } | undefined
   return {
     take: (backlog: Backlog) => {
-      const atMs = now()
-      const sinceMs = last && atMs - last.atMs <= staleAfterMs ? last.sinceMs : atMs
-      last = { backlog, atMs, sinceMs }
+      const { atMs } = backlog
+      const sinceMs = last && atMs - last.backlog.atMs <= staleAfterMs ? last.sinceMs : atMs
+      last = { backlog, sinceMs }
     },
-    backlog: (): Backlog | 'unknown' => (last && now() - last.atMs <= staleAfterMs ? last.backlog : 'unknown'),
-    listeningMs: (fromMs: number): number => (last ? Math.max(0, last.atMs - Math.max(fromMs, last.sinceMs)) : 0),
+    backlog: (): Backlog | 'unknown' => (last && now() - last.backlog.atMs <= staleAfterMs ? last.backlog : 'unknown'),
+    listeningMs: (fromMs: number): number =>
+      last ? Math.max(0, last.backlog.atMs - Math.max(fromMs, last.sinceMs)) : 0,
   }
 }
 
@@ -102,7 +103,9 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
     subscriptions.use(deps.queue.subscribe(filter, received))
   }
   subscribe(backlogSubject(pool), ({ data }) => {
-    backlogs.take(backlogCodec.decode(data))
+    const { pool: _, lanes, ...counts } = backlogCodec.decode(data)
+    const receivedMs = deps.now()
+    backlogs.take(lanes ? { ...counts, lanes, atMs: receivedMs } : attributeToInteractive(counts, receivedMs))
     heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)
   })
   subscribe(heartbeatFilter(pool), heartbeats.take)

@@ -1,4 +1,5 @@
 import type { WorkerNotice } from '#controller/act/actuator.ts'
+import { lanes } from '#shared/capture/lane.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { ReportDecision } from './report-decisions.ts'
@@ -6,7 +7,6 @@ import { createProxiedEvents } from './proxied-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { Tick } from '#controller/loop/loop.ts'
-import { countUnfinished } from '#controller/decide/required-capacity.ts'
 import {
   type Decision,
   type Observation,
@@ -17,6 +17,7 @@ import {
 } from '#controller/decide/pool.ts'
 import {
   forgetPool,
+  measureUnfinished,
   type PoolLabels,
   type PoolMetrics,
   poolMetricTable,
@@ -49,8 +50,7 @@ export const countWorkers = (observation: Observation) => ({
 
 const measure = (metric: PoolMetrics, pool: PoolLabels, observation: Observation) => {
   const { busy, queue } = countWorkers(observation)
-  const { backlog, depth } = observation
-  if (backlog !== 'unknown') metric.pool_captures_unfinished.set(pool, countUnfinished(backlog, depth))
+  measureUnfinished(metric, pool, observation)
   if (busy !== 'unknown') metric.pool_slots_busy.set(pool, busy)
   if (queue !== 'unknown') metric.pool_captures_waiting.set(pool, queue)
   for (const source of readSources) {
@@ -84,7 +84,7 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
   return {
     decided: (
       { observation, decision }: Tick<Observation, Decision>,
-      { size, min, max }: Pick<PoolPolicy, 'size' | 'min' | 'max'>,
+      { size, min, max, objectivesMs }: Pick<PoolPolicy, 'size' | 'min' | 'max' | 'objectivesMs'>,
     ) => {
       const { kind, reason, desired, ...what } = decision
       measure(metric, labels, observation)
@@ -92,6 +92,7 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       const bounds = size === 'by-queue' ? { min, max } : { min: size, max: size }
       metric.pool_workers_min.set(labels, bounds.min)
       metric.pool_workers_max.set(labels, bounds.max)
+      for (const lane of lanes) metric.pool_lane_objective_seconds.set({ ...labels, lane }, objectivesMs[lane] / 1000)
       metric.pool_decisions_total.inc({ ...labels, decision: kind, reason })
       const direction = scaleDirection(decision)
       if (direction) metric.pool_scale_events_total.inc({ ...labels, direction })

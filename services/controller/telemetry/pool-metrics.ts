@@ -1,6 +1,7 @@
-import type { Pool } from '#shared/capture/lane.ts'
+import { lanes, type Pool } from '#shared/capture/lane.ts'
 import type { DeclaredMetrics, MetricTable } from '#shared/telemetry/metrics.ts'
-import { decisionKinds, reasons, troubles, workerStates } from '#controller/decide/pool.ts'
+import { decisionKinds, type Observation, reasons, troubles, workerStates } from '#controller/decide/pool.ts'
+import { countUnfinished } from '#controller/decide/required-capacity.ts'
 
 /** Labels of a pool: the queue that it serves, and the name of its BrowserPool (without Kubernetes the queue's name). */
 export type PoolLabels = { readonly queue: Pool; readonly browserpool: string }
@@ -35,6 +36,18 @@ export const poolMetricTable = {
   pool_slots_busy: { gauge: 'Slots that serve a capture; each Job has one', labels: poolLabels },
   pool_captures_waiting: { gauge: 'Captures that wait for a slot', labels: poolLabels },
   pool_captures_unfinished: { gauge: 'Captures of the queue that wait or run', labels: poolLabels },
+  pool_lane_captures_unfinished: {
+    gauge: "Captures of the queue that wait or run, by lane, by the ledger's count alone",
+    labels: [...poolLabels, 'lane'],
+  },
+  pool_lane_oldest_seconds: {
+    gauge: "Age of the oldest capture of the queue that has not begun, by lane, by the ledger's count",
+    labels: [...poolLabels, 'lane'],
+  },
+  pool_lane_objective_seconds: {
+    gauge: 'Longest time that a capture should wait for a worker, by lane; none for Jobs',
+    labels: [...poolLabels, 'lane'],
+  },
   pool_reads_unknown_total: {
     counter: 'Reconciliations in which a number could not be read',
     labels: [...poolLabels, 'source'],
@@ -77,7 +90,23 @@ const labelValues = {
   decision: decisionKinds,
   direction: scaleDirections,
   reason: reasons,
+  lane: lanes,
   end: workerEnds,
+}
+
+/** Sets what waits and runs in the queue, and how long; while the backlog is unknown, it stays. */
+export const measureUnfinished = (
+  metric: DeclaredMetrics<typeof poolMetricTable>,
+  pool: PoolLabels,
+  { backlog, depth }: Pick<Observation, 'backlog' | 'depth'>,
+): void => {
+  if (backlog === 'unknown') return
+  metric.pool_captures_unfinished.set(pool, countUnfinished(backlog, depth))
+  for (const lane of lanes) {
+    const { pending, processing, oldestMs } = backlog.lanes[lane]
+    metric.pool_lane_captures_unfinished.set({ ...pool, lane }, pending + processing)
+    metric.pool_lane_oldest_seconds.set({ ...pool, lane }, oldestMs / 1000)
+  }
 }
 
 type PoolMetricTable = Readonly<

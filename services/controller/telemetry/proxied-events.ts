@@ -1,7 +1,13 @@
 import type { Tick } from '#controller/loop/loop.ts'
 import { type Decision, troubles } from '#controller/decide/pool.ts'
-import { countUnfinished } from '#controller/decide/required-capacity.ts'
-import { forgetPool, type PoolLabels, poolLabels, type PoolMetrics, stateLabels } from './pool-metrics.ts'
+import {
+  forgetPool,
+  measureUnfinished,
+  type PoolLabels,
+  poolLabels,
+  type PoolMetrics,
+  stateLabels,
+} from './pool-metrics.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import type { ReportDecision } from './report-decisions.ts'
@@ -68,14 +74,13 @@ const measure = (
   { observation, decision }: Tick<ProxiedObservation, ProxiedDecision>,
 ) => {
   const { waiting } = countJobs(observation)
-  const { backlog, depth } = observation
-  if (backlog !== 'unknown') metric.pool_captures_unfinished.set(pool, countUnfinished(backlog, depth))
+  measureUnfinished(metric, pool, observation)
   metric.pool_workers_desired.set(pool, decision.desired)
   const kind = decisionKind(decision)
   metric.pool_decisions_total.inc({ ...pool, decision: kind, reason: decision.reason })
   if (kind === 'scale-up') metric.pool_scale_events_total.inc({ ...pool, direction: 'up' })
   if (waiting !== 'unknown') metric.pool_captures_waiting.set(pool, waiting)
-  if (depth === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'depth' })
+  if (observation.depth === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'depth' })
   if (observation.jobs === 'unknown') metric.pool_reads_unknown_total.inc({ ...pool, source: 'workers' })
   else measureJobs(metric, pool, observation.jobs, decision)
 }

@@ -1,5 +1,5 @@
 import type { Status } from '#shared/capture/status.ts'
-import { pools } from '#shared/capture/lane.ts'
+import { lanes, pools } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
@@ -19,9 +19,9 @@ export type Progress = {
 
 const countedMax = 10_000
 
-/** One bounded index scan per pool for all requested captures. */
+/** One bounded index scan per pool and lane for all requested captures. */
 const statement = readStatement(import.meta.dirname, 'sql/find-progress.sql')
 
 /** The progress of captures, without unknown ones. Costs little more for a thousand than for one. */
 export const findProgress = (database: Sql, ids: readonly string[]): Promise<Progress[]> =>
-  database.query(statement, [ids, pools, countedMax])
+  database.query(statement, [ids, pools, countedMax, lanes])

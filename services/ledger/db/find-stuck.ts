@@ -1,4 +1,4 @@
-import type { Lane, Pool } from '#shared/capture/lane.ts'
+import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 
@@ -46,4 +46,4 @@ export const findUnstarted = (
   database: Sql,
   which: { readonly pools: readonly Pool[]; readonly waitSeconds: number; readonly limit: number },
 ): Promise<Pick<OverdueCapture, 'id' | 'pool'>[]> =>
-  database.query(unstarted, [which.waitSeconds, which.limit, which.pools])
+  database.query(unstarted, [which.waitSeconds, which.limit, which.pools, lanes])

@@ -1,4 +1,4 @@
-import { pools } from '#shared/capture/lane.ts'
+import { lanes, pools } from '#shared/capture/lane.ts'
 import type { Sql } from '#shared/db/connection.ts'
 
 const requeue = (ids: string) => `
@@ -63,8 +63,11 @@ export const requeueUnstarted = async (
   await database.query(
     requeue(`
       select u.id from unnest($3::text[]) as p (name) cross join lateral (
-        select c.id from capture c where c.status = 'pending' and c.follows is null and c.pool = p.name
-           and c.created_at < now() - $1 * interval '1 millisecond' and ${isUnqueued} order by c.created_at limit $2) as u`),
-    [which.olderThanMs, which.limit, pools],
+        select w.id from unnest($4::text[]) as l (name) cross join lateral (
+          select c.id, c.created_at from capture c
+           where c.status = 'pending' and c.follows is null and c.pool = p.name and c.lane = l.name
+             and c.created_at < now() - $1 * interval '1 millisecond' and ${isUnqueued} order by c.created_at limit $2) as w
+         order by w.created_at limit $2) as u`),
+    [which.olderThanMs, which.limit, pools, lanes],
   )
 }

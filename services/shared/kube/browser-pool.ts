@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { podTemplate } from './browser-pool-template.ts'
+import { bulkWaitMs, lowerQueueWait, normalWaitMs, queueWait } from '#shared/policy/lane-objectives.ts'
 import { enumSchema, text } from '#shared/schema/fields.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
@@ -18,6 +19,7 @@ const workersMax = 1000
 const longestBudgetSeconds = attemptBudgetMs({ timeout: 60, delay: 10 }) / 1000
 
 const maxReplicasDefault = 4
+const slotsMax = 16
 
 const autoscaling = group(
   {
@@ -30,14 +32,30 @@ const autoscaling = group(
     maxReplicas: int32('Most workers.', { minimum: 1, maximum: workersMax, default: maxReplicasDefault }),
     slots: int32(
       'Captures that one worker serves at a time. More than its number of cores gains nothing. A change replaces the workers.',
-      { minimum: 1, maximum: 16, default: 1 },
+      { minimum: 1, maximum: slotsMax, default: 1 },
     ),
     buffer: int32('Idle workers kept on top of what is needed, for bursts.', { minimum: 0, maximum: 100, default: 0 }),
-    queueWaitMs: int32('Milliseconds that a capture should wait at most; more workers are started to meet it.', {
-      minimum: 100,
-      maximum: 600_000,
-      default: 2000,
-    }),
+    reservedSlots: int32(
+      'Slots of each worker that never serve a capture of a batch, so that a batch of slow pages leaves them to other captures. ' +
+        'Fewer than `slots`. A change replaces the workers.',
+      { minimum: 0, maximum: slotsMax - 1, default: 0 },
+    ),
+    queueWaitMs: int32(
+      'Milliseconds that a synchronous capture should wait at most; more workers are started to meet it.',
+      queueWait,
+    ),
+    normalQueueWaitMs: Type.Optional(
+      int32(
+        `The same for an asynchronous capture; at least \`queueWaitMs\`. Default: ${normalWaitMs}, or \`queueWaitMs\` if that is longer.`,
+        lowerQueueWait,
+      ),
+    ),
+    bulkQueueWaitMs: Type.Optional(
+      int32(
+        `The same for a capture of a batch; at least \`normalQueueWaitMs\`. Default: ${bulkWaitMs}, or \`normalQueueWaitMs\` if that is longer.`,
+        lowerQueueWait,
+      ),
+    ),
     cooldownSeconds: Type.Optional(
       int32(
         'Idle time after which the last worker is stopped, with `minReplicas: 0`. The next capture then waits for a start.',
@@ -67,6 +85,23 @@ const autoscaling = group(
         rule: 'self.minReplicas == 0 || !has(self.cooldownSeconds)',
         message: 'cooldownSeconds has no effect unless minReplicas is 0',
         fieldPath: '.cooldownSeconds',
+      },
+      {
+        rule: 'self.reservedSlots < self.slots',
+        message: 'reservedSlots must be below slots, which is 1 unless given',
+        fieldPath: '.reservedSlots',
+      },
+      {
+        rule: '!has(self.normalQueueWaitMs) || self.normalQueueWaitMs >= self.queueWaitMs',
+        message: `normalQueueWaitMs must not be below queueWaitMs, which is ${queueWait.default} unless given`,
+        fieldPath: '.normalQueueWaitMs',
+      },
+      {
+        rule:
+          '!has(self.bulkQueueWaitMs) || self.bulkQueueWaitMs >= (has(self.normalQueueWaitMs) ? self.normalQueueWaitMs : ' +
+          `self.queueWaitMs > ${normalWaitMs} ? self.queueWaitMs : ${normalWaitMs})`,
+        message: `bulkQueueWaitMs must not be below normalQueueWaitMs, which is ${normalWaitMs} unless given, or queueWaitMs if that is longer`,
+        fieldPath: '.bulkQueueWaitMs',
       },
     ),
   },

@@ -5,7 +5,7 @@ import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { entriesMax, entryCharactersMax } from '#shared/policy/target-lists.ts'
 import { capturedFile, filesMax } from '#shared/capture/files.ts'
-import { pools } from '#shared/capture/lane.ts'
+import { byLane, pools } from '#shared/capture/lane.ts'
 import { browserKinds } from '#shared/capture/pool-of.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { pageMetadata } from '#shared/capture/page-metadata.ts'
@@ -19,6 +19,7 @@ const closed = { additionalProperties: false }
 const stageMsMax = 86_400_000
 const attempt = Type.Integer({ minimum: 1, maximum: 100 })
 const pool = Type.Enum([...pools])
+const perLane = <S extends TSchema>(schema: S) => Type.Object({ ...byLane(() => schema) }, closed)
 
 /** Encodes and decodes one kind of message; both check it against its schema. */
 type Codec<T> = {
@@ -53,6 +54,9 @@ const codec = <S extends TSchema>(name: string, schema: S): Codec<Static<S>> => 
     },
   }
 }
+
+/** A report that is not stored. Readers ignore properties that they do not know: a sender may be of a later release than its readers. */
+const report = <P extends TProperties>(name: string, properties: P) => codec(name, Type.Object(properties))
 
 const message = <P extends TProperties>(name: string, properties: P) => codec(name, Type.Object(properties, closed))
 
@@ -138,7 +142,7 @@ export const eventCodec = message('event', {
 export const heartbeatMs = 2000
 
 /** A worker's heartbeat, every `heartbeatMs` and on every change. */
-export const heartbeatCodec = message('heartbeat', {
+export const heartbeatCodec = report('heartbeat', {
   pod: text(253),
   pool,
   pid: count(),
@@ -149,6 +153,8 @@ export const heartbeatCodec = message('heartbeat', {
   captures: Type.Array(uuid, { maxItems: 64 }),
   /** Mean service time of recent captures; absent before the first. */
   serviceMs: Type.Optional(count(600_000)),
+  /** The same for the captures of each lane, without the longest ones; a lane without a capture is missing. */
+  laneServiceMs: Type.Optional(Type.Partial(perLane(count(600_000)), closed)),
   /** Its installed browsers with version and time of their build, in milliseconds since 1970; absent until they were read. */
   browsers: Type.Optional(
     Type.Array(
@@ -161,15 +167,23 @@ export const heartbeatCodec = message('heartbeat', {
   ),
 })
 
-/** The ledger's counts of one pool, in captures: `pending` wait for admission or for a worker, `processing` have begun. */
-export const backlogCodec = message('backlog', {
-  pool,
+const backlogCounts = {
   pending: count(),
   processing: count(),
   /** Captures accepted in the last ten seconds. */
   arrivals10s: count(),
   /** Age of the oldest pending capture. */
   oldestMs: count(),
+  /** Captures accepted ever, to count those of any time. Absent: the ledger is of an earlier release. */
+  accepted: Type.Optional(count()),
+}
+
+/** The ledger's counts of one pool, in captures: `pending` wait for admission or for a worker, `processing` have begun. */
+export const backlogCodec = report('backlog', {
+  pool,
+  ...backlogCounts,
+  /** The same by lane; but for rounding, the others are their sum, and the oldest. Absent: the ledger is of an earlier release. */
+  lanes: Type.Optional(perLane(Type.Object(backlogCounts))),
 })
 
 /** Whether the controller can start workers of a pool; published every second by one of single-use workers, and while no worker serves the pool. */

@@ -6,7 +6,7 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from '@nats-io/jetstream'
-import { lanes, type Pool } from '#shared/capture/lane.ts'
+import { byLane, type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Queue } from './connection.ts'
 import { manage } from './stored.ts'
@@ -199,13 +199,18 @@ export const serverMaxPayload = ({ connection }: Pick<Queue, 'connection'>): num
   connection.info?.max_payload ?? Infinity
 
 /**
- * Counts a pool's stored messages that no worker holds (`waiting`) and that one holds, in one request for all lanes, and whether
+ * Counts a pool's stored messages that no worker holds (`waiting`, also by lane) and that one holds, in one request for all lanes, and whether
  * it is paused. Throws if the server does not respond: unknown is not zero.
  */
 export const poolDepth = async (
   queue: Queue,
   pool: Pool,
-): Promise<{ waiting: number; inFlight: number; isPaused?: boolean }> => {
+): Promise<{
+  waiting: number
+  inFlight: number
+  waitingByLane: Readonly<Record<Lane, number>>
+  isPaused?: boolean
+}> => {
   const { consumers } = await manage(queue)
   const names = lanes.map((lane) => laneConsumerName(pool, lane))
   const all = await Array.fromAsync(consumers.list(capturesStream.name))
@@ -215,6 +220,7 @@ export const poolDepth = async (
   }
   return {
     waiting: infos.reduce((sum, info) => sum + info.num_pending, 0),
+    waitingByLane: byLane((lane) => infos.find(({ name }) => name === laneConsumerName(pool, lane))?.num_pending ?? 0),
     inFlight: infos.reduce((sum, info) => sum + info.num_ack_pending, 0),
     ...(infos.some(({ paused }) => paused === true) && { isPaused: true }),
   }

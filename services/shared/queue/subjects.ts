@@ -1,4 +1,4 @@
-import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import { type Lane, lanes, type Pool, pools } from '#shared/capture/lane.ts'
 
 const all = '>'
 const any = '*'
@@ -11,6 +11,14 @@ export const captureSubject = (capture: { pool: Pool; lane: Lane; accountId: str
 
 /** The capture's id in the subject of a stored capture or a report. */
 export const parseCaptureId = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
+
+/** The lane in the subject of a stored capture. Throws a `TypeError` for another subject. */
+export const parseCaptureLane = (subject: string): Lane => {
+  const name = subject.split('.')[2]
+  const lane = lanes.find((each) => each === name)
+  if (!lane) throw new TypeError(`${subject}: is not the subject of a stored capture`)
+  return lane
+}
 
 /** The account's id in the subject of a stored capture. */
 export const parseCaptureAccountId = (subject: string): string => subject.split('.')[3] ?? ''

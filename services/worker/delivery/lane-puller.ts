@@ -1,17 +1,8 @@
-import { createHash } from 'node:crypto'
-import { type Lane, laneOrder, lanes, type Pool } from '#shared/capture/lane.ts'
+import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { type Delivery, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
+import { parseCaptureLane } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds, capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
-
-/** Period of `laneOrder`, over which workers are spread by name. */
-const turns = 8
-
-/**
- * The first argument that a worker passes to `laneOrder`: a hash of its name, so that of eight single-use workers about one
- * begins at each lower lane.
- */
-export const firstLaneTurn = (pod: string): number => createHash('sha256').update(pod).digest().readUInt8() % turns
 
 /** Long enough to cost little while idle; also bounds the wait after a lost request. */
 const longPullMs = 5000
@@ -20,6 +11,7 @@ const noWaitBoundMs = 2000
 
 type Waiter = {
   readonly give: (delivery: Delivery | undefined) => void
+  readonly lanes: readonly Lane[]
   readonly prefers: (delivery: Delivery) => boolean
 }
 
@@ -56,24 +48,24 @@ export class LanePuller implements Disposable {
   }
 
   /**
-   * Waits for a capture for a free slot, with the lanes in the order of `laneTurn` (from 0); undefined once `signal` aborts. Of
-   * several waiting slots, the first that `prefers` a capture gets it, else the one that has waited longest. A capture that
-   * arrives while no slot waits is nak'd.
+   * Waits for a capture of one of the lanes for a free slot, pulling from them in this order; undefined once `signal` aborts. Of
+   * several slots that wait for its lane, the first that `prefers` a capture gets it, else the one that has waited longest. A
+   * capture that arrives while no slot waits for its lane is nak'd.
    */
   async take(
-    laneTurn: number,
+    order: readonly Lane[],
     signal: AbortSignal,
     prefers: Waiter['prefers'] = prefersNone,
   ): Promise<Delivery | undefined> {
     // A lane with an open long request is empty, or that request would have been answered.
-    const unknown = laneOrder(laneTurn).filter((lane) => this.#alive(lane).length === 0)
+    const unknown = order.filter((lane) => this.#alive(lane).length === 0)
     // The last lane needs no `no_wait` request: if the others are empty, the long request gets what waits there.
     for (const lane of unknown.slice(0, -1)) {
       if (signal.aborted) return undefined
       const delivery = await this.#takeNow(lane)
       if (delivery) return delivery
     }
-    return signal.aborted ? undefined : this.#takeNext(signal, prefers)
+    return signal.aborted ? undefined : this.#takeNext(order, signal, prefers)
   }
 
   [Symbol.dispose](): void {
@@ -111,13 +103,17 @@ export class LanePuller implements Disposable {
     return promise
   }
 
-  async #takeNext(signal: AbortSignal, prefers: Waiter['prefers']): Promise<Delivery | undefined> {
+  async #takeNext(
+    order: readonly Lane[],
+    signal: AbortSignal,
+    prefers: Waiter['prefers'],
+  ): Promise<Delivery | undefined> {
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
     const give = (delivery: Delivery | undefined) => {
       this.#waiters.delete(waiter)
       resolve(delivery)
     }
-    const waiter: Waiter = { give, prefers }
+    const waiter: Waiter = { give, lanes: order, prefers }
     const stop = () => give(undefined)
     signal.addEventListener('abort', stop)
     this.#waiters.add(waiter)
@@ -138,11 +134,16 @@ export class LanePuller implements Disposable {
     return (this.#open.get(lane) ?? []).filter((until) => until > now)
   }
 
-  /** Keeps one open long request on each lane for each waiting slot. */
+  #waitersFor(lane: Lane): Waiter[] {
+    return [...this.#waiters].filter((waiter) => waiter.lanes.includes(lane))
+  }
+
+  /** Keeps one open long request on each lane for each slot that waits for it. */
   #refill() {
     for (const lane of lanes) {
       const alive = this.#alive(lane)
-      while (alive.length < this.#waiters.size) {
+      const waiting = this.#waitersFor(lane).length
+      while (alive.length < waiting) {
         alive.push(performance.now() + longPullMs + refillMs)
         this.#request(lane, this.#longInbox(lane), false)
       }
@@ -164,8 +165,8 @@ export class LanePuller implements Disposable {
   }
 
   #passOn(delivery: Delivery) {
-    const [first] = this.#waiters
-    const waiter = [...this.#waiters].find(({ prefers }) => prefers(delivery)) ?? first
+    const waiting = this.#waitersFor(parseCaptureLane(delivery.subject))
+    const waiter = waiting.find(({ prefers }) => prefers(delivery)) ?? waiting[0]
     if (waiter) waiter.give(delivery)
     else delivery.nak()
   }

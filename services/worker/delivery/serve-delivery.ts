@@ -94,8 +94,11 @@ const read = (worker: Worker, delivery: Delivery): { message: CaptureMessage; se
 /** Resolves to a host that may serve a capture of this account; undefined if none can be started now. */
 export type HostFor = (accountId: string) => Promise<Pick<Host, 'capture'> | undefined>
 
-/** A capture that has left its browser. `ended` resolves once its delivery is acked or nak'd, and never rejects. */
-export type Served = { readonly ended: Promise<void> }
+/**
+ * A capture that has left its browser. `hasRun`: its attempt came to an end there. `ended` resolves once its delivery is acked or nak'd,
+ * and never rejects.
+ */
+export type Served = { readonly hasRun: boolean; readonly ended: Promise<void> }
 
 /** Naks a delivery with a delay of a second, and resolves after as long. */
 const nakAndPause = (delivery: Delivery): Promise<void> => {
@@ -202,6 +205,7 @@ export const serveDelivery = async (worker: Worker, hostFor: HostFor, delivery: 
     const finish = await runInBrowser(worker, hostFor, delivery)
     if (finish)
       return {
+        hasRun: true,
         ended: finish()
           .catch(lose)
           .finally(() => ackWait[Symbol.dispose]()),
@@ -210,5 +214,5 @@ export const serveDelivery = async (worker: Worker, hostFor: HostFor, delivery: 
     await lose(thrown)
   }
   ackWait[Symbol.dispose]()
-  return { ended: Promise.resolve() }
+  return { hasRun: false, ended: Promise.resolve() }
 }

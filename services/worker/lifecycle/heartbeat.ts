@@ -1,4 +1,4 @@
-import type { Pool } from '#shared/capture/lane.ts'
+import { byLane, type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { heartbeatCodec, heartbeatMs, type InstalledBrowser } from '#shared/queue/messages.ts'
 import { heartbeatSubject } from '#shared/queue/subjects.ts'
@@ -7,17 +7,47 @@ import type { WorkerLifecycle } from './lifecycle.ts'
 /** Weight of the newest capture in the mean service time. */
 const newestWeight = 0.1
 
-/** Exponentially weighted mean of the time that captures take. */
-export type ServiceTime = { readonly add: (tookMs: number) => void; readonly meanMs: () => number | undefined }
+/** Number of a lane's newest captures whose mean is its service time. */
+const laneSamples = 20
+/** Share of them that is left out, the longest. */
+const longestShare = 0.1
+/** The most that a heartbeat reports. */
+const serviceMsMax = 600_000
 
-/** Creates a service time whose mean is undefined until the first capture. */
+/** Means of the time that captures take, in whole milliseconds. */
+export type ServiceTime = {
+  readonly add: (lane: Lane, tookMs: number) => void
+  /** Exponentially weighted mean of all captures; undefined before the first. */
+  readonly meanMs: () => number | undefined
+  /** The trimmed mean of each lane that had a capture. */
+  readonly laneMs: () => Partial<Record<Lane, number>>
+}
+
+/**
+ * The mean without the longest tenth, at least one of several: a page that hangs until its timeout would raise it manifold. A median
+ * would ignore how much longer than half of the captures the others take, which costs slots.
+ */
+const trimmedMean = (samples: readonly number[]): number => {
+  const trimmed = samples.length > 1 ? Math.ceil(samples.length * longestShare) : 0
+  const counted = samples.toSorted((one, other) => one - other).slice(0, samples.length - trimmed)
+  return Math.min(serviceMsMax, Math.ceil(counted.reduce((sum, each) => sum + each, 0) / counted.length))
+}
+
+/** Creates a service time without captures. */
 export const createServiceTime = (): ServiceTime => {
   let mean: number | undefined
+  const samples = byLane((): number[] => [])
   return {
-    add: (tookMs) => {
+    add: (lane, tookMs) => {
       mean = mean === undefined ? tookMs : mean + (tookMs - mean) * newestWeight
+      samples[lane].push(tookMs)
+      if (samples[lane].length > laneSamples) samples[lane].shift()
     },
-    meanMs: () => (mean === undefined ? undefined : Math.round(mean)),
+    meanMs: () => (mean === undefined ? undefined : Math.min(serviceMsMax, Math.round(mean))),
+    laneMs: () =>
+      Object.fromEntries(
+        lanes.flatMap((lane) => (samples[lane].length > 0 ? [[lane, trimmedMean(samples[lane])]] : [])),
+      ),
   }
 }
 
@@ -44,7 +74,7 @@ export const publishHeartbeat = (
     heartbeatSubject({ pool, pod }),
     heartbeatCodec.encode({
       ...message,
-      ...(serviceMs !== undefined && { serviceMs: Math.min(serviceMs, 600_000) }),
+      ...(serviceMs !== undefined && { serviceMs, laneServiceMs: service.laneMs() }),
       ...(browsers && { browsers: [...browsers] }),
     }),
   )

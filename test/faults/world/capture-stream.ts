@@ -1,4 +1,4 @@
-import type { Pool } from '#shared/capture/lane.ts'
+import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { Depth } from '#controller/decide/pool.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
@@ -6,6 +6,7 @@ import { ackWaitSeconds } from '#shared/queue/topology.ts'
 /** A delivered capture. */
 export type StreamDelivery = {
   readonly id: string
+  readonly lane: Lane
   /** Removes the capture from the stream. */
   readonly ack: () => void
   /** Makes the capture available for immediate redelivery. */
@@ -16,10 +17,13 @@ export type StreamDelivery = {
 
 const onWayMs = 1
 
-type Held = { readonly id: string; readonly pool: Pool; timer: Disposable | undefined }
+type Held = { readonly id: string; readonly pool: Pool; readonly lane: Lane; timer: Disposable | undefined }
 type Taker = (delivery: StreamDelivery) => void
 
-/** Captures that wait for a worker, delivered as by JetStream's work queue: to one worker, redelivered after the ack wait. */
+/**
+ * Captures that wait for a worker, delivered as by JetStream's work queue: to one worker, redelivered after the ack wait. Those of
+ * the most urgent lane first, without the turns of lower ones.
+ */
 export class CaptureStream {
   readonly #clock: Clock
   readonly #held = new Map<string, Held>()
@@ -29,8 +33,8 @@ export class CaptureStream {
     this.#clock = clock
   }
 
-  add(pool: Pool, id: string): void {
-    this.#held.set(id, { id, pool, timer: undefined })
+  add(pool: Pool, id: string, lane: Lane): void {
+    this.#held.set(id, { id, pool, lane, timer: undefined })
     this.#handOutSoon(pool)
   }
 
@@ -61,8 +65,10 @@ export class CaptureStream {
 
   #handOut(pool: Pool) {
     const takers = this.#takers.get(pool)
-    for (const held of this.#held.values()) {
-      if (held.timer || held.pool !== pool) continue
+    const waiting = [...this.#held.values()].filter((held) => held.pool === pool && !held.timer)
+    for (const held of lanes.flatMap((lane) => waiting.filter((each) => each.lane === lane))) {
+      // A taker may have ended captures meanwhile.
+      if (held.timer || !this.#held.has(held.id)) continue
       const [taker] = takers ?? []
       if (!taker) return
       takers?.delete(taker)
@@ -85,6 +91,7 @@ export class CaptureStream {
   #deliveryOf(held: Held): StreamDelivery {
     return {
       id: held.id,
+      lane: held.lane,
       ack: () => this.purge(held.id),
       nak: () => this.#giveBack(held),
       working: () => {

@@ -1,4 +1,4 @@
-import { type Pool, pools } from '#shared/capture/lane.ts'
+import { byLane, type Lane, type Pool, pools } from '#shared/capture/lane.ts'
 import type { Clock } from '#controller/kube/clock.ts'
 import { backlogCodec, poolStateCodec, type PoolStateMessage } from '#shared/queue/messages.ts'
 import { backlogSubject, poolWakeupSubject, poolStateSubject } from '#shared/queue/subjects.ts'
@@ -9,6 +9,7 @@ import type { CaptureStream } from './capture-stream.ts'
 export type Row = {
   readonly id: string
   readonly pool: Pool
+  readonly lane: Lane
   readonly acceptedMs: number
   attempts: number
   results: number
@@ -40,11 +41,11 @@ export class SimulatedLedger {
   }
 
   /** Accepts a capture and puts it in the queue. */
-  accept(pool: Pool): void {
+  accept(pool: Pool, lane: Lane = 'interactive'): void {
     const { clock, bus, stream } = this.#deps
     const id = `${String(this.rows.size).padStart(8, '0')}-0000-4000-8000-000000000000`
-    this.rows.set(id, { id, pool, acceptedMs: clock.nowMs(), attempts: 0, results: 0, isFailed: false })
-    stream.add(pool, id)
+    this.rows.set(id, { id, pool, lane, acceptedMs: clock.nowMs(), attempts: 0, results: 0, isFailed: false })
+    stream.add(pool, id, lane)
     bus.publish(poolWakeupSubject(pool), new Uint8Array())
   }
 
@@ -72,14 +73,22 @@ export class SimulatedLedger {
     if (this.isAway) return
     for (const pool of pools) this.#failHopeless(pool, nowMs)
     for (const pool of pools) {
-      const open = this.open(pool)
-      const pending = open.filter(({ attempts }) => attempts === 0)
-      const arrivals10s = [...this.rows.values()].filter(
-        (row) => row.pool === pool && row.acceptedMs > nowMs - arrivalsMs,
-      ).length
-      const oldestMs = Math.round(Math.max(0, ...pending.map(({ acceptedMs }) => nowMs - acceptedMs)))
-      const counts = { pending: pending.length, processing: open.length - pending.length, arrivals10s, oldestMs }
-      bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
+      const lanes = byLane((lane) => this.#countRows(nowMs, pool, lane))
+      bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...this.#countRows(nowMs, pool), lanes }))
+    }
+  }
+
+  #countRows(nowMs: number, pool: Pool, lane?: Lane) {
+    const isCounted = (row: Row) => row.pool === pool && (lane === undefined || row.lane === lane)
+    const open = this.open(pool).filter(isCounted)
+    const pending = open.filter(({ attempts }) => attempts === 0)
+    return {
+      pending: pending.length,
+      processing: open.length - pending.length,
+      arrivals10s: [...this.rows.values()].filter((row) => isCounted(row) && row.acceptedMs > nowMs - arrivalsMs)
+        .length,
+      oldestMs: Math.round(Math.max(0, ...pending.map(({ acceptedMs }) => nowMs - acceptedMs))),
+      accepted: [...this.rows.values()].filter(isCounted).length,
     }
   }
 

@@ -1,6 +1,6 @@
 import { at } from '#test/helpers/model-api/object.ts'
 import { holds } from '#test/helpers/model-api/pods.ts'
-import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import { seededRandom } from '#cli/simulation/random.ts'
 import type { ClockFault } from '#test/helpers/simulated-process.ts'
 import type { Damage } from './audit.ts'
 import type { Row } from './ledger.ts'

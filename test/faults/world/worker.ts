@@ -3,7 +3,7 @@ import type { Queue } from '#shared/queue/connection.ts'
 import { heartbeatMs, startedCodec } from '#shared/queue/messages.ts'
 import { drainSubject, startedSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import type { Container, ContainerEvents } from '#test/helpers/model-api/kubelet.ts'
-import { logNormal } from '#test/helpers/pool-simulation.ts'
+import { logNormal } from '#cli/simulation/random.ts'
 import type { WorkerSpec } from '#test/helpers/worker-pod-object.ts'
 import { publishHeartbeat, createServiceTime } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle, type WorkerLifecycle } from '#worker/lifecycle/lifecycle.ts'
@@ -141,7 +141,7 @@ export class SimulatedWorker implements Container {
   #serve(delivery: StreamDelivery) {
     const { clock, random, queue, events } = this.#deps
     const { pool, worker, isSingleUse } = this.spec
-    const { id } = delivery
+    const { id, lane } = delivery
     const beganMs = clock.nowMs()
     const timers = new DisposableStack()
     this.#taken += 1
@@ -156,7 +156,7 @@ export class SimulatedWorker implements Container {
       this.#serving.delete(id)
       events.completed(id, this)
       delivery.ack()
-      this.#service.add(clock.nowMs() - beganMs)
+      this.#service.add(lane, clock.nowMs() - beganMs)
       // As in main-job.ts: drain first, so that no heartbeat reports a free slot.
       if (isSingleUse) this.lifecycle.drain()
       running[Symbol.dispose]()

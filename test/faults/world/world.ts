@@ -7,7 +7,7 @@ import { createModelApi, type ModelApi } from '#test/helpers/model-api.ts'
 import type { RecordedWrite } from '#test/helpers/model-api/connection.ts'
 import type { Runtime } from '#test/helpers/model-api/kubelet.ts'
 import type { Stored } from '#test/helpers/model-api/object.ts'
-import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import { seededRandom } from '#cli/simulation/random.ts'
 import { type ClockFault, createProcess } from '#test/helpers/simulated-process.ts'
 import { type PodObject, workerSpecOf } from '#test/helpers/worker-pod-object.ts'
 import { Audit } from './audit.ts'
@@ -76,12 +76,12 @@ const usualPools: Readonly<Record<string, WantedSpec>> = {
 
 const listConsumers = `$JS.API.CONSUMER.LIST.${capturesStream.name}`
 
-/** Returns JetStream's responses about its consumers; all captures are in one lane. */
+/** Returns JetStream's responses about its consumers; those of all lanes as of one. */
 const jetStreamOf = (stream: CaptureStream) => (subject: string) => {
   if (subject !== listConsumers) return {}
   const consumers = pools.flatMap((pool) =>
     lanes.map((lane) => {
-      const { waiting, inFlight } = lane === 'normal' ? stream.depth(pool) : { waiting: 0, inFlight: 0 }
+      const { waiting, inFlight } = lane === 'interactive' ? stream.depth(pool) : { waiting: 0, inFlight: 0 }
       return { name: laneConsumerName(pool, lane), num_pending: waiting, num_ack_pending: inFlight }
     }),
   )

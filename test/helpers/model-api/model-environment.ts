@@ -1,7 +1,7 @@
 import { createKubeApi } from '#shared/kube/client.ts'
 import { createHandClock, type HandClock } from '#test/helpers/hand-clock.ts'
 import { createModelApi, type ModelApi } from '#test/helpers/model-api.ts'
-import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import { seededRandom } from '#cli/simulation/random.ts'
 import type { Environment } from './conformance.ts'
 import type { Runtime } from './kubelet.ts'
 import { at, type Stored } from './object.ts'

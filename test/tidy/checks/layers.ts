@@ -27,14 +27,23 @@ const directionFault = (from: Place, target: string): string | undefined => {
   return from.service === 'shared' ? floorFault(from, to) : undefined
 }
 
-const serviceFault = (from: Place, to: Place): string | undefined => {
-  if (to.service === 'shared') return undefined
+/** Pure folders of services that the command line simulates. */
+const simulated = ['controller/decide', 'worker/delivery']
+
+/** What may import another service than shared. */
+const exceptions: readonly ((from: Place, to: Place) => boolean)[] = [
   // The tools of the MCP server call the service as any client does.
-  if (from.service === 'shared' && from.folder === 'mcp' && to.service === 'client') return undefined
-  if (from.service === 'shared') return 'shared imports only shared'
-  if (from.service === 'cli' && to.service === 'local') return undefined
-  if (from.service === 'console' && to.service === 'client') return undefined
-  return 'services never import each other'
+  ({ service, folder }, to) => service === 'shared' && folder === 'mcp' && to.service === 'client',
+  ({ service }, to) => service === 'cli' && to.service === 'local',
+  // The command line simulates the law of the controller and the turns of a worker.
+  ({ service, folder }, to) =>
+    service === 'cli' && folder === 'simulation' && simulated.includes(`${to.service}/${to.folder}`),
+  ({ service }, to) => service === 'console' && to.service === 'client',
+]
+
+const serviceFault = (from: Place, to: Place): string | undefined => {
+  if (to.service === 'shared' || exceptions.some((allows) => allows(from, to))) return undefined
+  return from.service === 'shared' ? 'shared imports only shared' : 'services never import each other'
 }
 
 const floorFault = (from: Place, to: Place): string | undefined => {

@@ -17,9 +17,10 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     min: 1,
     max: 4,
     slots: 1,
+    reservedSlots: 0,
     buffer: 0,
     idleCores: 0,
-    queueWaitMs: 2000,
+    objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
     holdMs: 30_000,
     zeroAfterMs: 30_000,
     startLimitMs: 60_000,
@@ -29,11 +30,37 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
   t.end()
 })
 
+t.test('config: the reserved slots of a pool are those of its workers', (t) => {
+  const reserved = '{"SHUTTERFLEET_WORKER_RESERVED_SLOTS":"2"}'
+  const config = readConfig({ ...least, SHUTTERFLEET_WORKER_ENV: reserved })
+  t.strictSame([config.policy.reservedSlots, config.stealthPolicy.reservedSlots], [2, 0])
+  t.equal(readConfig({ ...least, SHUTTERFLEET_STEALTH_WORKER_ENV: reserved }).stealthPolicy.reservedSlots, 2)
+  t.end()
+})
+
 t.test("config: reads the workers' environment from a file", (t) => {
   const path = join(t.testdir({ 'worker.json': '{"SHUTTERFLEET_WORKER_SLOTS":"2"}\n' }), 'worker.json')
   const { SHUTTERFLEET_WORKER_ENV: _, ...rest } = least
   t.strictSame(readConfig({ ...rest, SHUTTERFLEET_WORKER_ENV_FILE: path }).workerEnv, {
     SHUTTERFLEET_WORKER_SLOTS: '2',
+  })
+  t.end()
+})
+
+t.test('config: the objective of a lower lane is never shorter than that of the lane above it', (t) => {
+  const objectives = (waits: Readonly<Record<string, string>>) => readConfig({ ...least, ...waits }).policy.objectivesMs
+  t.strictSame(objectives({ SHUTTERFLEET_POOL_QUEUE_WAIT_MS: '15000' }), {
+    interactive: 15_000,
+    normal: 15_000,
+    bulk: 120_000,
+  })
+  const lower = { SHUTTERFLEET_POOL_NORMAL_QUEUE_WAIT_MS: '3000', SHUTTERFLEET_POOL_BULK_QUEUE_WAIT_MS: '3000' }
+  t.strictSame(objectives(lower), { interactive: 2000, normal: 3000, bulk: 3000 })
+  t.throws(() => objectives({ ...lower, SHUTTERFLEET_POOL_NORMAL_QUEUE_WAIT_MS: '1999' }), {
+    message: 'SHUTTERFLEET_POOL_NORMAL_QUEUE_WAIT_MS = 1999, must be ≥ SHUTTERFLEET_POOL_QUEUE_WAIT_MS (2000)',
+  })
+  t.throws(() => objectives({ SHUTTERFLEET_POOL_BULK_QUEUE_WAIT_MS: '9999' }), {
+    message: 'SHUTTERFLEET_POOL_BULK_QUEUE_WAIT_MS = 9999, must be ≥ SHUTTERFLEET_POOL_NORMAL_QUEUE_WAIT_MS (10000)',
   })
   t.end()
 })

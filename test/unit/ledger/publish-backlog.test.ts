@@ -1,11 +1,15 @@
 import t from 'tap'
 import { appendReading, type Reading, toBacklog } from '#ledger/publish-backlog.ts'
 
-const reading = (atMs: number, accepted: number): Reading => ({
-  atMs,
-  counts: [{ pool: 'standard', pending: 3, processing: 2, accepted, oldestMs: 12.6 }],
-})
-const arrivals = (...readings: Reading[]) => toBacklog(readings)[0]?.arrivals10s
+const reading = (atMs: number, accepted: number): Reading => {
+  const empty = { pending: 0, processing: 0, accepted: 0, oldestMs: 0 }
+  const bulk = { pending: 3, processing: 2, accepted, oldestMs: 12.6 }
+  return { atMs, counts: [{ pool: 'standard', ...bulk, lanes: { interactive: empty, normal: empty, bulk } }] }
+}
+const arrivals = (...readings: Reading[]) => {
+  const [backlog] = toBacklog(readings)
+  return backlog?.lanes?.bulk.arrivals10s === backlog?.arrivals10s && backlog?.arrivals10s
+}
 
 t.test('publish backlog: publishes nothing after a single reading', async (t) => {
   t.same(toBacklog([]), [])
@@ -20,7 +24,9 @@ t.test('publish backlog: arrivals cover ten seconds, extrapolated from shorter s
 
 t.test('publish backlog: all other numbers are from the newest reading', async (t) => {
   const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)])
-  t.same(backlog, { pool: 'standard', pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13 })
+  const empty = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, accepted: 0 }
+  const bulk = { pending: 3, processing: 2, arrivals10s: 0, oldestMs: 13, accepted: 5 }
+  t.strictSame(backlog, { pool: 'standard', ...bulk, lanes: { interactive: empty, normal: empty, bulk } })
 })
 
 t.test('publish backlog: drops readings older than ten seconds', async (t) => {

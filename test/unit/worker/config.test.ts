@@ -25,3 +25,13 @@ t.test('config: egress is host and port, with IPv6 in brackets, and nothing else
     t.throws(() => egressOf(bad), { code: 'CONFIGURATION', message: /WORKER_EGRESS/ })
   }
 })
+
+t.test('config: rejects as many reserved slots as slots', async (t) => {
+  const reserved = (count: string) =>
+    readConfig({ ...env, SHUTTERFLEET_WORKER_SLOTS: '2', SHUTTERFLEET_WORKER_RESERVED_SLOTS: count }).reservedSlots
+  t.equal(reserved('1'), 1)
+  t.throws(() => reserved('2'), {
+    code: 'CONFIGURATION',
+    message: 'SHUTTERFLEET_WORKER_RESERVED_SLOTS = 2, must be < SHUTTERFLEET_WORKER_SLOTS (2)',
+  })
+})

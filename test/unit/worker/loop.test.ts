@@ -1,7 +1,8 @@
 import t from 'tap'
-import { type Lane, laneOrder, lanes } from '#shared/capture/lane.ts'
+import { type Lane, lanes } from '#shared/capture/lane.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { captureSubject } from '#shared/queue/subjects.ts'
+import { LaneTurns } from '#worker/delivery/lane-turns.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { createServiceTime } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
@@ -44,7 +45,7 @@ const reply = {
 }
 
 /** A worker whose captures have already ended, so that each start takes no time. */
-const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<Delivery | undefined>): Running => ({
+const workerOf = (pod: string, slots: number, take: Running['puller']['take']): Running => ({
   pod,
   pool: 'standard',
   openingKeys: [],
@@ -55,6 +56,7 @@ const workerOf = (pod: string, slots: number, take: (turn: number) => Promise<De
   puller: { take },
   lifecycle: startLifecycle(never, nothing),
   slots: Array.from({ length: slots }, () => slot),
+  reservedSlots: 0,
   service: createServiceTime(),
 })
 
@@ -65,8 +67,7 @@ const startsUnderLoad = async (workers: number, slots: number): Promise<Record<L
   const starts: Record<Lane, number> = { interactive: 0, normal: 0, bulk: 0 }
   const stop = new AbortController()
   let count = 0
-  const take = async (turn: number) => {
-    const [lane = 'interactive'] = laneOrder(turn)
+  const take = async ([lane = 'interactive']: readonly Lane[]) => {
     starts[lane] += 1
     count += 1
     if (count >= startsMax) stop.abort()
@@ -98,6 +99,22 @@ t.test('lanes: under a constant interactive backlog each lower lane gets an eigh
   }
 })
 
+t.test('lanes: reserved slots pull from all lanes but that of batches', async (t) => {
+  const orders: (readonly Lane[])[] = []
+  const stop = new AbortController()
+  const worker = workerOf('pod', 3, async (order) => {
+    orders.push(order)
+    if (orders.length === 3) stop.abort()
+    return undefined
+  })
+  await serveUntil({ ...worker, reservedSlots: 2 }, stop.signal)
+  worker.lifecycle[Symbol.dispose]()
+  t.strictSame(
+    orders.map((order) => order.includes('bulk')),
+    [false, false, true],
+  )
+})
+
 t.test('pulling: hands back what arrives as pulling ends', async (t) => {
   const handedBack: unknown[] = []
   const worker = workerOf('pod', 1, async () => {
@@ -105,7 +122,7 @@ t.test('pulling: hands back what arrives as pulling ends', async (t) => {
     return deliveryOf('normal', { nak: (delayMs) => void handedBack.push(delayMs) })
   })
   const served = await serveNext(worker, {
-    laneTurn: () => 0,
+    turns: new LaneTurns('pod').forSlot(),
     host: async () => host,
     slot,
     signal: never,

@@ -35,10 +35,31 @@ export const pools: Dashboard = {
       ],
     },
     {
+      title: 'Captures that wait or run, by lane',
+      unit: 'short',
+      queries: [hideIdle(max('pool_lane_captures_unfinished', ['queue', 'lane']), 'queue')],
+    },
+    {
       title: 'Age of the oldest waiting capture',
       runbook: 'captures-not-starting',
       unit: 's',
       queries: [max('backlog_oldest_seconds', ['queue'])],
+    },
+    {
+      title: "Oldest waiting capture against its lane's objective",
+      description: 'From 1 on, captures wait for longer than the objective.',
+      runbook: 'queue-wait',
+      unit: 'percentunit',
+      bad: { above: [0.5, 1] },
+      queries: [
+        hideIdle(
+          {
+            expr: `max by (browserpool, lane) (${series('pool_lane_oldest_seconds')} / ${series('pool_lane_objective_seconds')})`,
+            legend: '{{browserpool}} {{lane}}',
+          },
+          'browserpool',
+        ),
+      ],
     },
     {
       title: 'Scaling decisions by reason',

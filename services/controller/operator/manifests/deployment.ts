@@ -1,4 +1,5 @@
 import type { V1OwnerReference } from '@kubernetes/client-node'
+import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type BrowserPool, browserPools } from '#shared/kube/browser-pool.ts'
 import type { Fields } from '#controller/kube/apply.ts'
@@ -43,6 +44,10 @@ export const deploymentFields = (pool: BrowserPool, settings: PodSettings): Retu
       browserPool: name,
       template,
       slots: autoscaling.slots,
+      // Absent if none is reserved, so that an update of the operator alone replaces no worker.
+      ...(autoscaling.reservedSlots > 0 && {
+        variables: { [workerSettings.reservedSlots.name]: String(autoscaling.reservedSlots) },
+      }),
       program: 'main',
       graceSeconds: terminationGracePeriodSeconds,
       settings,

@@ -14,6 +14,7 @@ import { workerSettings } from '#shared/config/settings/worker.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { poolLabels, poolSelector } from '#shared/kube/names.ts'
+import { workerRequests } from '#shared/kube/worker-requests.ts'
 import { workerContainer } from '#controller/operator/watch/observed-pod.ts'
 
 /** The operator's settings for worker pods, and for the Deployments and Jobs that run them. */
@@ -213,17 +214,14 @@ const evictionAnnotations: Readonly<Record<WorkerPodOptions['program'], Readonly
 }
 
 /**
- * Requests are what ordinary pages use: memory of a worker with one slot after many captures (docs/benchmarks.md, "One worker
- * over many captures"), with full Chromium 255 MiB more (ADR 27); CPU of two small pages a second (docs/benchmarks.md, "The
- * engine beside a bare loop"), with full Chromium about three times that; disk for the log, of which a kubelet keeps 50 MiB, and, with
- * `flags-only`, for the profile of each browser.
+ * Requests of disk are for the log, of which a kubelet keeps 50 MiB, and, with `flags-only`, for the profile of each browser.
  * Limits are what the worker itself allows: for each browser 2 GiB (`SHUTTERFLEET_WORKER_BROWSER_MEMORY_MAX`) and 1 GiB of
  * files, in memory or, with `flags-only`, on disk; and 512 MiB for the worker.
  */
 const defaultResources = (slots: number) => ({
   requests: {
-    cpu: `${slots * 500}m`,
-    memory: `${300 + slots * 400}Mi`,
+    cpu: `${workerRequests(slots).milliCores}m`,
+    memory: `${workerRequests(slots).mebibytes}Mi`,
     'ephemeral-storage': `${128 + slots * 128}Mi`,
   },
   limits: { memory: `${512 + slots * 3072}Mi`, 'ephemeral-storage': `${256 + slots * tmpMiBPerSlot}Mi` },

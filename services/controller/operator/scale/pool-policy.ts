@@ -1,5 +1,6 @@
 import type { PoolPolicy } from '#controller/decide/pool.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
+import { laneObjectivesMs } from '#shared/policy/lane-objectives.ts'
 
 /** The scaling policy of a BrowserPool. */
 export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPoolSpec): PoolPolicy => ({
@@ -8,10 +9,11 @@ export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPo
   min: autoscaling.minReplicas,
   max: autoscaling.maxReplicas,
   slots: autoscaling.slots,
+  reservedSlots: autoscaling.reservedSlots,
   buffer: autoscaling.buffer,
   // A requested pod may cost a node.
   idleCores: 0,
-  queueWaitMs: autoscaling.queueWaitMs,
+  objectivesMs: laneObjectivesMs(autoscaling),
   holdMs: scaleDown.stabilizationWindowSeconds * 1000,
   zeroAfterMs: (autoscaling.cooldownSeconds ?? 0) * 1000,
   // Kubernetes reports why a pod cannot start, and retries it itself.

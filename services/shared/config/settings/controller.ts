@@ -1,5 +1,6 @@
-import { integer, oneOf, parsed } from './setting.ts'
+import { integer, oneOf, optionalInteger, parsed } from './setting.ts'
 import { pools } from '#shared/capture/lane.ts'
+import { bulkWaitMs, lowerQueueWait, normalWaitMs, queueWait } from '#shared/policy/lane-objectives.ts'
 
 const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
   typeof value === 'object' &&
@@ -47,11 +48,23 @@ export const controllerSettings = {
     max: 1000,
   }),
   poolQueueWaitMs: integer('POOL_QUEUE_WAIT_MS', {
-    help: 'longest time that a capture should wait for a worker; more workers are started to meet it',
+    help: 'longest time that a synchronous capture should wait for a worker; more workers are started to meet it',
     unit: 'ms',
-    fallback: 2000,
-    min: 100,
-    max: 600_000,
+    fallback: queueWait.default,
+    min: queueWait.minimum,
+    max: queueWait.maximum,
+  }),
+  poolNormalQueueWaitMs: optionalInteger('POOL_NORMAL_QUEUE_WAIT_MS', {
+    help: `the same for an asynchronous capture; without it ${normalWaitMs}, or the one above if that is longer`,
+    unit: 'ms',
+    min: lowerQueueWait.minimum,
+    max: lowerQueueWait.maximum,
+  }),
+  poolBulkQueueWaitMs: optionalInteger('POOL_BULK_QUEUE_WAIT_MS', {
+    help: `the same for a capture of a batch; without it ${bulkWaitMs}, or the one above if that is longer`,
+    unit: 'ms',
+    min: lowerQueueWait.minimum,
+    max: lowerQueueWait.maximum,
   }),
   poolHoldSeconds: integer('POOL_HOLD_SECONDS', {
     help: 'time for which the largest number of workers that was needed is kept',

@@ -46,6 +46,19 @@ export const integer = (
   })
 }
 
+/** A whole number within bounds, both included, or undefined if it is not set. */
+export const optionalInteger = (
+  name: string,
+  common: { help: string; min: number; max: number; unit?: string },
+): Setting<number | undefined> => {
+  const required = integer(name, common)
+  return {
+    ...required,
+    fallback: '',
+    parse: (text) => (text === '' ? { ok: true, value: undefined } : required.parse(text)),
+  }
+}
+
 /** A port to listen on; the help says that 0 takes a free one. */
 export const port = (name: string, { help, fallback }: { help: string; fallback: number }): Setting<number> =>
   integer(name, { help: `${help}; 0 takes a free one`, fallback, min: 0, max: 65_535 })

@@ -17,6 +17,8 @@ export const hostPort = (name: string, help: string): Setting<HostPort> =>
     },
   )
 
+const slotsMax = 16
+
 /** Settings of the worker only. */
 export const workerSettings = {
   pool: oneOf('WORKER_POOL', { help: 'pool that the worker serves', fallback: 'standard', values: pools }),
@@ -28,7 +30,13 @@ export const workerSettings = {
     help: 'captures served at a time, each by its own browser; more than the number of cores gains nothing',
     fallback: 1,
     min: 1,
-    max: 16,
+    max: slotsMax,
+  }),
+  reservedSlots: integer('WORKER_RESERVED_SLOTS', {
+    help: 'slots that never serve a capture of a batch, fewer than all; a batch of slow pages leaves them to other captures',
+    fallback: 0,
+    min: 0,
+    max: slotsMax - 1,
   }),
   spareSeconds: integer('WORKER_SPARE_SECONDS', {
     help: 'time that a single-use worker waits for its capture before it ends',

@@ -87,7 +87,7 @@ begin
     select case when l.waiting = 0 then greatest(0, p_window * c.weight - l.admitted + l.processing) else 0 end into v_room
       from lane_meter l where l.account_id = c.account_id and l.pool = p_pool and l.lane = p_lane;
     v_room := least(v_count, coalesce(v_room, p_window * c.weight));
-    perform nextval(('accepted_' || p_pool)::regclass) from generate_series(1, v_count);
+    perform nextval(('accepted_' || p_pool || '_' || p_lane)::regclass) from generate_series(1, v_count);
     insert into lane_meter as l (account_id, pool, lane, admitted, waiting)
     values (c.account_id, p_pool, p_lane, v_room, v_count - v_room)
         on conflict (account_id, pool, lane) do update

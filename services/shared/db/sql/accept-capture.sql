@@ -88,7 +88,7 @@ begin
 
   perform warn_of_quota(c.account_id, c.period, c.used, 1, c.usage_limit);
 
-  perform nextval(('accepted_' || p_pool)::regclass);
+  perform nextval(('accepted_' || p_pool || '_' || p_lane)::regclass);
   insert into lane_meter as l (account_id, pool, lane, admitted)
   values (c.account_id, p_pool, p_lane, 1)
       on conflict (account_id, pool, lane) do update

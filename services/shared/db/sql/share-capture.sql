@@ -108,7 +108,7 @@ begin
   update capture set follows = v.id where follows = p_leader;
   insert into outbox (capture_id, account_id, pool, lane, created_at) values (v.id, v.account_id, v.pool, v.lane, v.created_at);
   update account_meter m set pending = m.pending + 1 where m.account_id = v.account_id;
-  perform nextval(('accepted_' || v.pool)::regclass);
+  perform nextval(('accepted_' || v.pool || '_' || v.lane)::regclass);
   insert into lane_meter as l (account_id, pool, lane, waiting) values (v.account_id, v.pool, v.lane, 1)
       on conflict (account_id, pool, lane) do update set waiting = l.waiting + 1;
   return v.id;

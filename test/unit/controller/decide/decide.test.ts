@@ -5,15 +5,16 @@ import {
   type Decision,
   type Observation,
   type PoolMemory,
+  emptyBacklog as quiet,
   type PoolPolicy,
   type ObservedWorker,
   workerStates,
 } from '#controller/decide/pool.ts'
-import { seededRandom } from '#test/helpers/pool-simulation.ts'
+import { seededRandom } from '#cli/simulation/random.ts'
 import {
+  constantLoad,
   justStarted as starting,
   poolPolicy,
-  emptyBacklog as quiet,
   observedWorkers as groups,
   observedPool as observed,
   observedWorker as worker,
@@ -91,21 +92,21 @@ const cases: Case[] = [
     name: 'drains to a fixed size without a hold window',
     observation: { backlog: 'unknown', workers: groups(3) },
     policy: { size: 2, holdMs: 3_600_000 },
-    memory: { wants: undefined },
+    memory: { wants: undefined, loads: undefined },
     want: { kind: 'drain', pods: ['w1'], desired: 2, reason: 'excess' },
   },
   {
     name: 'stops drained workers above a fixed size',
     observation: { backlog: 'unknown', workers: [worker('w1', { state: 'drained' })] },
     policy: { size: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs },
+    memory: { lastKnownMs: nowMs },
     want: { kind: 'stop', pods: ['w1'], desired: 0, reason: 'drained' },
   },
   {
     name: 'drains the last worker of a fixed size of zero at once',
     observation: { workers: groups(1) },
     policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 1 },
+    memory: { lastKnownMs: nowMs - 1 },
     want: { kind: 'drain', pods: ['w1'], desired: 0, reason: 'excess' },
   },
   {
@@ -239,9 +240,10 @@ const cases: Case[] = [
   },
   {
     name: 'follows the load',
-    observation: { backlog: { ...quiet, processing: 4, arrivals10s: 20 }, workers: groups(2, { busy: 1 }) },
-    // 2 busy slots and 2 in reserve, 4 captures known; the backlog term requires less.
-    want: { kind: 'scale-up', to: 4, undrain: [], desired: 4, reason: 'load' },
+    observation: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
+    memory: { load: constantLoad({ normal: 2 }), peaks: [{ atMs: nowMs - 1000, size: 5 }] },
+    // Of 3 slots, 0.8 % would wait longer than 3.5 s.
+    want: { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'load' },
   },
   {
     name: 'waits a second after the first failed start',
@@ -327,12 +329,11 @@ t.test('decide: after a pause, holds the size found during the pause', (t) => {
   t.end()
 })
 
-t.test('decide: idle time starts when a worker was last required, and at first if workers exist', (t) => {
+t.test('decide: idle time starts when a capture was last known, and at first if workers exist', async (t) => {
   const none = { ...policy, min: 0 }
-  t.equal(decide(observed({ workers: groups(2) }), none, blankMemory).memory.lastWantMs, nowMs)
-  t.equal(decide(observed({ workers: [] }), none, blankMemory).memory.lastWantMs, Number.NEGATIVE_INFINITY)
-  t.equal(decide(observed({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastWantMs, nowMs)
-  t.end()
+  t.equal(decide(observed({ workers: groups(2) }), none, blankMemory).memory.lastKnownMs, nowMs)
+  t.equal(decide(observed({ workers: [] }), none, blankMemory).memory.lastKnownMs, Number.NEGATIVE_INFINITY)
+  t.equal(decide(observed({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastKnownMs, nowMs)
 })
 
 /** A random pool: any mix of workers, any backlog, any policy. */
@@ -345,7 +346,7 @@ const anything = (random: () => number): [Observation, PoolPolicy] => {
     const silentMs = often(0.05) ? 11_000 : 0
     return worker(`w${index}`, { state, busy, silentMs, ...(state === 'stuck' && { trouble: 'unschedulable' }) })
   })
-  const backlog = { ...quiet, pending: upTo(30), processing: upTo(10), arrivals10s: upTo(60) }
+  const backlog = { ...quiet, pending: upTo(30), processing: upTo(10) }
   const max = 1 + upTo(11)
   const refused = often(0.3) ? ({ count: 1 + upTo(3), trouble: 'quota' } as const) : undefined
   return [

@@ -1,18 +1,34 @@
 import t from 'tap'
-import type { PoolPolicy, ObservedWorker } from '#controller/decide/pool.ts'
+import {
+  attributeToInteractive,
+  type Backlog,
+  emptyBacklog as quiet,
+  type LaneBacklog,
+  type ObservedWorker,
+  type PoolPolicy,
+} from '#controller/decide/pool.ts'
 import { type Demand, requiredCapacity } from '#controller/decide/required-capacity.ts'
-import { poolPolicy, emptyBacklog as quiet, observedWorker } from '#test/helpers/observed-pool.ts'
+import { constantLoad, poolPolicy, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
 const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1', { slots: 2, ...given })
 const workers = (count: number, given: Partial<ObservedWorker> = {}) =>
   Array.from({ length: count }, () => worker(given))
 
+const none: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, accepted: 0 }
+/** The ledger's counts, all of lane `bulk`. */
+const batch = (given: Partial<LaneBacklog>): Backlog => {
+  const bulk = { ...none, ...given }
+  return { ...bulk, atMs: 0, lanes: { interactive: none, normal: none, bulk } }
+}
+/** The ledger's counts, all of lane `interactive`. */
+const counts = (given: Partial<LaneBacklog>) =>
+  attributeToInteractive({ pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, ...given }, 0)
 const cases: {
   name: string
   demand: Partial<Demand>
   policy?: Partial<PoolPolicy>
-  want: ReturnType<typeof requiredCapacity>
+  want: Pick<ReturnType<typeof requiredCapacity>, 'workers' | 'reason'>
 }[] = [
   { name: 'needs no workers without work', demand: {}, want: { workers: 0, reason: 'load' } },
   {
@@ -22,42 +38,52 @@ const cases: {
     want: { workers: 1, reason: 'buffer' },
   },
   {
-    name: "needs the arrivals' slots and their square root",
-    // 4 captures per second of 1 s each: 4 slots busy, 2 in reserve, 2 slots per worker.
-    demand: { backlog: { ...quiet, arrivals10s: 40, processing: 8 }, active: workers(4, { busy: 2 }), busy: 8 },
+    name: 'needs the slots that the load keeps busy, and as many more as let 99 % begin in 0.4 of the objective',
+    // Erlang's C formula: of 7 slots 1.2 % would wait longer than 0.8 s, of 8 slots 0.2 %.
+    demand: {
+      load: constantLoad({ interactive: 4 }),
+      backlog: counts({ processing: 8 }),
+      active: workers(4, { busy: 2 }),
+      busy: 8,
+    },
     want: { workers: 4, reason: 'load' },
   },
   {
+    name: 'needs nothing for captures that are on their way to a free slot',
+    demand: { backlog: counts({ pending: 6, processing: 4 }), active: workers(10), busy: 10, startMs: 60_000 },
+    want: { workers: 5, reason: 'load' },
+  },
+  {
     name: 'adds the buffer to the load',
-    demand: { backlog: { ...quiet, arrivals10s: 40, processing: 6 }, active: workers(3, { busy: 2 }), busy: 6 },
+    demand: {
+      load: constantLoad({ interactive: 2 }),
+      backlog: counts({ processing: 6 }),
+      active: workers(3, { busy: 2 }),
+      busy: 6,
+    },
     policy: { buffer: 1 },
     want: { workers: 4, reason: 'load' },
   },
   {
     name: 'scales from zero directly to the size that the backlog requires',
-    demand: { backlog: { ...quiet, pending: 40 } },
+    demand: { backlog: counts({ pending: 40 }) },
     // 40 slot-seconds, of which a worker serves 2 x 2 within the objective.
     want: { workers: 10, reason: 'backlog' },
   },
   {
     name: 'never needs more than one slot for each known capture',
-    demand: { backlog: { ...quiet, pending: 3 }, serviceMs: 600_000 },
+    demand: { backlog: counts({ pending: 3 }), serviceMs: 600_000 },
     want: { workers: 2, reason: 'backlog' },
   },
   {
-    name: 'needs one worker for one capture, whatever its duration and earlier arrivals',
-    demand: { backlog: { ...quiet, pending: 1, arrivals10s: 500 }, serviceMs: 60_000 },
-    want: { workers: 1, reason: 'backlog' },
-  },
-  {
     name: 'counts what starting workers will serve in time',
-    demand: { backlog: { ...quiet, pending: 40 }, active: workers(10, { state: 'starting', ageMs: 0 }), startMs: 5000 },
+    demand: { backlog: counts({ pending: 40 }), active: workers(10, { state: 'starting', ageMs: 0 }), startMs: 5000 },
     want: { workers: 1, reason: 'load' },
   },
   {
     name: 'keeps all workers while a capture has waited longer than the objective, since they will serve it',
     demand: {
-      backlog: { ...quiet, pending: 22, processing: 2, oldestMs: 10_000 },
+      backlog: counts({ pending: 22, processing: 2, oldestMs: 10_000 }),
       active: [worker({ busy: 2 }), worker()],
       busy: 2,
       startMs: 40_000,
@@ -67,7 +93,7 @@ const cases: {
   {
     name: 'includes the buffer in the workers kept for a late capture',
     demand: {
-      backlog: { ...quiet, pending: 22, processing: 2, oldestMs: 10_000 },
+      backlog: counts({ pending: 22, processing: 2, oldestMs: 10_000 }),
       active: workers(5),
       busy: 2,
       startMs: 40_000,
@@ -78,7 +104,7 @@ const cases: {
   {
     name: 'counts unscheduled workers like the new ones that would replace them',
     demand: {
-      backlog: { ...quiet, pending: 40 },
+      backlog: counts({ pending: 40 }),
       active: workers(10, { state: 'unscheduled', ageMs: 0 }),
       startMs: 5000,
     },
@@ -87,7 +113,7 @@ const cases: {
   {
     name: 'counts starting workers less, the longer their start will still take',
     demand: {
-      backlog: { ...quiet, pending: 40 },
+      backlog: counts({ pending: 40 }),
       active: workers(5, { state: 'starting', ageMs: 1000 }),
       startMs: 6000,
     },
@@ -96,12 +122,12 @@ const cases: {
   },
   {
     name: 'needs no more workers if the present ones serve the backlog before a new one could start',
-    demand: { backlog: { ...quiet, pending: 8 }, active: workers(2), startMs: 3000 },
+    demand: { backlog: counts({ pending: 8 }), active: workers(2), startMs: 3000 },
     want: { workers: 1, reason: 'load' },
   },
   {
     name: 'keeps the workers occupied by running captures',
-    demand: { backlog: { ...quiet, processing: 5 }, active: workers(3, { busy: 2 }), busy: 5 },
+    demand: { backlog: counts({ processing: 5 }), active: workers(3, { busy: 2 }), busy: 5 },
     want: { workers: 3, reason: 'load' },
   },
   {
@@ -111,75 +137,138 @@ const cases: {
   },
   {
     name: 'treats captures as waiting if the ledger counts them as begun but no worker serves them',
-    demand: { backlog: { ...quiet, processing: 40 } },
+    demand: { backlog: counts({ processing: 40 }) },
     want: { workers: 10, reason: 'backlog' },
   },
   {
     name: "uses the workers' own number of slots",
-    demand: { backlog: { ...quiet, pending: 80 }, active: [worker({ slots: 8 })], startMs: 0 },
+    demand: { backlog: counts({ pending: 80 }), active: [worker({ slots: 8 })], startMs: 0 },
     // 80 s less 16 s by the present worker: four more of 16 s.
     want: { workers: 5, reason: 'backlog' },
   },
   {
     name: 'needs no workers for captures that other workers serve or have free slots for',
-    demand: { backlog: { ...quiet, pending: 2, processing: 3, arrivals10s: 30 }, otherPools: { slots: 5, busy: 3 } },
+    demand: {
+      load: constantLoad({ interactive: 1 }),
+      backlog: counts({ pending: 2, processing: 3 }),
+      otherPools: { slots: 5, busy: 3 },
+    },
     want: { workers: 0, reason: 'load' },
   },
   {
     name: 'needs only the slots that other workers lack for the load',
-    // 6 slots in all, of which others have 2; two of the 8 captures are theirs.
+    // 8 slots in all, of which others have 2.
     demand: {
-      backlog: { ...quiet, arrivals10s: 40, processing: 8 },
+      load: constantLoad({ interactive: 4 }),
+      backlog: counts({ processing: 8 }),
       active: [worker({ busy: 2 }), worker({ busy: 2 }), worker()],
       busy: 4,
       otherPools: { slots: 2, busy: 2 },
     },
-    want: { workers: 2, reason: 'load' },
+    want: { workers: 3, reason: 'load' },
+  },
+  {
+    name: 'needs what other workers lack for the load although they have more slots than it may have',
+    // 8 slots in all, of which others have 6; its maximum is 4.
+    demand: {
+      load: constantLoad({ interactive: 4 }),
+      backlog: counts({ processing: 6 }),
+      otherPools: { slots: 6, busy: 6 },
+    },
+    policy: { max: 2 },
+    want: { workers: 1, reason: 'load' },
   },
   {
     name: 'counts what other workers will serve of a backlog in time',
-    demand: { backlog: { ...quiet, pending: 40 }, otherPools: { slots: 4, busy: 0 } },
+    demand: { backlog: counts({ pending: 40 }), otherPools: { slots: 4, busy: 0 } },
     // 40 s less 4 x 5 s by the others: five more of 2 x 2 s.
     want: { workers: 5, reason: 'backlog' },
   },
   {
     name: 'treats captures as waiting if neither its own nor other workers serve them',
-    demand: { backlog: { ...quiet, processing: 24 }, otherPools: { slots: 4, busy: 4 } },
+    demand: { backlog: counts({ processing: 24 }), otherPools: { slots: 4, busy: 4 } },
     // 20 s, and half of the 4 s that run, less 4 x 5 s by the others: one worker of 4 s.
     want: { workers: 1, reason: 'backlog' },
   },
   {
     name: 'adds a buffer of several to the requirement, even for one capture',
-    demand: { backlog: { ...quiet, pending: 1 } },
+    demand: { backlog: counts({ pending: 1 }) },
     policy: { buffer: 5 },
     want: { workers: 6, reason: 'backlog' },
   },
   {
     name: 'needs no new worker for a capture that the present one begins within the objective',
-    demand: { backlog: { ...quiet, pending: 1, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    demand: { backlog: counts({ pending: 1, processing: 1 }), active: [worker({ slots: 1, busy: 1 })], busy: 1 },
     want: { workers: 1, reason: 'load' },
   },
   {
     name: 'uses idle cores for waiting captures, at most one slot each',
-    demand: { backlog: { ...quiet, pending: 1, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    demand: { backlog: counts({ pending: 1, processing: 1 }), active: [worker({ slots: 1, busy: 1 })], busy: 1 },
     policy: { idleCores: 8 },
     want: { workers: 2, reason: 'backlog' },
   },
   {
     name: 'uses no more cores than are idle',
-    demand: { backlog: { ...quiet, pending: 6, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
-    policy: { idleCores: 2, queueWaitMs: 60_000 },
+    demand: { backlog: counts({ pending: 6, processing: 1 }), active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    policy: { idleCores: 2, objectivesMs: { interactive: 60_000, normal: 60_000, bulk: 120_000 } },
     want: { workers: 2, reason: 'backlog' },
   },
   {
     name: 'uses no idle core without waiting captures',
-    demand: { backlog: { ...quiet, processing: 1 }, active: [worker({ slots: 1, busy: 1 })], busy: 1 },
+    demand: { backlog: counts({ processing: 1 }), active: [worker({ slots: 1, busy: 1 })], busy: 1 },
     policy: { idleCores: 8 },
     want: { workers: 1, reason: 'load' },
   },
   {
+    name: 'spreads a batch over its objective',
+    demand: { backlog: batch({ pending: 600 }) },
+    // 600 s within 120 s, the first 3 s of which a new worker starts.
+    want: { workers: 3, reason: 'backlog' },
+  },
+  {
+    name: 'spreads a batch that is late over a quarter of its objective',
+    demand: { backlog: batch({ pending: 600, oldestMs: 600_000 }) },
+    // 600 s within 30 s.
+    want: { workers: 12, reason: 'backlog' },
+  },
+  {
+    name: 'counts only the slots that serve batches for a batch',
+    demand: { backlog: batch({ pending: 600 }), active: workers(2) },
+    policy: { reservedSlots: 1 },
+    // Two workers serve 240 s of 600 s: four more, of 117 s each.
+    want: { workers: 6, reason: 'backlog' },
+  },
+  {
+    name: 'needs a worker for each capture of a batch if all but one of its slots are reserved',
+    demand: { backlog: batch({ pending: 3 }), serviceMs: 600_000 },
+    policy: { reservedSlots: 1 },
+    want: { workers: 3, reason: 'backlog' },
+  },
+  {
+    name: 'staffs a load of batches with the slots that serve them',
+    // Hardly more than 4 slots for an objective of 120 s.
+    demand: { load: constantLoad({ bulk: 4 }), backlog: batch({}) },
+    policy: { reservedSlots: 1 },
+    want: { workers: 4, reason: 'load' },
+  },
+  {
+    name: 'needs the reserved slots for other captures',
+    demand: { backlog: counts({ pending: 40 }) },
+    policy: { reservedSlots: 1 },
+    want: { workers: 10, reason: 'backlog' },
+  },
+  {
+    name: 'takes the lanes from JetStream alone if the ledger does not know them',
+    // 600 s of batches within 120 s, not within two.
+    demand: {
+      backlog: counts({ pending: 600 }),
+      depth: { waiting: 600, inFlight: 0, waitingByLane: { interactive: 0, normal: 0, bulk: 600 } },
+    },
+    want: { workers: 3, reason: 'backlog' },
+  },
+  {
     name: 'assumes three seconds for start and service until they are measured',
-    demand: { backlog: { ...quiet, pending: 20 }, active: [worker()], startMs: undefined, serviceMs: undefined },
+    demand: { backlog: counts({ pending: 20 }), active: [worker()], startMs: undefined, serviceMs: undefined },
     // 60 s less 2 x 6 s by the present worker: eight more of 2 x 3 s.
     want: { workers: 9, reason: 'backlog' },
   },
@@ -189,15 +278,19 @@ for (const { name, demand, policy: changes, want } of cases) {
   t.test(`required capacity: ${name}`, (t) => {
     const complete: Demand = {
       backlog: quiet,
+      load: undefined,
       depth: 'unknown',
       active: [],
       busy: 0,
+      peak: 1000,
       otherPools: { slots: 0, busy: 0 },
       startMs: 3000,
       serviceMs: 1000,
+      laneServiceMs: {},
       ...demand,
     }
-    t.strictSame(requiredCapacity(complete, { ...policy, ...changes }), want)
+    const { workers: required, reason } = requiredCapacity(complete, { ...policy, ...changes })
+    t.strictSame({ workers: required, reason }, want)
     t.end()
   })
 }

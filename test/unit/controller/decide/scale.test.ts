@@ -39,7 +39,8 @@ type WithoutWanted<D> = D extends unknown ? Omit<D, 'desired'> : never
 const momentOf = ({ workers, refused, desired, held, policy: rules, memory: before }: Omit<Case, 'name' | 'want'>) => {
   const policy = poolPolicy(rules)
   const older = held === undefined ? [] : [{ atMs: nowMs - 1000, size: held }]
-  const memory = { ...blankMemory, wants: [...older, { atMs: nowMs, size: desired }], ...before }
+  const sizes = [...older, { atMs: nowMs, size: desired }]
+  const memory = { ...blankMemory, wants: sizes, loads: sizes, lastKnownMs: nowMs, ...before }
   return {
     observation: observedPool({ workers, refused }),
     policy,
@@ -238,9 +239,52 @@ const cases: Case[] = [
     want: { kind: 'hold', reason: 'fixed' },
   },
   {
-    name: 'drains while workers are starting',
+    name: 'does not drain while workers that were just requested are starting, of which Kubernetes would remove one instead',
     workers: [...groups(4), worker('w5', starting)],
     desired: 1,
+    memory: { lastGrowthMs: nowMs - 2999 },
+    want: { kind: 'hold', reason: 'starting' },
+  },
+  {
+    name: 'drains while other workers are starting, as in a large pool some always are',
+    workers: [...groups(4), worker('w5', starting)],
+    desired: 1,
+    memory: { lastGrowthMs: nowMs - 3001 },
+    want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
+  },
+  {
+    name: 'keeps the buffer of an idle pool',
+    workers: groups(3),
+    desired: 3,
+    reason: 'buffer',
+    policy: { buffer: 3 },
+    memory: { lastKnownMs: nowMs - 9_000_000, loads: [] },
+    want: { kind: 'hold', reason: 'steady' },
+  },
+  {
+    name: 'keeps a difference that may be chance for the long hold window',
+    workers: groups(30),
+    desired: 26,
+    policy: { max: 40 },
+    memory: {
+      loads: [
+        { atMs: nowMs - 1_700_000, size: 30 },
+        { atMs: nowMs - 1000, size: 27 },
+      ],
+    },
+    want: { kind: 'hold', reason: 'holding' },
+  },
+  {
+    name: 'removes also what may be chance after the long hold window',
+    workers: groups(30),
+    desired: 29,
+    policy: { max: 40 },
+    memory: {
+      loads: [
+        { atMs: nowMs - 1_800_000, size: 30 },
+        { atMs: nowMs - 1000, size: 29 },
+      ],
+    },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
@@ -287,7 +331,7 @@ const cases: Case[] = [
     workers: groups(2),
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 599_999 },
+    memory: { lastKnownMs: nowMs - 599_999 },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
@@ -295,7 +339,7 @@ const cases: Case[] = [
     workers: groups(1),
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 599_999 },
+    memory: { lastKnownMs: nowMs - 599_999 },
     want: { kind: 'hold', reason: 'holding' },
   },
   {
@@ -303,7 +347,7 @@ const cases: Case[] = [
     workers: groups(1),
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 600_000 },
+    memory: { lastKnownMs: nowMs - 600_000 },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
   {
@@ -312,7 +356,7 @@ const cases: Case[] = [
     desired: 0,
     held: 1,
     policy: { min: 0, zeroAfterMs: 500 },
-    memory: { lastWantMs: nowMs - 1000 },
+    memory: { lastKnownMs: nowMs - 1000 },
     want: { kind: 'hold', reason: 'holding' },
   },
   {
@@ -320,7 +364,7 @@ const cases: Case[] = [
     workers: [],
     desired: 0,
     policy: { min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs - 1000 },
+    memory: { lastKnownMs: nowMs - 1000 },
     want: { kind: 'hold', reason: 'steady' },
   },
   {
@@ -329,7 +373,7 @@ const cases: Case[] = [
     desired: 0,
     reason: 'fixed',
     policy: { size: 0, min: 0, zeroAfterMs: 600_000 },
-    memory: { lastWantMs: nowMs },
+    memory: { lastKnownMs: nowMs },
     want: { kind: 'drain', pods: ['w1'], reason: 'excess' },
   },
 ]

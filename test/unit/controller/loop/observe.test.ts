@@ -2,10 +2,9 @@ import t from 'tap'
 import type { ListedWorker, WorkerList } from '#controller/act/actuator.ts'
 import type { ReceivedHeartbeat } from '#controller/loop/subscribe-to-pool.ts'
 import { createObserver } from '#controller/loop/observe.ts'
-import type { Backlog, Depth } from '#controller/decide/pool.ts'
+import { type Depth, emptyBacklog as quiet } from '#controller/decide/pool.ts'
 import type { HeartbeatMessage } from '#shared/queue/messages.ts'
 
-const quiet: Backlog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
 const never = new Promise<never>(() => {})
 
 /** An observer whose clock, subscription and reads the test controls. */
@@ -66,6 +65,7 @@ t.test('observe: returns the time and all reads', async (t) => {
     starts: { ready: 1, failed: 2 },
     startMs: 3000,
     serviceMs: undefined,
+    laneServiceMs: {},
   })
 })
 
@@ -108,6 +108,19 @@ t.test('observe: joins the list of workers with their heartbeats', async (t) => 
     { pod: 'going', state: 'stopping' },
   ])
   t.equal(serviceMs, 1000)
+})
+
+t.test('observe: the service time of a lane is the median over workers, and kept while none has one', async (t) => {
+  const { observe, world, heartbeat } = begin()
+  world.workers = ['one', 'two', 'three', 'old'].map((pod) => placed(pod))
+  heartbeat('one', { laneServiceMs: { interactive: 800, bulk: 3000 } })
+  heartbeat('two', { laneServiceMs: { interactive: 1000, bulk: 5000 } })
+  heartbeat('three', { laneServiceMs: { interactive: 90_000 } })
+  heartbeat('old')
+  t.strictSame((await observe()).laneServiceMs, { interactive: 1000, bulk: 4000 })
+  heartbeat('one', { laneServiceMs: { interactive: 2000 } })
+  heartbeat('two', { laneServiceMs: { interactive: 2000 } })
+  t.strictSame((await observe()).laneServiceMs, { interactive: 2000, bulk: 4000 })
 })
 
 t.test('observe: a worker in trouble is stuck and idle, whatever its last heartbeat', async (t) => {

@@ -5,10 +5,11 @@ import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
-import { emptyBacklog, observedWorkers, observedPool, stuckWorkers } from '#test/helpers/observed-pool.ts'
+import { emptyBacklog } from '#controller/decide/pool.ts'
+import { observedWorkers, observedPool, poolPolicy, stuckWorkers } from '#test/helpers/observed-pool.ts'
 import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
-const policy = { size: 'by-queue', min: 1, max: 5 } as const
+const policy = poolPolicy({ min: 1, max: 5 })
 const hold: Decision = { kind: 'hold', desired: 2, reason: 'steady' }
 const troubled: Partial<Observation> = {
   backlog: { ...emptyBacklog, pending: 7 },
@@ -88,11 +89,23 @@ t.test('events: exports bounds and desired number of workers; a fixed size is bo
   t.strictSame(await shown('pool_workers_desired'), ['{pool="a"} 2', '{pool="b"} 2'])
 })
 
+t.test("events: exports the lanes' objectives", async (t) => {
+  const { events, shown } = begin()
+  events.of('a').decided({ observation: observedPool(troubled), decision: hold }, policy)
+  t.strictSame(await shown('pool_lane_objective_seconds'), [
+    '{pool="a",lane="interactive"} 2',
+    '{pool="a",lane="normal"} 10',
+    '{pool="a",lane="bulk"} 120',
+  ])
+})
+
 t.test(
   "events: exports the captures that wait or run, by the larger of the ledger's count and JetStream's",
   async (t) => {
     const { events, shown } = begin()
-    const backlog = { ...emptyBacklog, pending: 7, processing: 3 }
+    const bulk = { ...emptyBacklog.lanes.bulk, pending: 6, processing: 2, oldestMs: 90_000 }
+    const normal = { ...emptyBacklog.lanes.normal, pending: 1, processing: 1 }
+    const backlog = { ...emptyBacklog, pending: 7, processing: 3, lanes: { ...emptyBacklog.lanes, normal, bulk } }
     const decided = (pool: string, depth: Observation['depth']) =>
       events.of(pool).decided({ observation: observedPool({ backlog, depth }), decision: hold }, policy)
     decided('a', 'unknown')
@@ -100,6 +113,12 @@ t.test(
     const observation = { ...seenJobs, backlog }
     events.jobs('c').decided({ observation, decision: jobDecision }, jobPolicy)
     t.strictSame(await shown('pool_captures_unfinished'), ['{pool="a"} 10', '{pool="b"} 12', '{pool="c"} 10'])
+    const byLane = ['interactive"} 0', 'normal"} 2', 'bulk"} 8']
+    t.strictSame(
+      await shown('pool_lane_captures_unfinished'),
+      ['a', 'b', 'c'].flatMap((pool) => byLane.map((lane) => `{pool="${pool}",lane="${lane}`)),
+    )
+    t.ok((await shown('pool_lane_oldest_seconds')).includes('{pool="a",lane="bulk"} 90'))
   },
 )
 

@@ -44,11 +44,12 @@ t.test('browser pool: only the affinity of the pod template keeps fields that it
 
 t.test('browser pool: has the defaults and bounds of the local settings', (t) => {
   const { poolMin, poolMax, poolQueueWaitMs, poolHoldSeconds, poolDrainStepSeconds } = controllerSettings
-  const { minReplicas, maxReplicas, slots, buffer, queueWaitMs } = autoscaling.properties
+  const { minReplicas, maxReplicas, slots, reservedSlots, buffer, queueWaitMs } = autoscaling.properties
   const pairs = [
     [minReplicas, poolMin],
     [maxReplicas, poolMax],
     [slots, workerSettings.slots],
+    [reservedSlots, workerSettings.reservedSlots],
     [queueWaitMs, poolQueueWaitMs],
     [scaleDown.properties.stabilizationWindowSeconds, poolHoldSeconds],
     [scaleDown.properties.periodSeconds, poolDrainStepSeconds],
@@ -62,6 +63,16 @@ t.test('browser pool: has the defaults and bounds of the local settings', (t) =>
     t.equal(String(fallback), setting.fallback, setting.name)
     t.ok(takes(setting, minimum) && takes(setting, maximum), setting.name)
     t.notOk(takes(setting, minimum - 1) || takes(setting, maximum + 1), setting.name)
+  }
+  const optional = [
+    [autoscaling.properties.normalQueueWaitMs, controllerSettings.poolNormalQueueWaitMs],
+    [autoscaling.properties.bulkQueueWaitMs, controllerSettings.poolBulkQueueWaitMs],
+  ] as const
+  for (const [schema, setting] of optional) {
+    const { minimum = 0, maximum = 0 } = schema as { minimum?: number; maximum?: number }
+    t.ok(setting.parse(String(minimum)).ok && setting.parse(String(maximum)).ok, setting.name)
+    t.notOk(setting.parse(String(minimum - 1)).ok || setting.parse(String(maximum + 1)).ok, setting.name)
+    t.strictSame(setting.parse(setting.fallback ?? ''), { ok: true, value: undefined }, setting.name)
   }
   t.match(buffer, { minimum: 0, default: Number(controllerSettings.poolBuffer.fallback) })
   t.end()

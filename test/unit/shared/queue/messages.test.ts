@@ -1,5 +1,12 @@
 import t from 'tap'
-import { heartbeatCodec, captureCodec, eventCodec, resultCodec, startedCodec } from '#shared/queue/messages.ts'
+import {
+  backlogCodec,
+  heartbeatCodec,
+  captureCodec,
+  eventCodec,
+  resultCodec,
+  startedCodec,
+} from '#shared/queue/messages.ts'
 
 const id = '0d9f6c1e-0000-4000-8000-000000000001'
 const completed = {
@@ -45,4 +52,12 @@ t.test('messages: encoding an invalid message is a TypeError', async (t) => {
     () => heartbeatCodec.encode({ pod: '', pool: 'standard', pid: 1, slots: 1, busy: 0, state: 'ready', captures: [] }),
     TypeError,
   )
+})
+
+t.test('messages: a controller reads the reports of ledgers and workers of later releases', async (t) => {
+  const counts = { pending: 1, processing: 2, arrivals10s: 3, oldestMs: 4, later: 1 }
+  const backlog = { pool: 'standard', ...counts, lanes: { interactive: counts, normal: counts, bulk: counts } }
+  t.match(backlogCodec.decode(Buffer.from(JSON.stringify(backlog))), { pending: 1, lanes: { bulk: { oldestMs: 4 } } })
+  const heartbeat = { pod: 'a', pool: 'standard', pid: 1, slots: 1, busy: 0, state: 'ready', captures: [], later: [] }
+  t.match(heartbeatCodec.decode(Buffer.from(JSON.stringify(heartbeat))), { pod: 'a' })
 })

@@ -1,18 +1,10 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { laneOrder } from '#shared/capture/lane.ts'
+import { lanes } from '#shared/capture/lane.ts'
 import type { Incoming } from '#shared/queue/connection.ts'
-import { firstLaneTurn, LanePuller } from '#worker/delivery/lane-puller.ts'
+import { LanePuller } from '#worker/delivery/lane-puller.ts'
 import { createQueueDouble } from '#test/helpers/queue-double.ts'
 import { ackWaitSeconds } from '#shared/queue/topology.ts'
-
-t.test('lane puller: a name always gives the same turn, and names are spread over all lanes', async (t) => {
-  t.equal(firstLaneTurn('proxied-abc'), firstLaneTurn('proxied-abc'))
-  const first = Array.from({ length: 800 }, (_none, index) => laneOrder(firstLaneTurn(`proxied-${index}`))[0])
-  const count = (lane: string) => first.filter((each) => each === lane).length
-  t.ok(count('interactive') > 500 && count('interactive') < 700, `${count('interactive')} begin at interactive`)
-  t.ok(count('normal') > 50 && count('bulk') > 50, `${count('normal')} at normal, ${count('bulk')} at bulk`)
-})
 
 const never = new AbortController().signal
 const settled = () => new Promise((resume) => setImmediate(resume))
@@ -51,7 +43,7 @@ const begin = async () => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const fake = createFakeQueue()
   const puller = new LanePuller(fake.queue, 'standard')
-  const taken = puller.take(0, never)
+  const taken = puller.take(lanes, never)
   await settled()
   const [late = ''] = fake.requests.map(({ inbox }) => inbox)
   mock.timers.tick(2000)
@@ -88,13 +80,13 @@ t.test('lanes: skips the no-wait pull of a lane with an open request', async (t)
     for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait)) answer(inbox, 404)
     await settled()
   }
-  const first = puller.take(0, never)
+  const first = puller.take(lanes, never)
   for (let lane = 0; lane < 3; lane += 1) await answerNow()
   const requestsBefore = requests.length
   const long = requests.findLast(({ isNoWait, inbox }) => !isNoWait && inbox.endsWith('.normal'))
   answer(long?.inbox ?? '', 0)
   t.ok(await first)
-  const second = puller.take(0, never)
+  const second = puller.take(lanes, never)
   await answerNow()
   t.same(
     requests.slice(requestsBefore).map(({ isNoWait }) => isNoWait),
@@ -112,7 +104,7 @@ t.test('waiting slots: a slot that prefers a capture takes it, else the one that
   const taken: string[] = []
   const wait = (name: string, account: string) => {
     const prefers = ({ subject }: { subject: string }) => subject.includes(account)
-    void puller.take(0, never, prefers).then(() => taken.push(name))
+    void puller.take(lanes, never, prefers).then(() => taken.push(name))
   }
   wait('first', '.b.')
   for (let lane = 0; lane < 3; lane += 1) {

@@ -1,9 +1,14 @@
 import t from 'tap'
 import { budgetFields, deploymentFields } from '#controller/operator/manifests/deployment.ts'
+import type { PodTemplate } from '#controller/operator/manifests/worker-pod.ts'
 import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 
 const fields = (spec?: Parameters<typeof poolObject>[1]) => deploymentFields(poolObject('web', spec), podSettings)
+const workerVariables = ({ spec }: ReturnType<typeof fields>) => {
+  const { template } = spec as { template: PodTemplate }
+  return new Map(template.spec.containers[0]?.env?.map(({ name, value }) => [name, value]))
+}
 const appliedHash = (of: ReturnType<typeof fields>) => of.metadata?.annotations?.[appliedAnnotation]
 
 t.test('Deployment manifest: has its pool as owner, the labels of the pool, and no size', async (t) => {
@@ -37,6 +42,13 @@ t.test('Deployment manifest: the hash covers the template, not the size of the p
   t.not(appliedHash(fields()), appliedHash(fields({ template: { image: 'other' } })))
   t.not(appliedHash(fields()), appliedHash(fields({ autoscaling: { slots: 2 } })))
   t.not(appliedHash(fields()), appliedHash(fields({ terminationGracePeriodSeconds: 50 })))
+})
+
+t.test('Deployment manifest: workers have the number of reserved slots if there are any', async (t) => {
+  const reserved = (reservedSlots: number) =>
+    workerVariables(fields({ autoscaling: { slots: 4, reservedSlots } })).get('SHUTTERFLEET_WORKER_RESERVED_SLOTS')
+  t.equal(reserved(3), '3')
+  t.equal(reserved(0), undefined)
 })
 
 t.test(

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { emptyBacklog } from '#controller/decide/pool.ts'
 import {
   createUnservedQueues,
   type UnservedQueuesDeps,
@@ -53,7 +54,7 @@ t.test(
       clock: { nowMs: () => nowMs },
       forQueue: (queue) => ({
         heartbeats: queue === 'stealth' ? heartbeats : new Map(),
-        backlog: () => ({ pending: 2, processing: 0, arrivals10s: 0, oldestMs: 0 }),
+        backlog: () => ({ ...emptyBacklog, pending: 2 }),
       }),
       readDepth: async () => ({ waiting: 2, inFlight: 0, isPaused }),
       publish: (state) => states.push(state),

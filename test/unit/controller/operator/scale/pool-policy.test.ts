@@ -7,8 +7,10 @@ t.test('pool policy: maps every spec field', async (t) => {
     minReplicas: 0,
     maxReplicas: 9,
     slots: 2,
+    reservedSlots: 1,
     buffer: 1,
     queueWaitMs: 700,
+    normalQueueWaitMs: 900,
     cooldownSeconds: 300,
   }
   t.strictSame(
@@ -19,9 +21,10 @@ t.test('pool policy: maps every spec field', async (t) => {
       min: 0,
       max: 9,
       slots: 2,
+      reservedSlots: 1,
       buffer: 1,
       idleCores: 0,
-      queueWaitMs: 700,
+      objectivesMs: { interactive: 700, normal: 900, bulk: 120_000 },
       holdMs: 20_000,
       zeroAfterMs: 300_000,
       startLimitMs: Infinity,

@@ -2,7 +2,8 @@ import t from 'tap'
 import { poolStatus, type StatusParts } from '#controller/operator/status/pool-status.ts'
 import type { PoolConditionType } from '#shared/kube/browser-pool.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
-import { emptyBacklog, observedWorkers, observedPool, observedWorker } from '#test/helpers/observed-pool.ts'
+import { emptyBacklog } from '#controller/decide/pool.ts'
+import { observedWorkers, observedPool, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const at = new Date('2026-01-02T03:04:05.678Z')
 const parts = (of: Partial<StatusParts> = {}): StatusParts => ({

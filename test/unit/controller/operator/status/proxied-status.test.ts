@@ -1,4 +1,5 @@
 import t from 'tap'
+import { emptyBacklog } from '#controller/decide/pool.ts'
 import { proxiedStatus } from '#controller/operator/status/proxied-status.ts'
 import { statusChange } from '#controller/operator/status/status-change.ts'
 import { type Trouble, troubles } from '#controller/decide/pool.ts'
@@ -20,7 +21,7 @@ const observation = (given: Partial<ProxiedObservation> = {}): ProxiedObservatio
   nowMs: 0,
   jobs: [],
   depth: { waiting: 0, inFlight: 0 },
-  backlog: { pending: 7, processing: 1, arrivals10s: 1, oldestMs: 2999 },
+  backlog: { ...emptyBacklog, pending: 7, processing: 1, oldestMs: 2999 },
   claims: [],
   starts: { ready: 0, failed: 0, last: undefined },
   ...given,

@@ -1,0 +1,139 @@
+// Simulates the control law beside those of other autoscalers, all parts or those that are named.
+import type { PoolPolicy } from '#controller/decide/pool.ts'
+import { madeBy, table, writePart } from '#test/bench/page.ts'
+import { runProgram } from '#test/bench/run-parts.ts'
+import {
+  comparedPool,
+  type Estimate,
+  laws,
+  measureLaw,
+  own,
+  type Pool,
+  type Row,
+  simulate,
+} from './measure-autoscaler.ts'
+import { type Trace, traces } from './traces.ts'
+
+const seeds = 20
+const fewSeeds = 8
+
+const seconds = ({ mean }: Estimate) => (mean / 1000).toFixed(2)
+const withHalf = ({ mean, half }: Estimate, unit: number) => `${(mean / unit).toFixed(2)} ± ${(half / unit).toFixed(2)}`
+const cells = (row: Row) => [
+  seconds(row.p50),
+  seconds(row.p95),
+  withHalf(row.p99, 1000),
+  withHalf(row.podHours, 1),
+  row.turnsPerHour.mean.toFixed(1),
+  Math.round(row.unbegun.mean),
+]
+const columns = ['p50 s', 'p95 s', 'p99 s', 'pod-hours', 'turns an hour', 'not begun at the end']
+
+const lawsText = () => {
+  const measured = Object.entries(traces).flatMap(([name, trace]) =>
+    Object.entries(laws).map(([law, create]) => ({ name, law, row: measureLaw(trace, create, { seeds }) })),
+  )
+  const drained = (key: 'drained' | 'busyDrained') =>
+    measured.reduce((sum, { law, row }) => sum + (law === 'Shutterfleet' ? row[key].mean * seeds : 0), 0)
+  const rows = table(
+    ['Load', 'Law', ...columns],
+    measured.map(({ name, law, row }) => [name, law, ...cells(row)]),
+  )
+  return `${rows}\n\nOf the ${Math.round(drained('drained'))} pods that Shutterfleet drained, ${Math.round(drained('busyDrained'))} ran a capture.`
+}
+
+const inLane = (trace: Trace, bulkShare: number): Trace => ({
+  ...trace,
+  create: (seed) =>
+    trace
+      .create(seed)
+      .map((arrival, index) => ({ ...arrival, lane: index % 100 < bulkShare * 100 ? 'bulk' : 'interactive' })),
+})
+/** The objectives as if a caller waited for every capture. */
+const urgent: Partial<PoolPolicy> = { objectivesMs: { interactive: 2000, normal: 2000, bulk: 2000 } }
+
+const batchesText = () => {
+  const rows = [
+    ['clumps, all in `bulk`', inLane(traces.clumps, 1)],
+    ['bursts, 80 % in `bulk`', inLane(traces.bursts, 0.8)],
+  ] as const
+  return table(
+    ['Load', 'Objectives', 'p99 s of `interactive`', 'p99 s of `bulk`', 'pod-hours'],
+    rows.flatMap(([name, trace]) =>
+      [
+        ['2, 10 and 120 s', own()],
+        ['2 s for all', own(urgent)],
+      ].map(([objectives, create]) => {
+        const law = create as ReturnType<typeof own>
+        const bulk = measureLaw(trace, law, { seeds: fewSeeds, lane: 'bulk' })
+        const hasUrgent = name.startsWith('bursts')
+        const interactive = hasUrgent
+          ? seconds(measureLaw(trace, law, { seeds: fewSeeds, lane: 'interactive' }).p99)
+          : ''
+        return [name, objectives as string, interactive, seconds(bulk.p99), withHalf(bulk.podHours, 1)]
+      }),
+    ),
+  )
+}
+
+/** Nodes for 40 pods are there; another takes two minutes. */
+const nodesArrive = (_: number, pods: number) => (pods < 40 ? 0 : 120_000)
+
+const conditions: Readonly<Record<string, Pool>> = {
+  'starts of 2 s': { ...comparedPool, startMs: 2000 },
+  'starts of 8 s': comparedPool,
+  'starts of 30 s': { ...comparedPool, startMs: 30_000 },
+  'starts of 180 s': { ...comparedPool, startMs: 180_000 },
+  '4 slots': { ...comparedPool, slots: 4, max: 30 },
+  'at most 25 pods': { ...comparedPool, max: 25 },
+  'nodes for 40 pods, others after 2 min': { ...comparedPool, placeMs: nodesArrive },
+  'pods live for 10 min on average': { ...comparedPool, podLifeMs: 600_000 },
+}
+
+const conditionsText = () =>
+  table(
+    ['Bursts with', 'Law', ...columns],
+    Object.entries(conditions).flatMap(([name, pool]) =>
+      (['Shutterfleet', 'Knative KPA', 'KEDA, best settings'] as const).map((law) => [
+        name,
+        law,
+        ...cells(measureLaw(traces.bursts, laws[law], { seeds: fewSeeds, pool })),
+      ]),
+    ),
+  )
+
+const chart = (title: string, lines: readonly (readonly number[])[], [from, to]: readonly [number, number]) =>
+  [
+    '```mermaid',
+    'xychart-beta',
+    `  title "${title}"`,
+    `  x-axis "minutes" ${from} --> ${to}`,
+    '  y-axis "captures and pods" 0 --> 130',
+    ...lines.map((values) => `  line [${values.join(', ')}]`),
+    '```',
+  ].join('\n')
+
+const flashText = () => {
+  const [from, to] = [21, 31] as const
+  const charts = (['Shutterfleet', 'Knative KPA', 'KEDA, best settings'] as const).map((law) => {
+    const { series } = simulate(traces.flash, laws[law], 1)
+    const shown = series.filter(({ atMs }) => atMs >= from * 60_000 && atMs <= to * 60_000)
+    return chart(
+      `${law}: captures that wait or run, and pods`,
+      [shown.map(({ known }) => known), shown.map(({ pods }) => pods)],
+      [from, to],
+    )
+  })
+  return charts.join('\n\n')
+}
+
+const parts = {
+  laws: { heading: 'Compared with other laws', measure: async () => lawsText() },
+  batches: { heading: 'Batches', measure: async () => batchesText() },
+  conditions: { heading: 'Other conditions', measure: async () => conditionsText() },
+  flash: { heading: 'A flash crowd', measure: async () => flashText() },
+}
+
+await runProgram({ parts, names: process.argv.slice(2), footer: madeBy('bench-autoscaler') }, (heading, text) =>
+  writePart(heading, text, 'docs/autoscaling.md'),
+)

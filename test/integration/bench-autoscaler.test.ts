@@ -1,0 +1,109 @@
+import t from 'tap'
+import { decide } from '#controller/decide/decide.ts'
+import { type Decide, blankMemory } from '#controller/decide/pool.ts'
+import {
+  type CreateDriver,
+  comparedPool,
+  laws,
+  measureLaw,
+  own,
+  simulate,
+} from '#test/bench/autoscaler/measure-autoscaler.ts'
+import { type Trace, traces } from '#test/bench/autoscaler/traces.ts'
+import { poisson, seededRandom } from '#cli/simulation/random.ts'
+import { driveByLaw } from '#test/bench/autoscaler/drivers.ts'
+import { createFixed } from '#test/bench/autoscaler/laws/fixed.ts'
+
+const hourMs = 3_600_000
+const seeds = 2
+
+/** Exponential services, as queueing theory assumes. */
+const markovian = (perSecond: number, serviceMs: number): Trace => ({
+  durationMs: 10 * hourMs,
+  create: (seed) => {
+    const random = seededRandom(seed)
+    return poisson(random, { fromMs: 0, toMs: 10 * hourMs, perSecond }).map((atMs) => ({
+      atMs,
+      lane: 'interactive',
+      serviceMs: -Math.log(1 - random()) * serviceMs,
+    }))
+  },
+})
+
+t.test('bench autoscaler: waits of a fixed pool are those of queueing theory', (t) => {
+  // Two captures a second of 2 s each on 5 slots: 4 busy. By Erlang's C formula 55.4 % wait, 2 s on average.
+  const fixed: CreateDriver = (pool) => driveByLaw(createFixed(5)(pool))
+  const { waitsMs } = simulate(markovian(2, 2000), fixed, 1, { ...comparedPool, startMs: 1 })
+  const waits = waitsMs.interactive
+  const waited = waits.filter((waitMs) => waitMs > 0)
+  t.ok(Math.abs(waited.length / waits.length - 0.554) < 0.02, `${waited.length / waits.length} wait`)
+  const meanMs = waited.reduce((sum, waitMs) => sum + waitMs, 0) / waited.length
+  t.ok(Math.abs(meanMs - 2000) < 150, `${meanMs} ms`)
+  t.end()
+})
+
+t.test('bench autoscaler: a seed gives the same result again', (t) => {
+  const once = () => simulate(traces.clumps, own(), 7)
+  t.strictSame(once(), once())
+  t.end()
+})
+
+t.test('bench autoscaler: no law interrupts a capture, and ours drains no busy worker', (t) => {
+  for (const [name, create] of Object.entries(laws)) {
+    const row = measureLaw(traces.bursts, create, { seeds: 1 })
+    t.equal(row.interrupted.mean, 0, name)
+  }
+  t.equal(measureLaw(traces.clumps, own(), { seeds }).busyDrained.mean, 0)
+  t.end()
+})
+
+t.test('bench autoscaler: captures wait less than with the best other law, for no more pods', (t) => {
+  for (const name of ['bursts', 'flash', 'clumps'] as const) {
+    const [ours, best] = [own(), laws['Knative KPA']].map((law) => measureLaw(traces[name], law, { seeds }))
+    if (!ours || !best) throw new Error('two laws')
+    t.ok(ours.p99.mean < 0.75 * best.p99.mean, `${name}: ${ours.p99.mean} and ${best.p99.mean} ms`)
+    t.ok(ours.podHours.mean <= 1.02 * best.podHours.mean, `${name}: ${ours.podHours.mean} and ${best.podHours.mean}`)
+  }
+  t.end()
+})
+
+/** The real law with observations or memory changed: how the checks find a fault. */
+const faulty =
+  (change: (...input: Parameters<Decide>) => Parameters<Decide>): Decide =>
+  (...input) =>
+    decide(...change(...input))
+
+t.test('bench autoscaler: a steady load hardly moves the pool, and ignoring the hold windows is seen', (t) => {
+  t.ok(measureLaw(traces.steady, own(), { seeds }).turnsPerHour.mean <= 4)
+  const forgetful = faulty((observation, policy, memory) => [observation, policy, { ...memory, wants: [], loads: [] }])
+  t.ok(measureLaw(traces.steady, own({}, forgetful), { seeds }).turnsPerHour.mean > 20)
+  t.end()
+})
+
+t.test('bench autoscaler: not counting what runs is seen', (t) => {
+  const blind = faulty((observation, policy, memory) => {
+    const { backlog, depth } = observation
+    if (backlog === 'unknown' || depth === 'unknown') return [observation, policy, memory]
+    const counted = { ...backlog, processing: 0 }
+    return [
+      { ...observation, backlog: counted, depth: { ...depth, inFlight: 0 } },
+      policy,
+      { ...memory, load: blankMemory.load },
+    ]
+  })
+  const [sound, unsound] = [own(), own({}, blind)].map((law) => measureLaw(traces.steady, law, { seeds }).p99.mean)
+  t.ok((unsound ?? 0) > 3 * (sound ?? 0), `${sound} and ${unsound} ms`)
+  t.end()
+})
+
+t.test('bench autoscaler: a batch takes fewer pods than callers who wait, and meets its objective', (t) => {
+  const batches: Trace = {
+    ...traces.clumps,
+    create: (seed) => traces.clumps.create(seed).map((arrival) => ({ ...arrival, lane: 'bulk' })),
+  }
+  const [urgent, bulk] = [traces.clumps, batches].map((trace) => measureLaw(trace, own(), { seeds }))
+  if (!urgent || !bulk) throw new Error('two lanes')
+  t.ok(bulk.podHours.mean <= 0.5 * urgent.podHours.mean, `${bulk.podHours.mean} of ${urgent.podHours.mean} pod-hours`)
+  t.ok(bulk.p99.mean <= 120_000, `${bulk.p99.mean} ms`)
+  t.end()
+})
