@@ -8,7 +8,7 @@ import { type Lane, lanes } from '#shared/capture/lane.ts'
 const capturesMax = 150_000
 const longestMs = 3_600_000
 const traceMaxMs = 86_400_000
-const perSecondMax = 1000
+const [perSecondMin, perSecondMax] = [10 / 3600, 1000]
 
 /** Shape of the log-normal service times of a stated mean: the 95th percentile is 1.9 times the mean. */
 const sigma = 0.46
@@ -22,9 +22,9 @@ const units: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 }
 export const parseRate = (text: string): number => {
   const [, count = '', unit = ''] = /^(\d{1,9}(?:\.\d{1,6})?)\/(s|min|h)$/.exec(text) ?? []
   const perSecond = Number(count) / (units[unit] ?? Number.NaN)
-  if (perSecond > 0 && perSecond <= perSecondMax) return perSecond
+  if (perSecond >= perSecondMin && perSecond <= perSecondMax) return perSecond
   throw new UsageError(
-    `--rate ${text}: must be captures in a time such as 50/s, 3000/min or 100000/h, at most ${perSecondMax}/s`,
+    `--rate ${text}: must be captures in a time such as 50/s, 3000/min or 100000/h, from 10/h to ${perSecondMax}/s`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { type ByLane, medianByLane } from '#controller/decide/median-by-lane.ts'
 import {
   type Backlog,
   blankMemory,
@@ -63,6 +64,7 @@ const countOf = (pool: Simulation): Backlog => {
 export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
   let memory = blankMemory
   let backlog: Backlog | undefined
+  let laneServiceMs: ByLane = {}
   return {
     everyMs: 1000,
     wakesFromZero: true,
@@ -71,6 +73,7 @@ export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
     act: (pool) => {
       const { nowMs, startedPods, startLatency } = pool
       if (!backlog || nowMs >= backlog.atMs + countEveryMs) backlog = countOf(pool)
+      laneServiceMs = { ...laneServiceMs, ...medianByLane(pool.pods.map((pod) => pod.laneServiceMs)) }
       const waitingByLane = byLane((lane) => pool.countsOf(lane).pending)
       const decided = decide(
         {
@@ -87,7 +90,7 @@ export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
           starts: { ready: startedPods, failed: 0 },
           startMs: startLatency.p90(),
           serviceMs: mean(pool.recentServiceMs),
-          laneServiceMs: {},
+          laneServiceMs,
         },
         policy,
         memory,

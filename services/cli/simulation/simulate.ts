@@ -1,4 +1,5 @@
 import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
+import { createServiceTime, type ServiceTime } from '#worker/delivery/service-time.ts'
 import { LaneTurns, type SlotTurns } from '#worker/delivery/lane-turns.ts'
 import { createStartLatency } from '#controller/decide/start-latency.ts'
 import { EventQueue } from './event-queue.ts'
@@ -20,6 +21,9 @@ export type SimulatedPod = {
   /** What it runs, each in its slot, and its other slots. */
   readonly serving: Map<Arrival, SimulatedSlot>
   readonly idle: SimulatedSlot[]
+  readonly service: ServiceTime
+  /** The times of captures that it reports, by lane. */
+  laneServiceMs: ReturnType<ServiceTime['laneMs']>
 }
 
 /** Captures of a lane, as the ledger counts them. */
@@ -221,6 +225,8 @@ export class Simulation {
         state: 'unscheduled',
         serving: new Map(),
         idle: slotsOf(id, this.scenario.bounds),
+        service: createServiceTime(),
+        laneServiceMs: {},
       }
       this.pods.push(pod)
       if (placeMs > 0) this.#events.add(this.nowMs + placeMs, { kind: 'placed', pod })
@@ -346,6 +352,8 @@ export class Simulation {
     pod.serving.delete(arrival)
     this.#known -= 1
     this.#counts[arrival.lane].processing -= 1
+    pod.service.add(arrival.lane, arrival.serviceMs)
+    pod.laneServiceMs = pod.service.laneMs()
     remember(this.#serviceMs, arrival.serviceMs, 100)
     if (pod.state === 'ready') this.#offer(pod)
     this.#endIfDrained(pod)

@@ -47,6 +47,12 @@ const supplyMs = (
     return sum + Math.max(0, slots - reservedSlots) * Math.max(0, horizonMs - untilReadyMs)
   }, otherPools.slots * horizonMs)
 
+/** Busy slots that will serve a tier next: reserved ones serve no batch. */
+const busyWith = ({ reservedSlots }: Tier, { active, backlog, otherPools }: Demand): number => {
+  const busy = active.reduce((sum, worker) => sum + worker.busy, otherPools.busy)
+  return reservedSlots > 0 ? Math.min(busy, backlog.lanes.bulk.processing) : busy
+}
+
 /**
  * Slots missing to serve what waits and arrives of a tier within its objective, or as soon as a new worker can: slot-milliseconds of the
  * work minus those that the present workers supply, divided by the time that a new worker has left. Once captures are late, they have a
@@ -59,7 +65,7 @@ const missingSlots = (tier: Tier, demand: Demand, urgentMs: number): number => {
   const soonestMs = startMs + Math.max(urgentMs, tier.serviceMs)
   const leftMs = Math.max(tier.objectiveMs - tier.oldestMs, tier.objectiveMs * lateShare)
   const horizonMs = Math.max(soonestMs, leftMs)
-  const busy = demand.active.reduce((sum, worker) => sum + worker.busy, demand.otherPools.busy)
+  const busy = busyWith(tier, demand)
   const workMs = tier.waitingMs + tier.load * horizonMs + (busy / 2) * tier.serviceMs
   return Math.max(0, workMs - supplyMs(demand, tier, { horizonMs, startMs })) / (horizonMs - startMs)
 }
@@ -111,7 +117,11 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const batchesServed = Math.min(served, backlog.lanes.bulk.processing)
   const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / slotsFor(batches)))
   const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
-  const useful = Math.ceil((unserved + all.load) / (batches.waitingMs > 0 ? slotsFor(batches) : slots))
+  const batchesUnserved = Math.min(unserved, batches.waitingMs / batches.serviceMs)
+  const useful = Math.max(
+    Math.ceil((unserved + all.load) / slots),
+    Math.ceil((batchesUnserved + batches.load) / slotsFor(batches)),
+  )
   const onIdleCores = waiting > 0 ? Math.min(useful, policy.idleCores) : 0
   const mean = workersFor(({ meanLoad }) => meanLoad)
   // The buffer comes on top of what runs, and follows that slowly. Idle cores cost nothing, but a start does.

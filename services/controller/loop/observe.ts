@@ -1,6 +1,6 @@
-import { lanes } from '#shared/capture/lane.ts'
 import type { Actuator, ListedWorker } from '#controller/act/actuator.ts'
 import { type HeartbeatMessage, heartbeatMs } from '#shared/queue/messages.ts'
+import { medianByLane } from '#controller/decide/median-by-lane.ts'
 import { boundedRead } from './bounded-read.ts'
 import type { ReceivedHeartbeat, PoolSubscription } from './subscribe-to-pool.ts'
 import type { Depth, Observation, ObservedWorker, PoolPolicy } from '#controller/decide/pool.ts'
@@ -28,21 +28,6 @@ const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefi
   const measured = heartbeats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
   return measured.length === 0 ? undefined : measured.reduce((sum, each) => sum + each, 0) / measured.length
 }
-
-const median = (values: readonly number[]): number | undefined => {
-  const sorted = values.toSorted((one, other) => one - other)
-  const [low, high] = [sorted[Math.ceil(values.length / 2) - 1], sorted[Math.floor(values.length / 2)]]
-  return low === undefined || high === undefined ? undefined : (low + high) / 2
-}
-
-/** The median over workers, so that none with an unusual browser or page decides for all; lanes without a measurement are missing. */
-const medianLaneServiceMs = (heartbeats: readonly HeartbeatMessage[]): Observation['laneServiceMs'] =>
-  Object.fromEntries(
-    lanes.flatMap((lane) => {
-      const ms = median(heartbeats.flatMap(({ laneServiceMs }) => laneServiceMs?.[lane] ?? []))
-      return ms === undefined ? [] : [[lane, ms]]
-    }),
-  )
 
 /** A ready worker counts with all its slots, a draining one with its busy slots, any other with none. */
 const slotsOf = ({ state, slots, busy }: HeartbeatMessage) => {
@@ -112,7 +97,7 @@ export const createObserver = (deps: ObserverDeps) => {
     const heartbeats = [...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))
     // The last measurements stay while no worker has any.
     serviceMs = meanServiceMs(heartbeats) ?? serviceMs
-    laneServiceMs = { ...laneServiceMs, ...medianLaneServiceMs(heartbeats) }
+    laneServiceMs = { ...laneServiceMs, ...medianByLane(heartbeats.flatMap(({ laneServiceMs: own }) => own ?? [])) }
     return {
       ...common,
       workers: workerList.workers.map((placed) => observeWorker(placed, nowMs)),

@@ -29,7 +29,7 @@ export class LaneTurns {
 
   constructor(pod: string) {
     const turn = firstTurn(pod)
-    this.#others = { bulk: turn, normal: (turn + 1) % (othersMax + 1) }
+    this.#others = { bulk: turn, normal: (turn + (othersMax + 1) / 2) % (othersMax + 1) }
   }
 
   /** The turns of a slot that serves the lanes in `allowed`. */
@@ -44,7 +44,6 @@ export class LaneTurns {
         // What it is late counts for its next turn.
         if (due) this.#others[due] -= othersMax + 1
         order = due ? [due, ...allowed.filter((lane) => lane !== due)] : allowed
-        last = 'interactive'
         return order
       },
       served: (lane) => {

@@ -1,55 +1,9 @@
-import { byLane, type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
+import type { Pool } from '#shared/capture/lane.ts'
+import type { ServiceTime } from '#worker/delivery/service-time.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { heartbeatCodec, heartbeatMs, type InstalledBrowser } from '#shared/queue/messages.ts'
 import { heartbeatSubject } from '#shared/queue/subjects.ts'
 import type { WorkerLifecycle } from './lifecycle.ts'
-
-/** Weight of the newest capture in the mean service time. */
-const newestWeight = 0.1
-
-/** Number of a lane's newest captures whose mean is its service time. */
-const laneSamples = 20
-/** Share of them that is left out, the longest. */
-const longestShare = 0.1
-/** The most that a heartbeat reports. */
-const serviceMsMax = 600_000
-
-/** Means of the time that captures take, in whole milliseconds. */
-export type ServiceTime = {
-  readonly add: (lane: Lane, tookMs: number) => void
-  /** Exponentially weighted mean of all captures; undefined before the first. */
-  readonly meanMs: () => number | undefined
-  /** The trimmed mean of each lane that had a capture. */
-  readonly laneMs: () => Partial<Record<Lane, number>>
-}
-
-/**
- * The mean without the longest tenth, at least one of several: a page that hangs until its timeout would raise it manifold. A median
- * would ignore how much longer than half of the captures the others take, which costs slots.
- */
-const trimmedMean = (samples: readonly number[]): number => {
-  const trimmed = samples.length > 1 ? Math.ceil(samples.length * longestShare) : 0
-  const counted = samples.toSorted((one, other) => one - other).slice(0, samples.length - trimmed)
-  return Math.min(serviceMsMax, Math.ceil(counted.reduce((sum, each) => sum + each, 0) / counted.length))
-}
-
-/** Creates a service time without captures. */
-export const createServiceTime = (): ServiceTime => {
-  let mean: number | undefined
-  const samples = byLane((): number[] => [])
-  return {
-    add: (lane, tookMs) => {
-      mean = mean === undefined ? tookMs : mean + (tookMs - mean) * newestWeight
-      samples[lane].push(tookMs)
-      if (samples[lane].length > laneSamples) samples[lane].shift()
-    },
-    meanMs: () => (mean === undefined ? undefined : Math.min(serviceMsMax, Math.round(mean))),
-    laneMs: () =>
-      Object.fromEntries(
-        lanes.flatMap((lane) => (samples[lane].length > 0 ? [[lane, trimmedMean(samples[lane])]] : [])),
-      ),
-  }
-}
 
 /** Publishes the heartbeat of this worker to the controller. Not stored, since the next one replaces a lost one. */
 export const publishHeartbeat = (

@@ -29,18 +29,13 @@ const cells = (row: Row) => [
 ]
 const columns = ['p50 s', 'p95 s', 'p99 s', 'pod-hours', 'turns an hour', 'not begun at the end']
 
-const lawsText = () => {
-  const measured = Object.entries(traces).flatMap(([name, trace]) =>
-    Object.entries(laws).map(([law, create]) => ({ name, law, row: measureLaw(trace, create, { seeds }) })),
-  )
-  const drained = (key: 'drained' | 'busyDrained') =>
-    measured.reduce((sum, { law, row }) => sum + (law === 'Shutterfleet' ? row[key].mean * seeds : 0), 0)
-  const rows = table(
+const lawsText = () =>
+  table(
     ['Load', 'Law', ...columns],
-    measured.map(({ name, law, row }) => [name, law, ...cells(row)]),
+    Object.entries(traces).flatMap(([name, trace]) =>
+      Object.entries(laws).map(([law, create]) => [name, law, ...cells(measureLaw(trace, create, { seeds }))]),
+    ),
   )
-  return `${rows}\n\nOf the ${Math.round(drained('drained'))} pods that Shutterfleet drained, ${Math.round(drained('busyDrained'))} ran a capture.`
-}
 
 const inLane = (trace: Trace, bulkShare: number): Trace => ({
   ...trace,

@@ -56,8 +56,14 @@ t.test('messages: encoding an invalid message is a TypeError', async (t) => {
 
 t.test('messages: a controller reads the reports of ledgers and workers of later releases', async (t) => {
   const counts = { pending: 1, processing: 2, arrivals10s: 3, oldestMs: 4, later: 1 }
-  const backlog = { pool: 'standard', ...counts, lanes: { interactive: counts, normal: counts, bulk: counts } }
+  const backlog = {
+    pool: 'standard',
+    ...counts,
+    lanes: { interactive: counts, normal: counts, bulk: counts, later: counts },
+  }
   t.match(backlogCodec.decode(Buffer.from(JSON.stringify(backlog))), { pending: 1, lanes: { bulk: { oldestMs: 4 } } })
   const heartbeat = { pod: 'a', pool: 'standard', pid: 1, slots: 1, busy: 0, state: 'ready', captures: [], later: [] }
-  t.match(heartbeatCodec.decode(Buffer.from(JSON.stringify(heartbeat))), { pod: 'a' })
+  const browsers = [{ browser: 'shell', version: '1', later: 1 }]
+  const more = { ...heartbeat, laneServiceMs: { later: 1 }, browsers }
+  for (const each of [heartbeat, more]) t.match(heartbeatCodec.decode(Buffer.from(JSON.stringify(each))), { pod: 'a' })
 })
