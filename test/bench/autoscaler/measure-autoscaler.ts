@@ -59,7 +59,9 @@ const by =
 export const laws = {
   Shutterfleet: own(),
   'Knative KPA': by(createKnative(knativeDefaults)),
+  'Knative KPA, quick': by(createKnative({ ...knativeDefaults, stableWindowMs: 20_000, panicWindowShare: 0.05 })),
   'KEDA, best settings': by(createKeda(kedaBest())),
+  'KEDA, quick HPA': by(createKeda(kedaBest({ syncMs: 2000, downWindowMs: 30_000 }))),
   'KEDA, defaults': by(createKeda(kedaDefaults)),
   'KEDA ScaledJob': by(createKedaJobs({ ...kedaJobs({ name: 'default' }), pollMs: 5000 })),
   'our example for a HPA': by(createDocumentedHpa),
