@@ -6,7 +6,7 @@ import { LaneTurns, type SlotTurns } from './delivery/lane-turns.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
 import type { Slot } from './host/slots.ts'
 import type { Host } from './host/steer-host.ts'
-import type { ServiceTime } from './delivery/service-time.ts'
+import type { ServiceTime } from '#shared/policy/service-time.ts'
 import type { WorkerLifecycle } from './lifecycle/lifecycle.ts'
 
 /** The parts of a running worker. */

@@ -1,5 +1,5 @@
 import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
-import { createServiceTime, type ServiceTime } from '#worker/delivery/service-time.ts'
+import { createServiceTime, type ServiceTime } from '#shared/policy/service-time.ts'
 import { LaneTurns, type SlotTurns } from '#worker/delivery/lane-turns.ts'
 import { createStartLatency } from '#controller/decide/start-latency.ts'
 import { EventQueue } from './event-queue.ts'

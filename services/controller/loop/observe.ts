@@ -97,7 +97,10 @@ export const createObserver = (deps: ObserverDeps) => {
     const heartbeats = [...own].flatMap(([pod, { heartbeat }]) => (listed.has(pod) ? [heartbeat] : []))
     // The last measurements stay while no worker has any.
     serviceMs = meanServiceMs(heartbeats) ?? serviceMs
-    laneServiceMs = { ...laneServiceMs, ...medianByLane(heartbeats.flatMap(({ laneServiceMs: own }) => own ?? [])) }
+    laneServiceMs = {
+      ...laneServiceMs,
+      ...medianByLane(heartbeats.flatMap((heartbeat) => heartbeat.laneServiceMs ?? [])),
+    }
     return {
       ...common,
       workers: workerList.workers.map((placed) => observeWorker(placed, nowMs)),

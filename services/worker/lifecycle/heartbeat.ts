@@ -1,5 +1,5 @@
 import type { Pool } from '#shared/capture/lane.ts'
-import type { ServiceTime } from '#worker/delivery/service-time.ts'
+import type { ServiceTime } from '#shared/policy/service-time.ts'
 import type { Queue } from '#shared/queue/connection.ts'
 import { heartbeatCodec, heartbeatMs, type InstalledBrowser } from '#shared/queue/messages.ts'
 import { heartbeatSubject } from '#shared/queue/subjects.ts'

@@ -5,7 +5,7 @@ import { drainSubject, startedSubject, undrainSubject } from '#shared/queue/subj
 import type { Container, ContainerEvents } from '#test/helpers/model-api/kubelet.ts'
 import { logNormal } from '#cli/simulation/random.ts'
 import type { WorkerSpec } from '#test/helpers/worker-pod-object.ts'
-import { createServiceTime } from '#worker/delivery/service-time.ts'
+import { createServiceTime } from '#shared/policy/service-time.ts'
 import { publishHeartbeat } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle, type WorkerLifecycle } from '#worker/lifecycle/lifecycle.ts'
 import type { CaptureStream, StreamDelivery } from './capture-stream.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createServiceTime } from '#worker/delivery/service-time.ts'
+import { createServiceTime } from '#shared/policy/service-time.ts'
 
 t.test('service time: has no mean before the first capture, then weights newer captures', async (t) => {
   const service = createServiceTime()
