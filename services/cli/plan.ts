@@ -14,13 +14,13 @@ import {
 import { readDuration } from './command/duration.ts'
 import { readText } from './command/read-text.ts'
 import { findSize } from './plan/find-size.ts'
-import { type Load, workersMax } from './simulation/forecast.ts'
+import type { Load } from './simulation/forecast.ts'
 import { loadOfRate, loadOfTrace, meanOf, parseRate, parseTrace, type Services } from './plan/load.ts'
 import { type Question, toJson, toText } from './plan/show.ts'
+import { slotsMax, workersMax } from '#shared/kube/browser-pool.ts'
 import { workerRequests } from '#shared/kube/worker-requests.ts'
 import { withDatabase } from './with-database.ts'
 
-const slotsMax = 16
 /** Longest service and start. */
 const timeMaxMs = 600_000
 /** Newest captures whose times are taken as the service times. */

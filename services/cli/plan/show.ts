@@ -1,5 +1,5 @@
 import { table } from '#cli/command/table.ts'
-import { workersMax } from '#cli/simulation/forecast.ts'
+import { workersMax } from '#shared/kube/browser-pool.ts'
 import { warmUpMs } from '#cli/simulation/simulate.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import type { Size } from './find-size.ts'

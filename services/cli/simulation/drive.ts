@@ -41,7 +41,7 @@ const apply = (pool: Simulation, decision: Decision): void => {
   }
 }
 
-/** The ledger counts once a second; what a decision sees is half a second old on average. */
+/** The ledger counts once a second; decisions between two counts see the last one. */
 const countEveryMs = 1000
 
 const countOf = (pool: Simulation): Backlog => {
@@ -58,8 +58,8 @@ const countOf = (pool: Simulation): Backlog => {
 }
 
 /**
- * Follows the controller's own law, which sees what the controller sees, when it looks: every second, and after an arrival, as the gateway
- * tells it at most every 100 ms.
+ * Follows the controller's own law: every second, and after an arrival, as the gateway tells it at most every 100 ms. It sees busy slots as
+ * they are; reports of real workers are up to half a second old.
  */
 export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
   let memory = blankMemory

@@ -1,6 +1,7 @@
 import { decide } from '#controller/decide/decide.ts'
 import type { PoolPolicy } from '#controller/decide/pool.ts'
 import { type Lane, lanes } from '#shared/capture/lane.ts'
+import { workersMax } from '#shared/kube/browser-pool.ts'
 import { driveByDecide } from './drive.ts'
 import { seededRandom } from './random.ts'
 import { type Arrival, type Outcome, Simulation, warmUpMs } from './simulate.ts'
@@ -15,9 +16,6 @@ export type Workers = {
   readonly startMs: number
   readonly objectivesMs: Readonly<Record<Lane, number>>
 }
-
-/** Most workers of a pool (BrowserPool). */
-export const workersMax = 1000
 
 /** Waits of a lane's captures in milliseconds. */
 export type LaneWaits = {

@@ -15,11 +15,13 @@ export const browserPools = {
   plural: 'browserpools',
 } as const satisfies Resource
 
-const workersMax = 1000
+/** Most workers of a pool. */
+export const workersMax = 1000
 const longestBudgetSeconds = attemptBudgetMs({ timeout: 60, delay: 10 }) / 1000
 
 const maxReplicasDefault = 4
-const slotsMax = 16
+/** Most slots of a worker. */
+export const slotsMax = 16
 
 const autoscaling = group(
   {

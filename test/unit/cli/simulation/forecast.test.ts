@@ -1,5 +1,6 @@
 import t from 'tap'
-import { poolPolicy, workersMax } from '#cli/simulation/forecast.ts'
+import { poolPolicy } from '#cli/simulation/forecast.ts'
+import { workersMax } from '#shared/kube/browser-pool.ts'
 import { policyOf } from '#controller/operator/scale/pool-policy.ts'
 import { laneObjectivesMs } from '#shared/policy/lane-objectives.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
