@@ -7,6 +7,7 @@ import {
   laws,
   measureLaw,
   own,
+  type Pool,
   simulate,
 } from '#test/bench/autoscaler/measure-autoscaler.ts'
 import { type Trace, traces } from '#test/bench/autoscaler/traces.ts'
@@ -48,9 +49,30 @@ t.test('bench autoscaler: a seed gives the same result again', (t) => {
   t.end()
 })
 
-t.test('bench autoscaler: the law interrupts no capture, and drains no worker that it sees busy', (t) => {
-  t.equal(measureLaw(traces.bursts, own(), { seeds }).interrupted.mean, 0)
-  t.equal(measureLaw(traces.clumps, own(), { seeds }).busyDrained.mean, 0)
+t.test(
+  'bench autoscaler: the law interrupts no capture, also where reports of workers come late, and stopping at once is seen',
+  (t) => {
+    const late = { ...comparedPool, reportDelayMs: 2000 }
+    const { interrupted, drained, busyDrained } = simulate(traces.bursts, own(), 1, late)
+    t.equal(interrupted, 0)
+    t.ok(drained > 300 && busyDrained > 0, `${busyDrained} of ${drained} drained workers have begun a capture`)
+    const hasty: Decide = (...input) => {
+      const { decision, memory } = decide(...input)
+      return { decision: decision.kind === 'drain' ? { ...decision, kind: 'stop' } : decision, memory }
+    }
+    t.ok(simulate(traces.bursts, own({}, hasty), 1, late).interrupted > 0)
+    t.end()
+  },
+)
+
+t.test('bench autoscaler: captures wait longer with late and lost reports, and all begin', (t) => {
+  const p99 = (pool: Pool) => measureLaw(traces.bursts, own(), { seeds, pool }).p99.mean
+  const [sound, late, lost] = [{}, { reportDelayMs: 10_000 }, { reportLoss: 0.5 }].map((more) =>
+    p99({ ...comparedPool, ...more }),
+  )
+  if (sound === undefined || late === undefined || lost === undefined) throw new Error('three pools')
+  t.ok(late > 1.2 * sound && late < 3 * sound, `${late} and ${sound} ms`)
+  t.ok(lost > sound && lost < 2 * sound, `${lost} and ${sound} ms`)
   t.end()
 })
 

@@ -18,7 +18,7 @@ const observed = ({ pods, nowMs, scenario }: Simulation): ObservedWorker[] =>
     ageMs: pod.placedMs === Number.POSITIVE_INFINITY ? 0 : nowMs - pod.placedMs,
     silentMs: 0,
     slots: scenario.bounds.slots,
-    busy: pod.serving.size,
+    busy: pod.reported.busy,
   }))
 
 const mean = (values: readonly number[]): number | undefined =>
@@ -44,7 +44,7 @@ const apply = (pool: Simulation, decision: Decision): void => {
 /** The ledger counts once a second; decisions between two counts see the last one. */
 const countEveryMs = 1000
 
-const countOf = (pool: Simulation): Backlog => {
+const countOf = (pool: Simulation): Omit<Backlog, 'atMs'> => {
   const counts = byLane((lane) => ({ ...pool.countsOf(lane), arrivals10s: 0 }))
   const sum = (of: (count: LaneBacklog) => number) => lanes.reduce((total, lane) => total + of(counts[lane]), 0)
   return {
@@ -52,18 +52,35 @@ const countOf = (pool: Simulation): Backlog => {
     processing: sum(({ processing }) => processing),
     oldestMs: Math.max(...lanes.map((lane) => counts[lane].oldestMs)),
     arrivals10s: 0,
-    atMs: pool.nowMs,
     lanes: counts,
   }
 }
 
-/**
- * Follows the controller's own law: every second, and after an arrival, as the gateway tells it at most every 100 ms. It sees busy slots as
- * they are; reports of real workers are up to half a second old.
- */
+/** A count is unknown after this time. */
+const staleAfterMs = 5000
+
+/** The ledger's counts, of which those are known that have arrived and were not lost. */
+const followCounts = () => {
+  let countedMs = Number.NEGATIVE_INFINITY
+  let counts: Backlog[] = []
+  return (pool: Simulation): Backlog | 'unknown' => {
+    const { nowMs, scenario } = pool
+    const { reportDelayMs = 0 } = scenario
+    if (nowMs >= countedMs + countEveryMs) {
+      countedMs = nowMs
+      if (!pool.loses()) counts.push({ ...countOf(pool), atMs: nowMs + reportDelayMs })
+    }
+    const last = counts.findLastIndex(({ atMs }) => atMs <= nowMs)
+    counts = counts.slice(Math.max(0, last))
+    const count = counts[0]
+    return count && count.atMs <= nowMs && nowMs - count.atMs <= staleAfterMs ? count : 'unknown'
+  }
+}
+
+/** Follows the controller's own law: every second, and after an arrival, as the gateway tells it at most every 100 ms. */
 export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
   let memory = blankMemory
-  let backlog: Backlog | undefined
+  const backlogOf = followCounts()
   let laneServiceMs: ByLane = {}
   return {
     everyMs: 1000,
@@ -72,18 +89,13 @@ export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
     endsDrained: false,
     act: (pool) => {
       const { nowMs, startedPods, startLatency } = pool
-      if (!backlog || nowMs >= backlog.atMs + countEveryMs) backlog = countOf(pool)
-      laneServiceMs = { ...laneServiceMs, ...medianByLane(pool.pods.map((pod) => pod.laneServiceMs)) }
+      laneServiceMs = { ...laneServiceMs, ...medianByLane(pool.pods.map((pod) => pod.reported.laneServiceMs)) }
       const waitingByLane = byLane((lane) => pool.countsOf(lane).pending)
       const decided = decide(
         {
           nowMs,
-          backlog,
-          depth: {
-            waiting: pool.waiting,
-            inFlight: pool.running,
-            waitingByLane,
-          },
+          backlog: backlogOf(pool),
+          depth: { waiting: pool.waiting, inFlight: pool.running, waitingByLane },
           workers: observed(pool),
           otherPools: { slots: 0, busy: 0 },
           refused: undefined,

@@ -4,7 +4,8 @@ import { type Lane, lanes } from '#shared/capture/lane.ts'
 import { workersMax } from '#shared/kube/browser-pool.ts'
 import { driveByDecide } from './drive.ts'
 import { seededRandom } from './random.ts'
-import { type Arrival, type Outcome, Simulation, warmUpMs } from './simulate.ts'
+import type { Arrival } from './pods.ts'
+import { type Outcome, Simulation, warmUpMs } from './simulate.ts'
 
 /** Captures in the order of their times, which begin after `warmUpMs`, and when the simulation ends. */
 export type Load = { readonly arrivals: readonly Arrival[]; readonly durationMs: number }

@@ -1,30 +1,10 @@
-import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
-import { createServiceTime, type ServiceTime } from '#shared/policy/service-time.ts'
-import { LaneTurns, type SlotTurns } from '#worker/delivery/lane-turns.ts'
+import { type Lane, lanes } from '#shared/capture/lane.ts'
+import { heartbeatMs } from '#shared/queue/messages.ts'
 import { createStartLatency } from '#controller/decide/start-latency.ts'
 import { EventQueue } from './event-queue.ts'
+import { Line } from './line.ts'
+import { type Arrival, createPod, type SimulatedPod, type SimulatedSlot } from './pods.ts'
 import type { Bounds, Sight } from './sight.ts'
-
-/** One capture of a trace. */
-export type Arrival = { readonly atMs: number; readonly serviceMs: number; readonly lane: Lane }
-
-/** A slot of a pod, and the lanes that it serves. */
-export type SimulatedSlot = { readonly turns: SlotTurns; readonly serves: readonly Lane[] }
-
-/** A pod of a simulated pool. Times are milliseconds since the start of the simulation. */
-export type SimulatedPod = {
-  readonly id: string
-  readonly createdMs: number
-  /** When it was placed on a node; `Infinity` while it waits for one. */
-  placedMs: number
-  state: 'unscheduled' | 'starting' | 'ready' | 'draining' | 'gone'
-  /** What it runs, each in its slot, and its other slots. */
-  readonly serving: Map<Arrival, SimulatedSlot>
-  readonly idle: SimulatedSlot[]
-  readonly service: ServiceTime
-  /** The times of captures that it reports, by lane. */
-  laneServiceMs: ReturnType<ServiceTime['laneMs']>
-}
 
 /** Captures of a lane, as the ledger counts them. */
 export type LaneCount = { pending: number; processing: number; accepted: number; oldestMs: number }
@@ -56,6 +36,10 @@ export type Scenario = {
   readonly placeMs?: (atMs: number, pods: number) => number
   /** Mean time until a pod is taken away by its node; its captures wait again. */
   readonly podLifeMs?: number
+  /** How long reports of workers and counts of the ledger take to arrive; 0 if not given. */
+  readonly reportDelayMs?: number
+  /** Share of them that are lost; none if not given. */
+  readonly reportLoss?: number
 }
 
 /** Results of a simulation. */
@@ -69,9 +53,10 @@ export type Outcome = {
   readonly turnsPerHour: number
   /** Captures that ran when a decision removed their pod. */
   readonly interrupted: number
-  /** Ready pods that a decision drained, and how many of them ran a capture. */
+  /** Ready pods that a decision drained, how many of them ran a capture, and how many had reported one. */
   readonly drained: number
   readonly busyDrained: number
+  readonly knownBusyDrained: number
   readonly created: number
   /** Every ten seconds: pods, captures known. */
   readonly series: readonly {
@@ -83,34 +68,17 @@ export type Outcome = {
 }
 
 type Event =
-  | { readonly kind: 'placed' | 'ready' | 'lost'; readonly pod: SimulatedPod }
+  | { readonly kind: 'placed' | 'ready' | 'reports' | 'lost'; readonly pod: SimulatedPod }
+  | { readonly kind: 'reported'; readonly pod: SimulatedPod; readonly report: SimulatedPod['reported'] }
   | { readonly kind: 'ended'; readonly pod: SimulatedPod; readonly arrival: Arrival }
   | { readonly kind: 'look' }
   | { readonly kind: 'sample' }
 
 const sampleMs = 10_000
+/** A worker reports a change within this time, together with others of that time. */
+const reportMs = 500
 /** Captures that arrive before are not measured: the pool is at its beginning. */
 export const warmUpMs = 300_000
-
-/** A first-in, first-out list. */
-class Line {
-  readonly #waiting: Arrival[] = []
-  #head = 0
-  get length(): number {
-    return this.#waiting.length - this.#head
-  }
-  get first(): Arrival | undefined {
-    return this.#waiting[this.#head]
-  }
-  push(arrival: Arrival): void {
-    this.#waiting.push(arrival)
-  }
-  shift(): Arrival | undefined {
-    const first = this.#waiting[this.#head]
-    if (first !== undefined) this.#head += 1
-    return first
-  }
-}
 
 /** A pool with its queue, advanced from event to event. Deterministic for a `random` of the same seed. */
 export class Simulation {
@@ -138,6 +106,7 @@ export class Simulation {
   #interrupted = 0
   #drained = 0
   #busyDrained = 0
+  #knownBusyDrained = 0
   #serviceMs: number[] = []
   #size = 0
   #direction = 0
@@ -171,6 +140,7 @@ export class Simulation {
       interrupted: this.#interrupted,
       drained: this.#drained,
       busyDrained: this.#busyDrained,
+      knownBusyDrained: this.#knownBusyDrained,
       created: this.#created,
       series: this.#series,
     }
@@ -187,6 +157,12 @@ export class Simulation {
   /** The latest service times, at most 100. */
   get recentServiceMs(): readonly number[] {
     return this.#serviceMs
+  }
+
+  /** Whether a report that is sent now is lost. */
+  loses(): boolean {
+    const { reportLoss = 0, random } = this.scenario
+    return reportLoss > 0 && random() < reportLoss
   }
 
   countsOf(lane: Lane): LaneCount {
@@ -217,17 +193,7 @@ export class Simulation {
   create(count: number): void {
     for (let turn = 0; turn < count; turn += 1) {
       const placeMs = this.scenario.placeMs?.(this.nowMs, this.pods.length) ?? 0
-      const id = `pod-${(this.#created += 1)}`
-      const pod: SimulatedPod = {
-        id,
-        createdMs: this.nowMs,
-        placedMs: Number.POSITIVE_INFINITY,
-        state: 'unscheduled',
-        serving: new Map(),
-        idle: slotsOf(id, this.scenario.bounds),
-        service: createServiceTime(),
-        laneServiceMs: {},
-      }
+      const pod = createPod(`pod-${(this.#created += 1)}`, this.nowMs, this.scenario.bounds)
       this.pods.push(pod)
       if (placeMs > 0) this.#events.add(this.nowMs + placeMs, { kind: 'placed', pod })
       else this.#place(pod)
@@ -243,6 +209,7 @@ export class Simulation {
     if (pod.state !== 'ready') return
     this.#drained += 1
     if (pod.serving.size > 0) this.#busyDrained += 1
+    if (pod.reported.busy > 0) this.#knownBusyDrained += 1
     this.#close(pod)
     this.#endIfDrained(pod)
   }
@@ -289,6 +256,8 @@ export class Simulation {
     } else if (event.kind === 'placed') this.#place(event.pod)
     else if (event.kind === 'ready') this.#ready(event.pod)
     else if (event.kind === 'ended') this.#finish(event.pod, event.arrival)
+    else if (event.kind === 'reports') this.#report(event.pod)
+    else if (event.kind === 'reported') event.pod.reported = event.report
     else this.#end(event.pod)
   }
 
@@ -340,6 +309,7 @@ export class Simulation {
     if (!arrival) return false
     turns.served(arrival.lane)
     pod.serving.set(arrival, slot)
+    this.#willReport(pod, reportMs)
     this.#counts[arrival.lane].processing += 1
     if (arrival.atMs >= warmUpMs) this.#waits[arrival.lane].push(this.nowMs - arrival.atMs)
     this.#events.add(this.nowMs + arrival.serviceMs, { kind: 'ended', pod, arrival })
@@ -353,10 +323,26 @@ export class Simulation {
     this.#known -= 1
     this.#counts[arrival.lane].processing -= 1
     pod.service.add(arrival.lane, arrival.serviceMs)
-    pod.laneServiceMs = pod.service.laneMs()
+    this.#willReport(pod, reportMs)
     remember(this.#serviceMs, arrival.serviceMs, 100)
     if (pod.state === 'ready') this.#offer(pod)
     this.#endIfDrained(pod)
+  }
+
+  #willReport(pod: SimulatedPod, afterMs: number): void {
+    if (pod.isReporting) return
+    pod.isReporting = true
+    this.#events.add(this.nowMs + afterMs, { kind: 'reports', pod })
+  }
+
+  /** Sends a report. If it is lost, the next heartbeat repeats what it said. */
+  #report(pod: SimulatedPod): void {
+    pod.isReporting = false
+    if (this.loses()) return this.#willReport(pod, heartbeatMs)
+    const report = { busy: pod.serving.size, laneServiceMs: pod.service.laneMs() }
+    const { reportDelayMs = 0 } = this.scenario
+    if (reportDelayMs === 0) pod.reported = report
+    else this.#events.add(this.nowMs + reportDelayMs, { kind: 'reported', pod, report })
   }
 
   #close(pod: SimulatedPod): void {
@@ -378,14 +364,6 @@ export class Simulation {
     }
     for (const next of this.#free) this.#offer(next)
   }
-}
-
-const slotsOf = (id: string, { slots, reservedSlots = 0 }: Bounds): SimulatedSlot[] => {
-  const turns = new LaneTurns(id)
-  return Array.from({ length: slots }, (_, index) => {
-    const serves = index < reservedSlots ? reservedLanes : lanes
-    return { turns: turns.forSlot(serves), serves }
-  })
 }
 
 const perLane = <Value>(create: () => Value): Record<Lane, Value> => ({

@@ -106,9 +106,15 @@ export const scaleUp = (input: ScalingInput, { desired, reason }: DesiredSize): 
   return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, desired, reason: 'crash-looping' }
 }
 
-/** Workers to drain: the least busy first, then the youngest, because workers that have served for long are warm. */
-const victims = (ready: readonly ObservedWorker[], count: number): string[] =>
-  podsOf(ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs).slice(0, count))
+/**
+ * Workers to drain: idle ones, and if there are none the least busy one; the youngest first, because workers that have served for long are
+ * warm.
+ */
+const victims = (ready: readonly ObservedWorker[], most: number): string[] => {
+  const sorted = ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs)
+  const idle = sorted.findLastIndex(({ busy }) => busy === 0) + 1
+  return podsOf(sorted.slice(0, Math.min(most, Math.max(1, idle))))
+}
 
 const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
   const { observation, policy, memory, groups } = input

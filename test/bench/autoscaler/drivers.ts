@@ -1,4 +1,5 @@
-import type { Driver, SimulatedPod } from '#cli/simulation/simulate.ts'
+import type { SimulatedPod } from '#cli/simulation/pods.ts'
+import type { Driver } from '#cli/simulation/simulate.ts'
 import type { Law } from './law.ts'
 
 /** Pods that a smaller size ends: those that do not run yet, then those that run least, then the youngest. */

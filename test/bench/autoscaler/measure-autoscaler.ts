@@ -14,11 +14,15 @@ import { createKeda, kedaBest, kedaDefaults } from './laws/keda.ts'
 import { knativeDefaults } from './laws/knative-kpa.ts'
 import { createKnative } from './laws/knative.ts'
 import { createOracle } from './laws/oracle.ts'
-import { type Arrival, type Driver, type Outcome, type Scenario, Simulation } from '#cli/simulation/simulate.ts'
+import type { Arrival } from '#cli/simulation/pods.ts'
+import { type Driver, type Outcome, type Scenario, Simulation } from '#cli/simulation/simulate.ts'
 import type { Trace } from './traces.ts'
 
 /** A pool to simulate: its limits, and the mean time of a start, of which each takes 0.8 to 1.2. */
-export type Pool = Bounds & { readonly startMs: number } & Pick<Scenario, 'placeMs' | 'podLifeMs'>
+export type Pool = Bounds & { readonly startMs: number } & Pick<
+    Scenario,
+    'placeMs' | 'podLifeMs' | 'reportDelayMs' | 'reportLoss'
+  >
 
 /** The pool of the comparison with other laws. */
 export const comparedPool: Pool = { min: 0, max: 120, slots: 1, startMs: 8000 }
@@ -81,12 +85,7 @@ const estimate = (values: readonly number[]): Estimate => {
 }
 
 /** One law on one trace: waits in milliseconds after the first five minutes, of all lanes unless one is named. */
-export type Row = Readonly<
-  Record<
-    'p50' | 'p95' | 'p99' | 'podHours' | 'turnsPerHour' | 'unbegun' | 'interrupted' | 'busyDrained' | 'drained',
-    Estimate
-  >
->
+export type Row = Readonly<Record<'p50' | 'p95' | 'p99' | 'podHours' | 'turnsPerHour' | 'unbegun', Estimate>>
 
 /** Simulates one seed. */
 export const simulate = (trace: Trace, create: CreateDriver, seed: number, pool: Pool = comparedPool): Outcome => {
@@ -124,8 +123,5 @@ export const measureLaw = (
     podHours: of(({ podHours }) => podHours),
     turnsPerHour: of(({ turnsPerHour }) => turnsPerHour),
     unbegun: of(({ unbegun }) => unbegun),
-    interrupted: of(({ interrupted }) => interrupted),
-    busyDrained: of(({ busyDrained }) => busyDrained),
-    drained: of(({ drained }) => drained),
   }
 }

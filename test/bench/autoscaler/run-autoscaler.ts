@@ -1,6 +1,8 @@
 // Simulates the control law beside those of other autoscalers, all parts or those that are named.
+import type { Outcome } from '#cli/simulation/simulate.ts'
 import type { PoolPolicy } from '#controller/decide/pool.ts'
 import { madeBy, table, writePart } from '#test/bench/page.ts'
+import { quantile } from '#test/bench/quantile.ts'
 import { runProgram } from '#test/bench/run-parts.ts'
 import {
   comparedPool,
@@ -12,7 +14,8 @@ import {
   type Row,
   simulate,
 } from './measure-autoscaler.ts'
-import { type Trace, traces } from './traces.ts'
+import { measureReplay } from './measure-replay.ts'
+import { replayedTraces, type Trace, traces } from './traces.ts'
 
 const seeds = 20
 const fewSeeds = 8
@@ -84,18 +87,58 @@ const conditions: Readonly<Record<string, Pool>> = {
   'nodes for 40 pods, others after 2 min': { ...comparedPool, placeMs: nodesArrive },
   'pods live for 10 min on average': { ...comparedPool, podLifeMs: 600_000 },
 }
+/** What only our controller depends on: reports of workers, and counts of the ledger. */
+const sightConditions: Readonly<Record<string, Pool>> = {
+  'reports and counts 2 s late': { ...comparedPool, reportDelayMs: 2000 },
+  'reports and counts 10 s late': { ...comparedPool, reportDelayMs: 10_000 },
+  'a third of reports and counts lost': { ...comparedPool, reportLoss: 1 / 3 },
+}
+
+const conditionRows = (pools: Readonly<Record<string, Pool>>, names: readonly (keyof typeof laws)[]) =>
+  Object.entries(pools).flatMap(([name, pool]) =>
+    names.map((law) => [name, law, ...cells(measureLaw(traces.bursts, laws[law], { seeds: fewSeeds, pool }))]),
+  )
 
 const conditionsText = () =>
   table(
     ['Bursts with', 'Law', ...columns],
-    Object.entries(conditions).flatMap(([name, pool]) =>
-      (['Shutterfleet', 'Knative KPA', 'KEDA, best settings'] as const).map((law) => [
-        name,
-        law,
-        ...cells(measureLaw(traces.bursts, laws[law], { seeds: fewSeeds, pool })),
-      ]),
-    ),
+    [
+      ...conditionRows(conditions, ['Shutterfleet', 'Knative KPA', 'KEDA, best settings']),
+      ...conditionRows(sightConditions, ['Shutterfleet']),
+    ],
   )
+
+const drainsText = () => {
+  const sum = (outcomes: readonly Outcome[], count: (outcome: Outcome) => number) =>
+    outcomes.reduce((total, outcome) => total + count(outcome), 0)
+  return table(
+    ['Load', 'workers drained', 'had reported a capture', 'ran one', 'captures interrupted'],
+    Object.entries(traces).map(([name, trace]) => {
+      const outcomes = Array.from({ length: seeds }, (_, index) => simulate(trace, laws.Shutterfleet, index + 1))
+      return [
+        name,
+        sum(outcomes, ({ drained }) => drained),
+        sum(outcomes, ({ knownBusyDrained }) => knownBusyDrained),
+        sum(outcomes, ({ busyDrained }) => busyDrained),
+        sum(outcomes, ({ interrupted }) => interrupted),
+      ]
+    }),
+  )
+}
+
+const replayText = async () => {
+  const rows: (string | number)[][] = []
+  for (const [name, trace] of Object.entries(replayedTraces)) {
+    const { captures, startMs, serviceMs, real, simulated } = await measureReplay(trace.create(2))
+    const both = (share: number) => {
+      const [one, other] = [quantile(real, share), quantile(simulated, share)]
+      return `${(one / 1000).toFixed(2)} and ${(other / 1000).toFixed(2)} (${(other / one).toFixed(2)})`
+    }
+    const means = [startMs, serviceMs].map((each) => (each / 1000).toFixed(1))
+    rows.push([name, captures, ...means, both(0.5), both(0.95), both(0.99)])
+  }
+  return table(['Load', 'captures', 'mean start s', 'mean capture s', 'p50 s', 'p95 s', 'p99 s'], rows)
+}
 
 const chart = (title: string, lines: readonly (readonly number[])[], [from, to]: readonly [number, number]) =>
   [
@@ -126,6 +169,8 @@ const parts = {
   laws: { heading: 'Compared with other laws', measure: async () => lawsText() },
   batches: { heading: 'Batches', measure: async () => batchesText() },
   conditions: { heading: 'Other conditions', measure: async () => conditionsText() },
+  drains: { heading: 'Which workers are drained', measure: async () => drainsText() },
+  replay: { heading: 'Replayed', measure: replayText },
   flash: { heading: 'A flash crowd', measure: async () => flashText() },
 }
 

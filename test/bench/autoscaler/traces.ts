@@ -1,6 +1,6 @@
 import { logNormal, poisson, seededRandom } from '#cli/simulation/random.ts'
 import type { Lane } from '#shared/capture/lane.ts'
-import type { Arrival } from '#cli/simulation/simulate.ts'
+import type { Arrival } from '#cli/simulation/pods.ts'
 
 const hourMs = 3_600_000
 /** Log-normal service times of about two seconds. */
@@ -33,16 +33,28 @@ const trace = (
   },
 })
 
+type Bursts = Readonly<Record<'calm' | 'burst', { readonly meanMs: number; readonly perSecond: number }>>
+
 /** Alternates between two states of exponentially distributed lengths. */
-const bursts = (random: Random, durationMs: number): number[] => {
+const bursts = (random: Random, durationMs: number, states: Bursts): number[] => {
   const times: number[] = []
   for (let atMs = 0, isBurst = false; atMs < durationMs; isBurst = !isBurst) {
-    const toMs = Math.min(durationMs, atMs + exponential(random, isBurst ? 120_000 : 240_000))
-    times.push(...poisson(random, { fromMs: atMs, toMs, perSecond: isBurst ? 20 : 1 }))
+    const { meanMs, perSecond } = isBurst ? states.burst : states.calm
+    const toMs = Math.min(durationMs, atMs + exponential(random, meanMs))
+    times.push(...poisson(random, { fromMs: atMs, toMs, perSecond }))
     atMs = toMs
   }
   return times
 }
+
+type Flashes = { readonly calm: number; readonly flash: number; readonly flashMs: number }
+
+/** Two flash crowds, each after a quarter of the time; rates are captures a second. */
+const flashes = (random: Random, durationMs: number, { calm, flash, flashMs }: Flashes): number[] =>
+  varying(random, durationMs, flash, (atMs) => {
+    const inHalfMs = (atMs % (durationMs / 2)) - durationMs / 4
+    return inHalfMs > 0 && inHalfMs < flashMs ? flash : calm
+  })
 
 type Clumps = { readonly meanGapMs: number; readonly least: number; readonly most: number }
 
@@ -56,16 +68,27 @@ const clumps = (random: Random, durationMs: number, { meanGapMs, least, most }: 
   return times.toSorted((one, other) => one - other).filter((atMs) => atMs < durationMs)
 }
 
+const replayed = { hours: 0.1 }
+
 /** Shapes of load, each with captures of 2 s on average. */
 export const traces = {
   steady: trace((random, toMs) => poisson(random, { fromMs: 0, toMs, perSecond: 10 })),
   diurnal: trace((random, toMs) => varying(random, toMs, 20, (atMs) => 9 - 8 * Math.cos((2 * Math.PI * atMs) / toMs))),
-  bursts: trace(bursts),
-  flash: trace((random, toMs) =>
-    varying(random, toMs, 30, (atMs) =>
-      atMs % (toMs / 2) > toMs / 4 && atMs % (toMs / 2) < toMs / 4 + 300_000 ? 30 : 2,
-    ),
+  bursts: trace((random, toMs) =>
+    bursts(random, toMs, { calm: { meanMs: 240_000, perSecond: 1 }, burst: { meanMs: 120_000, perSecond: 20 } }),
   ),
+  flash: trace((random, toMs) => flashes(random, toMs, { calm: 2, flash: 30, flashMs: 300_000 })),
   clumps: trace((random, toMs) => clumps(random, toMs, { meanGapMs: 60_000, least: 20, most: 100 })),
   sparse: trace((random, toMs) => clumps(random, toMs, { meanGapMs: 240_000, least: 1, most: 8 })),
+} as const satisfies Readonly<Record<string, Trace>>
+
+/** The same shapes for a machine of two cores, minutes long. */
+export const replayedTraces = {
+  bursts: trace(
+    (random, toMs) =>
+      bursts(random, toMs, { calm: { meanMs: 60_000, perSecond: 0.3 }, burst: { meanMs: 30_000, perSecond: 4 } }),
+    replayed,
+  ),
+  flash: trace((random, toMs) => flashes(random, toMs, { calm: 0.3, flash: 4, flashMs: 45_000 }), replayed),
+  clumps: trace((random, toMs) => clumps(random, toMs, { meanGapMs: 20_000, least: 4, most: 12 }), replayed),
 } as const satisfies Readonly<Record<string, Trace>>

@@ -1,5 +1,5 @@
 import type { Law } from '#test/bench/autoscaler/law.ts'
-import type { Arrival } from '#cli/simulation/simulate.ts'
+import type { Arrival } from '#cli/simulation/pods.ts'
 
 const stepMs = 500
 

@@ -317,14 +317,21 @@ const cases: Case[] = [
   },
   {
     name: 'drains idle workers first, the youngest of them before others',
-    workers: [
-      worker('busy', { busy: 1 }),
-      worker('old', { ageMs: 900_000 }),
-      worker('young', { ageMs: 20_000 }),
-      worker('middle', { ageMs: 60_000 }),
-    ],
+    workers: [worker('busy', { busy: 1 }), worker('old', { ageMs: 900_000 }), worker('young', { ageMs: 20_000 })],
     desired: 1,
     want: { kind: 'drain', pods: ['young'], reason: 'excess' },
+  },
+  {
+    name: 'drains no busy worker while others are idle, even if the step allows more',
+    workers: [...groups(7).map((each) => ({ ...each, busy: 1 })), worker('idle')],
+    desired: 1,
+    want: { kind: 'drain', pods: ['idle'], reason: 'excess' },
+  },
+  {
+    name: 'drains the least busy worker if none is idle',
+    workers: groups(8).map((each, index) => ({ ...each, slots: 4, busy: index === 5 ? 1 : 2 })),
+    desired: 1,
+    want: { kind: 'drain', pods: ['w6'], reason: 'excess' },
   },
   {
     name: 'drains all but the last worker until zeroAfterMs has passed',
