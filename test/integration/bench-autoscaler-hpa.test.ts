@@ -283,11 +283,18 @@ t.test('hpa: the documented example keeps the pods of running captures, on waiti
 })
 
 t.test('hpa: the documented example reads what Prometheus scraped last', async (t) => {
-  const law = createDocumentedHpa({ min: 1, max: 20, slots: 2 })
-  law.size({ ...idleSight, nowMs: 0, ready: 1 })
-  t.equal(law.size({ ...idleSight, nowMs: 7500, ready: 1, waiting: 6 }), 1)
-  law.size({ ...idleSight, nowMs: 15_000, ready: 1, waiting: 6 })
-  t.equal(law.size({ ...idleSight, nowMs: 22_500, ready: 1 }), 3)
+  const sizeOf = (scraped: number, since: number) => {
+    const law = createDocumentedHpa({ min: 1, max: 20, slots: 2 })
+    law.size({ ...idleSight, nowMs: 0, ready: 1 })
+    law.size({ ...idleSight, nowMs: 5000, ready: 1, waiting: scraped })
+    return law.size({ ...idleSight, nowMs: 7500, ready: 1, waiting: since })
+  }
+  t.strictSame([sizeOf(0, 6), sizeOf(6, 0)], [1, 3])
+})
+
+t.test('hpa: the documented example grows by as many as are missing at once', async (t) => {
+  const loads = Array.from({ length: 2 }, () => ({ waiting: 30, running: 0 }))
+  t.same(sizes(createDocumentedHpa, loads), [20, 20])
 })
 
 t.test('hpa: pods that are starting count', async (t) => {

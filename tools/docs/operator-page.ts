@@ -281,6 +281,8 @@ spec:
       external:
         metric: { name: shutterfleet_pool_captures_unfinished, selector: { matchLabels: { queue: standard } } }
         target: { type: AverageValue, averageValue: "1" }
+  behavior:
+    scaleUp: { policies: [{ type: Pods, value: 1000, periodSeconds: 15 }] } # by default four pods or twice as many in 15 s
 \`\`\`
 
 KEDA on the same metric, to zero after five minutes:
@@ -295,6 +297,10 @@ spec:
   maxReplicaCount: 20
   pollingInterval: 5 # seconds until a pool without workers gets one; 30 by default
   cooldownPeriod: 300
+  advanced:
+    horizontalPodAutoscalerConfig:
+      behavior:
+        scaleUp: { policies: [{ type: Pods, value: 1000, periodSeconds: 15 }] } # by default four pods or twice as many in 15 s
   triggers:
     - type: prometheus
       metadata:
@@ -303,6 +309,9 @@ spec:
         threshold: "1"
         ignoreNullValues: "false" # no controller, or none that Prometheus can scrape, is not zero captures: hold the size
 \`\`\`
+
+Let Prometheus scrape every 5 s (\`monitoring.interval\` of the chart): the autoscaler looks every 15 s, and a scrape of 15 s doubles that. What
+the examples cost and how long captures wait beside the built-in law: [autoscaling.md](autoscaling.md#compared-with-other-laws).
 
 Select by \`namespace\` too if Prometheus scrapes several installations. With \`ignoreNullValues\` at its default of true, KEDA scales
 to zero while no controller exports the metric, although captures wait.
