@@ -18,7 +18,7 @@ import {
 import { onWarmSite } from './engine/warm-system.ts'
 import { madeBy } from './page.ts'
 import { type Part, runProgram } from './run-parts.ts'
-import { acceptText, callersText, idleText, serviceMemoryText, smallPageText, startText } from './service-text.ts'
+import { acceptText, callersText, idleText, largeBatchText, serviceMemoryText, smallPageText, startText } from './service-text.ts'
 import { telemetryText } from './telemetry-text.ts'
 
 const options = { short: { type: 'boolean' }, only: { type: 'string' }, memory: { type: 'string' } } as const
@@ -52,6 +52,7 @@ const parts: Readonly<Record<string, Part>> = {
   small: { heading: 'A small static page, captured synchronously', measure: () => smallPageText(isShort ? 10 : 60) },
   callers: { heading: 'Callers at a time', measure: callersText },
   accept: { heading: 'Accepting', measure: acceptText },
+  batch: { heading: 'A large batch beside a caller', measure: () => largeBatchText(isShort ? 1000 : 100_000) },
   engine: {
     heading: 'The engine beside a bare loop',
     measure: async () => engineText(await onWarmSite(2, (warm) => measureEngine(warm, engineWorkload, only))),

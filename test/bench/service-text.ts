@@ -2,9 +2,11 @@ import { measureAccept } from './measure-accept.ts'
 import { measureCallers } from './measure-callers.ts'
 import { measureCaptures } from './measure-captures.ts'
 import { measureIdle } from './measure-idle.ts'
+import { measureLargeBatch } from './measure-large-batch.ts'
 import { measureServiceMemory } from './measure-service-memory.ts'
 import { measureStart } from './measure-start.ts'
 import { mib, ms, table, whole } from './page.ts'
+import { quantile } from './quantile.ts'
 import { startSmallPage } from './small-page.ts'
 
 /** How long a start takes. */
@@ -93,3 +95,25 @@ ${table(
   (await measureAccept(5000)).map(({ name, perSecond }) => [name, whole(perSecond)]),
 )}
 `
+
+/** How long a caller waits beside a large batch of another account. */
+export const largeBatchText = async (captures: number): Promise<string> => {
+  await using page = await startSmallPage()
+  const { accepted, unfinished, acceptedPerSecond, waitsMs, servicesMs } = await measureLargeBatch(page, {
+    captures,
+    calls: 60,
+  })
+  const row = (values: readonly number[]) => [0.5, 0.95, 1].map((share) => ms(quantile(values, share)))
+  return `An account sends ${whole(accepted)} captures of the small page in batches of a hundred, ${whole(acceptedPerSecond)} a second. Then another one
+captures it 60 times, one after the other, while two workers per core serve the batches, of which ${whole(unfinished)} are unfinished at the end. A
+caller waits for at most one capture of the batches: until a slot is free.
+
+${table(
+  ['ms of the caller', 'p50', 'p95', 'most'],
+  [
+    ['wait for a slot', ...row(waitsMs)],
+    ['in the slot', ...row(servicesMs)],
+  ],
+)}
+`
+}

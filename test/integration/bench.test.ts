@@ -12,6 +12,7 @@ import { onWarmSite, type WarmSite } from '#test/bench/engine/warm-system.ts'
 import { measureCallers } from '#test/bench/measure-callers.ts'
 import { measureCaptures } from '#test/bench/measure-captures.ts'
 import { measureIdle } from '#test/bench/measure-idle.ts'
+import { measureLargeBatch } from '#test/bench/measure-large-batch.ts'
 import { measureServiceMemory } from '#test/bench/measure-service-memory.ts'
 import { measureStart } from '#test/bench/measure-start.ts'
 import { measureCaptureCost } from '#test/bench/measure-telemetry.ts'
@@ -28,6 +29,10 @@ const measureSmallPage = async (t: Test, page: SmallPage) => {
     callers.map(({ callers: count }) => count),
     [1, 2],
   )
+  const batch = await measureLargeBatch(page, { captures: 100, calls: 2 })
+  t.strictSame(implausible(batch), [])
+  t.match(batch, { accepted: 100, waitsMs: { length: 2 }, servicesMs: { length: 2 } })
+  t.ok(batch.unfinished > 0 && batch.unfinished < 100, `${batch.unfinished} captures are unfinished`)
   const { parts, total } = await measureIdle(page, { burst: 1, settleMs: 100, watchedMs: 300 })
   t.strictSame(implausible({ parts, total }, /core$/), [])
   t.equal(

@@ -1,33 +1,9 @@
-import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
-import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
+import { createTenant } from '#test/helpers/create-tenant.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
-import { startSystem, type System } from '#test/helpers/system.ts'
+import { startSystem } from '#test/helpers/system.ts'
 import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
-
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
-
-/** Creates another account without limits; returns its API key. */
-const createTenant = async ({ dataDir }: System): Promise<string> => {
-  const run = async (...args: string[]) => {
-    const { stdout } = await promisify(execFile)(program, [...args, '--data', dataDir, '--json'])
-    return JSON.parse(stdout) as Record<string, string>
-  }
-  const { id = '' } = await run(
-    'account',
-    'create',
-    '--name',
-    'noisy',
-    '--email',
-    'n@example.com',
-    '--plan',
-    'unlimited',
-  )
-  const { key = '' } = await run('key', 'create', '--account', id, '--name', 'noisy')
-  return key
-}
 
 t.test('alerts: with a noisy tenant the pool is at its maximum, and captures of others do not wait', async (t) => {
   await using site = await listening(createServer((_, response) => response.end('<h1>A site</h1>')))

@@ -5,7 +5,9 @@ import { type Tier, tiersOf } from './tiers.ts'
 /** Assumed until the first start was measured. */
 export const defaultStartMs = 3000
 /** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
-const steadyShare = 0.35
+const steadyShare = 0.25
+/** Standard deviations by which the slots that run exceed a steady load by chance. */
+const chance = 3
 /** Share of a lane's objective within which captures that are late are to begin. */
 const lateShare = 0.25
 
@@ -124,8 +126,11 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   )
   const onIdleCores = waiting > 0 ? Math.min(useful, policy.idleCores) : 0
   const mean = workersFor(({ meanLoad }) => meanLoad)
-  // The buffer comes on top of what runs, and follows that slowly. Idle cores cost nothing, but a start does.
-  const held = Math.max(load, mean, policy.buffer > 0 ? running : 0, onIdleCores) + policy.buffer
+  const steady = Math.max(load, mean)
+  // What runs is held as far as chance explains it, so that no lull shrinks the pool; with a buffer, which comes on top of it, all of it.
+  const runs = policy.buffer > 0 ? running : Math.min(running, Math.ceil(steady + chance * Math.sqrt(steady)))
+  // Idle cores cost nothing, but a start does.
+  const held = Math.max(steady, runs, onIdleCores) + policy.buffer
 
   const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, first.objectiveMs) / slotsFor(tier)))
   const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)

@@ -1,10 +1,9 @@
 import { logNormal, poisson, seededRandom } from '#cli/simulation/random.ts'
-import type { Lane } from '#shared/capture/lane.ts'
 import type { Arrival } from '#cli/simulation/pods.ts'
 
 const hourMs = 3_600_000
-/** Log-normal service times of about two seconds. */
-const serviceMedianMs = 1800
+/** Log-normal service times. */
+const serviceMeanMs = 2000
 const serviceSigma = 0.46
 
 /** A trace by a seed: arrivals in the order of their times. */
@@ -20,15 +19,16 @@ const varying = (random: Random, durationMs: number, most: number, perSecond: (a
 
 const trace = (
   times: (random: Random, durationMs: number) => readonly number[],
-  { lane = 'interactive', hours = 1.5 }: { readonly lane?: Lane; readonly hours?: number } = {},
+  { hours = 1.5, sigma = serviceSigma }: { readonly hours?: number; readonly sigma?: number } = {},
 ): Trace => ({
   durationMs: hours * hourMs,
   create: (seed) => {
     const random = seededRandom(seed)
     return times(random, hours * hourMs).map((atMs) => ({
       atMs,
-      lane,
-      serviceMs: logNormal(random, serviceMedianMs, serviceSigma),
+      lane: 'interactive',
+      // The mean stays two seconds.
+      serviceMs: logNormal(random, serviceMeanMs * Math.exp(-(sigma ** 2) / 2), sigma),
     }))
   },
 })
@@ -68,6 +68,38 @@ const clumps = (random: Random, durationMs: number, { meanGapMs, least, most }: 
   return times.toSorted((one, other) => one - other).filter((atMs) => atMs < durationMs)
 }
 
+/**
+ * Forty callers who are on and off for times of a Pareto distribution (shape 1.5), with rates of a log-normal one: few send most, and the sum
+ * stays bursty over every horizon, as in the traces of Azure Functions (Shahrad et al. 2020, Zhang et al. 2021).
+ */
+const callers = (random: Random, durationMs: number): number[] => {
+  const pareto = (leastMs: number) => Math.min(leastMs * (1 - random()) ** (-1 / 1.5), durationMs)
+  const timesOf = (perSecond: number) => {
+    const times: number[] = []
+    for (let atMs = -random() * 600_000, isOn = random() < 0.25; atMs < durationMs; isOn = !isOn) {
+      const toMs = Math.min(durationMs, atMs + pareto(isOn ? 20_000 : 60_000))
+      if (isOn && toMs > 0) times.push(...poisson(random, { fromMs: Math.max(0, atMs), toMs, perSecond }))
+      atMs = toMs
+    }
+    return times
+  }
+  const all = Array.from({ length: 40 }, () => timesOf(Math.min(10, logNormal(random, 0.3, 1.2)))).flat()
+  return all.toSorted((one, other) => one - other)
+}
+
+/**
+ * A part comes all the time, the rest at full minutes within two seconds, more at every fifth minute and every half hour, as from timers:
+ * periodic like the functions of Huawei's trace (Joosen et al. 2023).
+ */
+const timers = (random: Random, durationMs: number): number[] => {
+  const times = poisson(random, { fromMs: 0, toMs: durationMs, perSecond: 3 })
+  for (let minute = 1; minute * 60_000 < durationMs; minute += 1) {
+    const size = minute % 30 === 0 ? 200 : minute % 5 === 0 ? 80 : 20
+    for (let turn = 0; turn < size * (0.9 + 0.2 * random()); turn += 1) times.push(minute * 60_000 + random() * 2000)
+  }
+  return times.toSorted((one, other) => one - other).filter((atMs) => atMs < durationMs)
+}
+
 const replayed = { hours: 0.1 }
 
 /** Shapes of load, each with captures of 2 s on average. */
@@ -80,6 +112,8 @@ export const traces = {
   flash: trace((random, toMs) => flashes(random, toMs, { calm: 2, flash: 30, flashMs: 300_000 })),
   clumps: trace((random, toMs) => clumps(random, toMs, { meanGapMs: 60_000, least: 20, most: 100 })),
   sparse: trace((random, toMs) => clumps(random, toMs, { meanGapMs: 240_000, least: 1, most: 8 })),
+  callers: trace(callers, { sigma: 1 }),
+  timers: trace(timers),
 } as const satisfies Readonly<Record<string, Trace>>
 
 /** The same shapes for a machine of two cores, minutes long. */

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { System } from './system.ts'
+
+const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+
+/** Creates another account without limits in a system; returns its API key. */
+export const createTenant = async ({ dataDir }: System): Promise<string> => {
+  const run = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(program, [...args, '--data', dataDir, '--json'])
+    return JSON.parse(stdout) as Record<string, string>
+  }
+  const account = ['--name', 'noisy', '--email', 'n@example.com', '--plan', 'unlimited']
+  const { id = '' } = await run('account', 'create', ...account)
+  const { key = '' } = await run('key', 'create', '--account', id, '--name', 'noisy')
+  return key
+}
