@@ -5,6 +5,7 @@ import {
   type Decide,
   type Decision,
   type LaneBacklog,
+  noOtherPools,
   type ObservedWorker,
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
@@ -85,7 +86,7 @@ export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
             waitingByLane,
           },
           workers: observed(pool),
-          otherPools: { slots: 0, busy: 0 },
+          otherPools: noOtherPools,
           refused: undefined,
           starts: { ready: startedPods, failed: 0 },
           startMs: startLatency.p90(),

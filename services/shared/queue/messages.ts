@@ -147,6 +147,8 @@ export const heartbeatCodec = report('heartbeat', {
   pool,
   pid: count(),
   slots: count(64),
+  /** How many of them serve no capture of lane `bulk`; absent: none, or the worker is of an earlier release. */
+  reservedSlots: Type.Optional(count(64)),
   busy: count(64),
   state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
   /** Captures being served, at most two per slot: while one is stored the next may be in the browser. */
