@@ -119,7 +119,7 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / slotsFor(batches)))
   const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
   const batchesWaiting = Math.round(batches.waitingMs / batches.serviceMs)
-  const batchesUnserved = Math.max(0, batchesWaiting - (batches.others.slots - batches.others.busy))
+  const batchesUnserved = Math.max(0, batchesWaiting + batchesServed - (batches.others.slots - batches.others.busy))
   const useful = Math.max(
     Math.ceil((unserved + all.load) / slots),
     Math.ceil((batchesUnserved + batches.load) / slotsFor(batches)),

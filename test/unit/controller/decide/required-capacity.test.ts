@@ -246,6 +246,18 @@ const cases: {
     want: { workers: 3, reason: 'backlog' },
   },
   {
+    name: 'needs workers for captures of a batch that wait beside others of it that run',
+    demand: {
+      backlog: batch({ pending: 3, processing: 3 }),
+      active: workers(3, { busy: 1 }),
+      busy: 3,
+      serviceMs: 600_000,
+    },
+    policy: { reservedSlots: 1 },
+    // 1800 s, and half of the 1800 s that run, less 3 x 603 s by the present workers: two of 600 s.
+    want: { workers: 5, reason: 'backlog' },
+  },
+  {
     name: 'staffs a load of batches with the slots that serve them',
     // Hardly more than 4 slots for an objective of 120 s.
     demand: { load: constantLoad({ bulk: 4 }), backlog: batch({}) },
