@@ -46,13 +46,12 @@ const apply = (pool: Simulation, decision: Decision): void => {
 const countEveryMs = 1000
 
 const countOf = (pool: Simulation): Backlog => {
-  const counts = byLane((lane) => ({ ...pool.countsOf(lane), arrivals10s: 0 }))
+  const counts = byLane((lane) => pool.countsOf(lane))
   const sum = (of: (count: LaneBacklog) => number) => lanes.reduce((total, lane) => total + of(counts[lane]), 0)
   return {
     pending: sum(({ pending }) => pending),
     processing: sum(({ processing }) => processing),
     oldestMs: Math.max(...lanes.map((lane) => counts[lane].oldestMs)),
-    arrivals10s: 0,
     atMs: pool.nowMs,
     lanes: counts,
   }

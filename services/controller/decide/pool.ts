@@ -2,7 +2,7 @@ import type { Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
 /** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
-export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'lanes'>>
+export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'arrivals10s' | 'lanes'>>
 
 /** The ledger's counts of a pool's captures, in all and by lane, and the monotonic time at which they were received. */
 export type Backlog = LaneBacklog & {
@@ -11,7 +11,7 @@ export type Backlog = LaneBacklog & {
 }
 
 /** Without any captures. */
-const noCaptures: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+const noCaptures: LaneBacklog = { pending: 0, processing: 0, oldestMs: 0 }
 
 /** Counts whose lanes are unknown, all attributed to the lane with the strictest objective. */
 export const attributeToInteractive = (counts: LaneBacklog, atMs: number): Backlog => ({

@@ -169,8 +169,6 @@ export const heartbeatCodec = report('heartbeat', {
 const backlogCounts = {
   pending: count(),
   processing: count(),
-  /** Captures accepted in the last ten seconds. */
-  arrivals10s: count(),
   /** Age of the oldest pending capture. */
   oldestMs: count(),
   /** Captures accepted ever, to count those of any time. Absent: the ledger is of an earlier release. */
@@ -181,6 +179,8 @@ const backlogCounts = {
 export const backlogCodec = report('backlog', {
   pool,
   ...backlogCounts,
+  /** Captures accepted in the last ten seconds; only controllers of earlier releases read it. */
+  arrivals10s: count(),
   /** The same by lane; but for rounding, the others are their sum, and the oldest. Absent: the ledger is of an earlier release. */
   lanes: Type.Optional(perLane(Type.Object(backlogCounts))),
 })

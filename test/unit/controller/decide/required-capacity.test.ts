@@ -16,7 +16,7 @@ const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1
 const workers = (count: number, given: Partial<ObservedWorker> = {}) =>
   Array.from({ length: count }, () => worker(given))
 
-const none: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, accepted: 0 }
+const none: LaneBacklog = { pending: 0, processing: 0, oldestMs: 0, accepted: 0 }
 /** The ledger's counts, all of lane `bulk`. */
 const batch = (given: Partial<LaneBacklog>): Backlog => {
   const bulk = { ...none, ...given }
@@ -24,7 +24,7 @@ const batch = (given: Partial<LaneBacklog>): Backlog => {
 }
 /** The ledger's counts, all of lane `interactive`. */
 const counts = (given: Partial<LaneBacklog>) =>
-  attributeToInteractive({ pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, ...given }, 0)
+  attributeToInteractive({ pending: 0, processing: 0, oldestMs: 0, ...given }, 0)
 const cases: {
   name: string
   demand: Partial<Demand>
