@@ -196,7 +196,7 @@ export const poolStateCodec = message('pool state', {
 })
 
 /** A decision on the size of a pool, in workers; for operators in the console. */
-export const decisionCodec = message('decision', {
+export const decisionCodec = report('decision', {
   pool,
   /** Name of the BrowserPool; without Kubernetes the queue's. */
   browserpool: text(253),
@@ -208,6 +208,8 @@ export const decisionCodec = message('decision', {
   /** What is done, and why: the words that logs, metrics and conditions use. */
   decision: text(40),
   reason: text(40),
+  /** Longest time that a capture of each lane should wait. Absent: the pool has none, or the controller is of an earlier release. */
+  objectivesMs: Type.Optional(perLane(count())),
 })
 
 /** Key of an object and its signed PUT address. */
