@@ -1,3 +1,4 @@
+import { lanes } from '#shared/capture/lane.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { openDatabase } from '#shared/db/connection.ts'
@@ -50,11 +51,21 @@ const findAddresses = async ({ env }: CommandContext, args: ParsedArgs) => {
 const toJson = ({ at, pools, captures }: Snapshot) => ({
   at: at.toISOString(),
   window_seconds: windowSeconds,
-  pools: typeof pools === 'string' ? null : pools.map((pool) => ({ ...pool })),
+  pools:
+    typeof pools === 'string'
+      ? null
+      : pools.map(({ objectivesMs, ...pool }) => ({ ...pool, objectives_ms: objectivesMs })),
   ...(typeof captures === 'string'
     ? { queues: null, stages: null, slowest_stage: null, errors: null, pauses: null }
     : {
-        queues: captures.queues.map(({ oldestMs, ...queue }) => ({ ...queue, oldest_seconds: oldestMs / 1000 })),
+        queues: captures.queues.map(({ oldestMs, lanes: counts, ...queue }) => ({
+          ...queue,
+          oldest_seconds: oldestMs / 1000,
+          lanes: lanes.map((lane) => {
+            const { pending, processing, oldestMs: laneOldestMs } = counts[lane]
+            return { lane, pending, processing, oldest_seconds: laneOldestMs / 1000 }
+          }),
+        })),
         stages: captures.stages.map(({ stage, p50Ms, p95Ms }) => ({ stage, p50_ms: p50Ms, p95_ms: p95Ms })),
         slowest_stage: captures.stages[0]?.stage ?? null,
         pauses: captures.pauses,

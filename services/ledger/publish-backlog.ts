@@ -15,6 +15,13 @@ export const appendReading = (readings: readonly Reading[], reading: Reading): R
   reading,
 ]
 
+const rounded = ({ pending, processing, accepted, oldestMs }: LaneCount) => ({
+  pending,
+  processing,
+  oldestMs: Math.round(oldestMs),
+  accepted,
+})
+
 /**
  * Backlog of the newest reading, with the arrivals since the oldest, scaled to ten seconds. Empty before the second reading,
  * because arrivals are then unknown.
@@ -24,19 +31,13 @@ export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
   const newest = readings.at(-1)
   if (!oldest || !newest || newest.atMs <= oldest.atMs) return []
   const scale = spanMs / (newest.atMs - oldest.atMs)
-  const since = ({ pending, processing, accepted, oldestMs }: LaneCount, before: LaneCount | undefined) => ({
-    pending,
-    processing,
-    arrivals10s: Math.max(0, Math.round((accepted - (before?.accepted ?? accepted)) * scale)),
-    oldestMs: Math.round(oldestMs),
-    accepted,
-  })
   return newest.counts.map((count) => {
-    const before = oldest.counts.find(({ pool }) => pool === count.pool)
+    const { accepted = count.accepted } = oldest.counts.find(({ pool }) => pool === count.pool) ?? {}
     return {
       pool: count.pool,
-      ...since(count, before),
-      lanes: byLane((lane) => since(count.lanes[lane], before?.lanes[lane])),
+      ...rounded(count),
+      arrivals10s: Math.max(0, Math.round((count.accepted - accepted) * scale)),
+      lanes: byLane((lane) => rounded(count.lanes[lane])),
     }
   })
 }

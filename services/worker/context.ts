@@ -77,7 +77,8 @@ export const createContext = async (
   events.blockLists(environment.blockLists)
   const service = createServiceTime()
   let installed: readonly InstalledBrowser[] | undefined
-  const reported = { queue, pool, pod, slots: config.slots, browsers: () => installed }
+  const { reservedSlots } = config
+  const reported = { queue, pool, pod, slots: config.slots, reservedSlots, browsers: () => installed }
   const publish = () => publishHeartbeat({ ...reported, lifecycle }, service)
   const coalesced = stack.use(coalesceHeartbeats(publish))
   // The controller starts a worker for each proxied capture and needs to learn without delay which worker took which.
@@ -104,6 +105,5 @@ export const createContext = async (
   void reportBrowsers()
   const worker = { queue, pool, pod, openingKeys, egress, store, events, puller, lifecycle, slots, service }
   const owned = stack.move()
-  const { reservedSlots } = config
   return { ...worker, reservedSlots, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

@@ -26,7 +26,6 @@ import { eventually } from './eventually.ts'
 import { startNats, type TestNats } from './nats.ts'
 
 const password = 'test'
-const arrivalsMs = 10_000
 const sendsAtOnce = 20
 const reportsAtOnce = 500
 
@@ -168,7 +167,6 @@ const countRows = (all: readonly LedgerRow[], now: number) => {
   return {
     pending: pending.length,
     processing: open.length - pending.length,
-    arrivals10s: all.filter(({ sentAtMs }) => now - sentAtMs < arrivalsMs).length,
     oldestMs: Math.round(Math.max(0, ...pending.map(({ sentAtMs }) => now - sentAtMs))),
     accepted: all.length,
   }
@@ -188,7 +186,7 @@ const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, count
           now,
         ),
       )
-      queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...countRows(all, now), lanes }))
+      queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...countRows(all, now), arrivals10s: 0, lanes }))
     }
   }
   const timer = setInterval(count, countMs)

@@ -36,19 +36,16 @@ export type ControllerProcess = {
 }
 
 const startCounting = (queue: Queue, pool: Pool) => {
-  let arrivals: number[] = []
   let counting = true
   const count = async () => {
     if (!counting) return
     const { waiting, inFlight } = await poolDepth(queue, pool)
-    arrivals = arrivals.filter((each) => each > performance.now() - 10_000)
-    const counts = { pending: waiting, processing: inFlight, arrivals10s: arrivals.length, oldestMs: 0 }
+    const counts = { pending: waiting, processing: inFlight, arrivals10s: 0, oldestMs: 0 }
     queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
   }
   // Fails while the server is down; the next report follows soon.
   const timer = setInterval(() => void count().catch(() => {}), countMs)
   return {
-    arrive: () => arrivals.push(performance.now()),
     setCounting: (isOn: boolean) => {
       counting = isOn
     },
@@ -88,7 +85,6 @@ export const startPoolWorld = async (): Promise<PoolWorld> => {
         const capture = { pool, lane: 'interactive', accountId: 'a', id: crypto.randomUUID() } as const
         const message = { id: capture.id, pool: capture.pool, budgetMs: 55_000, attempts: 0, sealed: 'x' }
         await publishStored(queue, captureSubject(capture), captureCodec.encode(message))
-        ledgers.get(pool)?.arrive()
       }
     },
     [Symbol.asyncDispose]: async () => {

@@ -62,10 +62,8 @@ export const startInProcessWorker = (options: InProcessWorkerOptions): InProcess
   let isSilent = false
   const sendHeartbeat = () => {
     if (isSilent || !gate.isOpen()) return
-    publishHeartbeat(
-      { browsers: () => undefined, queue: gate, pool: spec.pool, pod: spec.worker, slots: spec.slots, lifecycle },
-      service,
-    )
+    const { pool, worker: pod, slots, reservedSlots } = spec
+    publishHeartbeat({ browsers: () => undefined, queue: gate, pool, pod, slots, reservedSlots, lifecycle }, service)
   }
   const lifecycle = startLifecycle(stop.signal, () => {
     sendHeartbeat()

@@ -1,6 +1,7 @@
 import {
   emptyBacklog,
   type Load,
+  noOtherPools,
   type Observation,
   type PoolPolicy,
   type ObservedWorker,
@@ -32,13 +33,20 @@ export const observedPool = (overrides: Partial<Observation> = {}): Observation 
   backlog: emptyBacklog,
   depth: 'unknown',
   workers: [],
-  otherPools: { slots: 0, busy: 0 },
+  otherPools: noOtherPools,
   refused: undefined,
   starts: { ready: 0, failed: 0 },
   startMs: 3000,
   serviceMs: 1000,
   laneServiceMs: {},
   ...overrides,
+})
+
+/** Slots of other pools that serve all lanes; `forBatches` if some of them are reserved. */
+export const otherPools = (slots: number, busy: number, forBatches = { slots, busy }): Observation['otherPools'] => ({
+  slots,
+  busy,
+  forBatches,
 })
 
 /** A load that has kept that many slots of each lane busy for long. */

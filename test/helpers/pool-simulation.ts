@@ -89,8 +89,7 @@ export const simulatePool = (scenario: Scenario): Outcome => {
     if (scenario.ledgerSilent?.(atMs)) return
     const { waiting, inFlight } = fleet.depth()
     const accepted = arrivals.filter((each) => each <= atMs).length
-    const arrivals10s = arrivals.filter((each) => each <= atMs && each > atMs - 10_000).length
-    const counts = { pending: waiting, processing: inFlight, arrivals10s, oldestMs: fleet.oldestMs(atMs) }
+    const counts = { pending: waiting, processing: inFlight, oldestMs: fleet.oldestMs(atMs) }
     counted = attributeToInteractive({ ...counts, accepted }, atMs)
   }
 

@@ -1,4 +1,5 @@
 import type { Decision, Observation, ObservedWorker } from '#controller/decide/pool.ts'
+import { otherPools } from './observed-pool.ts'
 
 /** Parameters of a fleet; see the scenario of a simulation. */
 export type FleetOptions = {
@@ -161,7 +162,7 @@ export const createSimulatedFleet = (options: FleetOptions) => {
     arrive: (atMs: number, id = '') => queue.push({ id, atMs }),
     depth: () => ({ waiting: queue.length, inFlight: runningIn([...others, ...workers]) }),
     oldestMs: (atMs: number) => atMs - (queue[0]?.atMs ?? atMs),
-    otherPools: () => ({ slots: others.length, busy: runningIn(others) }),
+    otherPools: () => otherPools(others.length, runningIn(others)),
     readyCount: (atMs: number) => workers.filter(({ readyMs }) => readyMs <= atMs).length,
     observe: (atMs: number): ObservedWorker[] =>
       workers.map((worker) => ({

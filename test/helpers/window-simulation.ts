@@ -99,7 +99,7 @@ export const simulateWindow = async (database: Database, scenario: WindowScenari
     const { decision, memory: next } = decide(
       {
         nowMs,
-        backlog: counts ? attributeToInteractive({ ...counts, arrivals10s: 0 }, nowMs) : 'unknown',
+        backlog: counts ? attributeToInteractive(counts, nowMs) : 'unknown',
         depth,
         workers: fleet.observe(nowMs),
         otherPools: fleet.otherPools(),

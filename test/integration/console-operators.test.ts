@@ -256,8 +256,13 @@ t.test('operators: see pools with lanes, workers and decisions, and which servic
   ])
   const { queue } = gateway
   const decision = { desired: 2, min: 1, max: 4, ready: 1, decision: 'scale-up', reason: 'load' }
-  const names = { pool: 'standard', browserpool: 'big' } as const
-  queue.publish(decisionSubject('standard'), decisionCodec.encode({ ...names, ...decision }))
+  const pool = 'standard'
+  const objectivesMs = { interactive: 2000, normal: 10_000, bulk: 120_000 }
+  for (const decided of [
+    { ...decision, browserpool: 'big', objectivesMs },
+    { ...decision, browserpool: 'slow', objectivesMs: { ...objectivesMs, interactive: 5000, normal: 5000 } },
+  ])
+    queue.publish(decisionSubject(pool), decisionCodec.encode({ pool, ...decided }))
   queue.publish(backlogSubject('standard'), Buffer.from('{}'))
   type Pool = { readonly pool: string; readonly workers: readonly object[]; readonly browser_pools: readonly object[] }
   const reading = async () => dataOf<readonly Pool[]>(await call('GET', `${operatorPath}/pools`))
@@ -277,9 +282,13 @@ t.test('operators: see pools with lanes, workers and decisions, and which servic
   const [standard] = await reading()
   t.match(standard, {
     pool: 'standard',
-    lanes: [{ lane: 'interactive' }, { lane: 'normal', processing: 0 }, { lane: 'bulk' }],
+    lanes: [
+      { lane: 'interactive', oldest_seconds: Number, objective_seconds: 2 },
+      { lane: 'normal', processing: 0, objective_seconds: 5 },
+      { lane: 'bulk', objective_seconds: 120 },
+    ],
     workers: [{ pod: 'a', state: 'ready', busy: 1, captures: [missing] }],
-    browser_pools: [{ name: 'big', state: 'ok', changes: [decision] }],
+    browser_pools: [{ name: 'big', state: 'ok', changes: [decision] }, { name: 'slow' }],
   })
   const { services, stores, tasks } = await dataOf<Health>(await call('GET', `${operatorPath}/health`))
   t.match(services, [

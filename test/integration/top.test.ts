@@ -40,11 +40,17 @@ t.test('top: prints pools, queues, stages and errors as JSON', async (t) => {
   t.match(
     shown.queues.find(({ queue }) => queue === 'standard'),
     // Includes the first capture of `up`.
-    { pending: 0, accepted: 3, completed: 2, failed: 1 },
+    {
+      pending: 0,
+      accepted: 3,
+      completed: 2,
+      failed: 1,
+      lanes: [{ lane: 'interactive', pending: 0, oldest_seconds: 0 }],
+    },
   )
   t.match(
     shown.pools?.find(({ pool }) => pool === 'standard'),
-    { ready: 1, slots: Number },
+    { ready: 1, slots: Number, objectives_ms: { interactive: 2000, normal: 10_000, bulk: 120_000 } },
   )
   t.ok(shown.stages.some(({ stage }) => stage === 'navigate'))
   t.equal(shown.slowest_stage, shown.stages[0]?.stage)

@@ -5,6 +5,7 @@ import {
   type Decide,
   type Decision,
   type LaneBacklog,
+  noOtherPools,
   type ObservedWorker,
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
@@ -45,13 +46,12 @@ const apply = (pool: Simulation, decision: Decision): void => {
 const countEveryMs = 1000
 
 const countOf = (pool: Simulation): Omit<Backlog, 'atMs'> => {
-  const counts = byLane((lane) => ({ ...pool.countsOf(lane), arrivals10s: 0 }))
+  const counts = byLane((lane) => pool.countsOf(lane))
   const sum = (of: (count: LaneBacklog) => number) => lanes.reduce((total, lane) => total + of(counts[lane]), 0)
   return {
     pending: sum(({ pending }) => pending),
     processing: sum(({ processing }) => processing),
     oldestMs: Math.max(...lanes.map((lane) => counts[lane].oldestMs)),
-    arrivals10s: 0,
     lanes: counts,
   }
 }
@@ -97,7 +97,7 @@ export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
           backlog: backlogOf(pool),
           depth: { waiting: pool.waiting, inFlight: pool.running, waitingByLane },
           workers: observed(pool),
-          otherPools: { slots: 0, busy: 0 },
+          otherPools: noOtherPools,
           refused: undefined,
           starts: { ready: startedPods, failed: 0 },
           startMs: startLatency.p90(),

@@ -1,4 +1,5 @@
 import { decide } from '#controller/decide/decide.ts'
+import { percentile } from '#controller/decide/percentile.ts'
 import type { PoolPolicy } from '#controller/decide/pool.ts'
 import { type Lane, lanes } from '#shared/capture/lane.ts'
 import { workersMax } from '#shared/kube/browser-pool.ts'
@@ -40,9 +41,6 @@ export type Forecast = {
   readonly series: Outcome['series']
 }
 
-const rank = (sorted: readonly number[], share: number) =>
-  sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
-
 /** The policy of a BrowserPool with these workers and its defaults. */
 export const poolPolicy = ({ least, slots, objectivesMs }: Omit<Workers, 'startMs'>): PoolPolicy => ({
   size: 'by-queue',
@@ -73,10 +71,11 @@ export const forecast = ({ arrivals, durationMs }: Load, workers: Workers, seed 
   const meanWorkers = series.reduce((sum, { pods }) => sum + pods, 0) / series.length
   return {
     waits: lanes.flatMap((lane) => {
-      const sorted = outcome.waitsMs[lane].toSorted((one, other) => one - other)
-      if (sorted.length === 0) return []
-      const [p50Ms, p95Ms, p99Ms] = [rank(sorted, 0.5), rank(sorted, 0.95), rank(sorted, 0.99)]
-      return [{ lane, captures: sorted.length, p50Ms, p95Ms, p99Ms }]
+      const waits = outcome.waitsMs[lane]
+      const at = (share: number) => percentile(waits, share) ?? 0
+      return waits.length === 0
+        ? []
+        : [{ lane, captures: waits.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) }]
     }),
     meanWorkers,
     mostWorkers: Math.max(...series.map(({ pods }) => pods)),

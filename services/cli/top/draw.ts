@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import { type Lane, lanes } from '#shared/capture/lane.ts'
 import { describePause } from '#shared/db/pool-pauses.ts'
 import type { PoolFigures } from './read-pools.ts'
 import { type CaptureFigures, type QueueFigures, type ShownFailure, type Snapshot, windowSeconds } from './snapshot.ts'
@@ -129,6 +130,46 @@ const queueColumns: readonly Column<QueueFigures>[] = [
   { heading: 'FAILED/min', drop: 3, cell: ({ failed }) => ({ text: count(failed), style: ifPositive(failed, 'red') }) },
 ]
 
+/** Captures of a lane that wait. `objectiveMs`: the shortest of the pools that serve the queue; undefined if none is known. */
+type LaneRow = {
+  readonly queue: string
+  readonly lane: Lane
+  readonly pending: number
+  readonly oldestMs: number
+  readonly objectiveMs: number | undefined
+}
+
+const laneColumns: readonly Column<LaneRow>[] = [
+  { heading: 'QUEUE', drop: 1, left: true, cell: ({ queue }) => plain(queue) },
+  { heading: 'LANE', drop: 0, left: true, cell: ({ lane }) => ({ text: lane, style: 'bold' }) },
+  { heading: 'WAITING', drop: 2, cell: ({ pending }) => plain(count(pending)) },
+  {
+    heading: 'OLDEST',
+    drop: 0,
+    cell: ({ oldestMs, objectiveMs = Number.POSITIVE_INFINITY }) => ({
+      text: shortTime(oldestMs),
+      style: oldestMs > objectiveMs ? 'red' : undefined,
+    }),
+  },
+  {
+    heading: 'OBJECTIVE',
+    drop: 3,
+    cell: ({ objectiveMs }) => plain(objectiveMs === undefined ? '–' : shortTime(objectiveMs)),
+  },
+]
+
+const waitingLanes = ({ queues }: CaptureFigures, pools: Snapshot['pools']): LaneRow[] =>
+  queues.flatMap(({ queue, lanes: counts }) =>
+    lanes.flatMap((lane) => {
+      const { pending, oldestMs } = counts[lane]
+      const serving = typeof pools === 'string' ? [] : pools.filter((pool) => pool.queue === queue)
+      const [objectiveMs] = serving
+        .flatMap(({ objectivesMs }) => objectivesMs[lane] ?? [])
+        .toSorted((one, other) => one - other)
+      return pending > 0 ? [{ queue, lane, pending, oldestMs, objectiveMs }] : []
+    }),
+  )
+
 type StageRow = {
   readonly stage: string
   readonly p50Ms: number
@@ -161,7 +202,7 @@ const failureLine = ({ at, code, host, message, id }: ShownFailure, canvas: Canv
 const pauseLine = (pause: CaptureFigures['pauses'][number], canvas: Canvas): string =>
   paint(cut(sanitize(`${pause.pool} is ${describePause(pause)}`), canvas.columns), 'yellow', canvas)
 
-const captureParts = (captures: CaptureFigures, canvas: Canvas): string[][] => {
+const captureParts = (captures: CaptureFigures, pools: Snapshot['pools'], canvas: Canvas): string[][] => {
   const { queues, pauses, stages, total, failures } = captures
   const slowest = stages[0]?.p95Ms ?? 0
   const rows = [...stages.slice(0, stagesMax), ...(total ? [total] : [])].map((stage) => ({
@@ -170,8 +211,10 @@ const captureParts = (captures: CaptureFigures, canvas: Canvas): string[][] => {
   }))
   const quiet = (text: string) => [paint(cut(text, canvas.columns), 'dim', canvas)]
   const failed = failures.slice(0, failuresMax).map((failure) => failureLine(failure, canvas))
+  const waiting = waitingLanes(captures, pools)
   return [
     [...renderTable(queueColumns, queues, canvas), ...pauses.map((pause) => pauseLine(pause, canvas))],
+    ...(waiting.length > 0 ? [renderTable(laneColumns, waiting, canvas)] : []),
     rows.length === 0
       ? quiet(`no capture completed within ${windowSeconds} s`)
       : renderTable(stageColumns, rows, canvas),
@@ -199,7 +242,9 @@ export const draw = ({ at, source, pools, captures }: Snapshot, canvas: Canvas):
   const head = paint(cut(title, room).padEnd(room), 'bold', canvas) + gap + time
   const parts = [
     poolPart(pools, canvas),
-    ...(typeof captures === 'string' ? [unreadShare('captures', captures, canvas)] : captureParts(captures, canvas)),
+    ...(typeof captures === 'string'
+      ? [unreadShare('captures', captures, canvas)]
+      : captureParts(captures, pools, canvas)),
   ]
   const lines = [head, ...parts.flatMap((part) => ['', ...part])]
   return canvas.rows === undefined ? lines : lines.slice(0, canvas.rows)

@@ -37,6 +37,12 @@ export const poolsIn = (text: string) => {
       slots: value('pool_slots'),
       busy: value('pool_slots_busy'),
       waiting: value('pool_captures_waiting'),
+      /** Longest time that a capture should wait, by lane; a lane without an objective is missing. */
+      objectivesMs: Object.fromEntries(
+        own
+          .filter(({ name }) => name === 'pool_lane_objective_seconds')
+          .map(({ labels, value: seconds }) => [labels['lane'] ?? '', seconds * 1000]),
+      ),
     }
   })
 }

@@ -37,9 +37,9 @@ const readCaptures = async (database: Sql, nowMs: number) => {
     listPauses(database),
     readRecentCaptures(database, { windowSeconds, nowMs }),
   ])
-  const queues = backlog.map(({ pool, pending, processing, oldestMs }) => {
+  const queues = backlog.map(({ pool, pending, processing, oldestMs, lanes }) => {
     const { accepted = 0, completed = 0, failed = 0 } = recent.counts.find(({ queue }) => queue === pool) ?? {}
-    return { queue: pool, pending, processing, oldestMs, accepted, completed, failed }
+    return { queue: pool, pending, processing, oldestMs, lanes, accepted, completed, failed }
   })
   const slowest = recent.stages.toSorted((one, other) => other.p95Ms - one.p95Ms)
   return {

@@ -102,6 +102,7 @@ export const operatorTexts = {
     waiting: 'Waiting',
     running: 'Running',
     oldest: 'Oldest waits',
+    objective: 'Objective',
     workersReady: 'Workers ready',
     slots: 'Slots busy',
     of: (count: number, all: number) => `${formatCount(count)} of ${formatCount(all)}`,

@@ -68,7 +68,10 @@ const backlogOf = ({ backlog }: Observation) => (backlog === 'unknown' ? emptyBa
 /** Estimates the load, and keeps when a capture was last known, and how many at most. */
 const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolPolicy): PoolMemory => {
   const { nowMs, depth, otherPools } = observation
-  const known = countUnfinished(backlogOf(observation), depth)
+  const backlog = backlogOf(observation)
+  const known = countUnfinished(backlog, depth)
+  const { pending, processing } = backlog.lanes.bulk
+  const isServedElsewhere = known <= otherPools.slots && pending + processing <= otherPools.forBatches.slots
   return {
     ...memory,
     load: followLoad(memory.load, observation, policy),
@@ -79,7 +82,7 @@ const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolP
       longHoldMs(policy),
     ),
     // Not what the slots of other pools serve, or nobody while the queue is paused.
-    lastKnownMs: known > otherPools.slots && !memory.isQueuePaused ? nowMs : memory.lastKnownMs,
+    lastKnownMs: isServedElsewhere || memory.isQueuePaused ? memory.lastKnownMs : nowMs,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
 /** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
-export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'lanes'>>
+export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'arrivals10s' | 'lanes'>>
 
 /** The ledger's counts of a pool's captures, in all and by lane, and the monotonic time at which they were received. */
 export type Backlog = LaneBacklog & {
@@ -11,7 +11,7 @@ export type Backlog = LaneBacklog & {
 }
 
 /** Without any captures. */
-const noCaptures: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+const noCaptures: LaneBacklog = { pending: 0, processing: 0, oldestMs: 0 }
 
 /** Counts whose lanes are unknown, all attributed to the lane with the strictest objective. */
 export const attributeToInteractive = (counts: LaneBacklog, atMs: number): Backlog => ({
@@ -70,6 +70,9 @@ export type ObservedWorker = {
   readonly busy: number
 }
 
+/** Slots of some workers, and how many of them are busy. */
+export type Slots = { readonly slots: number; readonly busy: number }
+
 /** Input of one decision. A value that could not be read is `'unknown'`, which is not zero. */
 export type Observation = {
   /** Monotonic time of the observation in milliseconds. */
@@ -77,8 +80,8 @@ export type Observation = {
   readonly backlog: Backlog | 'unknown'
   readonly depth: Depth | 'unknown'
   readonly workers: readonly ObservedWorker[] | 'unknown'
-  /** Workers of other pools that serve the same queue: their slots, and how many of those are busy. */
-  readonly otherPools: { readonly slots: number; readonly busy: number }
+  /** Workers of other pools that serve the same queue; `forBatches`: without their reserved slots. */
+  readonly otherPools: Slots & { readonly forBatches: Slots }
   /** Workers that were requested but not created, with the cause. */
   readonly refused: { readonly count: number; readonly trouble: Trouble } | undefined
   /** Counts since the controller started: workers that became ready, and workers that ended before they were ready. */
@@ -90,6 +93,9 @@ export type Observation = {
   /** Milliseconds of a capture of each lane in its slot, the median over workers; a lane that none has measured is missing. */
   readonly laneServiceMs: Readonly<Partial<Record<Lane, number>>>
 }
+
+/** No workers of other pools. */
+export const noOtherPools: Observation['otherPools'] = { slots: 0, busy: 0, forBatches: { slots: 0, busy: 0 } }
 
 /** How a pool is to be sized. */
 export type PoolPolicy = {

@@ -39,19 +39,19 @@ const slotsOf = (active: readonly ObservedWorker[], policy: PoolPolicy): number 
  * unscheduled worker counts as if it were started now: requesting another one would not bring a node sooner.
  */
 const supplyMs = (
-  { active, otherPools }: Demand,
-  { reservedSlots }: Tier,
+  active: readonly ObservedWorker[],
+  { reservedSlots, others }: Tier,
   { horizonMs, startMs }: { readonly horizonMs: number; readonly startMs: number },
 ): number =>
   active.reduce((sum, { state, ageMs, slots }) => {
     const comingMs = state === 'unscheduled' ? startMs : startMs - ageMs
     const untilReadyMs = state === 'ready' ? 0 : Math.max(0, comingMs)
     return sum + Math.max(0, slots - reservedSlots) * Math.max(0, horizonMs - untilReadyMs)
-  }, otherPools.slots * horizonMs)
+  }, others.slots * horizonMs)
 
 /** Busy slots that will serve a tier next: reserved ones serve no batch. */
-const busyWith = ({ reservedSlots }: Tier, { active, backlog, otherPools }: Demand): number => {
-  const busy = active.reduce((sum, worker) => sum + worker.busy, otherPools.busy)
+const busyWith = ({ reservedSlots, others }: Tier, { active, backlog }: Demand): number => {
+  const busy = active.reduce((sum, worker) => sum + worker.busy, others.busy)
   return reservedSlots > 0 ? Math.min(busy, backlog.lanes.bulk.processing) : busy
 }
 
@@ -69,7 +69,7 @@ const missingSlots = (tier: Tier, demand: Demand, urgentMs: number): number => {
   const horizonMs = Math.max(soonestMs, leftMs)
   const busy = busyWith(tier, demand)
   const workMs = tier.waitingMs + tier.load * horizonMs + (busy / 2) * tier.serviceMs
-  return Math.max(0, workMs - supplyMs(demand, tier, { horizonMs, startMs })) / (horizonMs - startMs)
+  return Math.max(0, workMs - supplyMs(demand.active, tier, { horizonMs, startMs })) / (horizonMs - startMs)
 }
 
 /**
@@ -92,7 +92,8 @@ const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
  *   within a share of the lane's objective (square-root staffing);
  * - backlog: what waits and will arrive, minus what the present workers can serve, within the objective or as soon as a new worker can.
  *
- * The largest counts, and that of batches alone in the slots that are not reserved. Slots of other pools on the same queue are subtracted.
+ * The largest counts, and that of batches alone in the slots that are not reserved. Slots of other pools on the same queue are subtracted,
+ * for batches without reserved ones.
  * The backlog requires at most one slot for each capture that is known and for each that the load keeps busy; while one has waited for most
  * of its objective, no worker counts as excess. While a capture waits, every idle core gets a worker. The warm buffer comes on top.
  */
@@ -110,7 +111,7 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
     const required = tiers.map((tier) => {
       const waitMs = tier.objectiveMs * steadyShare
       const staffed = staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs, most })
-      return Math.ceil(Math.max(0, staffed - otherPools.slots) / slotsFor(tier))
+      return Math.ceil(Math.max(0, staffed - tier.others.slots) / slotsFor(tier))
     })
     return Math.max(...required)
   }
@@ -119,7 +120,8 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const batchesServed = Math.min(served, backlog.lanes.bulk.processing)
   const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / slotsFor(batches)))
   const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
-  const batchesUnserved = Math.min(unserved, batches.waitingMs / batches.serviceMs)
+  const batchesWaiting = Math.round(batches.waitingMs / batches.serviceMs)
+  const batchesUnserved = Math.max(0, batchesWaiting + batchesServed - (batches.others.slots - batches.others.busy))
   const useful = Math.max(
     Math.ceil((unserved + all.load) / slots),
     Math.ceil((batchesUnserved + batches.load) / slotsFor(batches)),
@@ -140,7 +142,7 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const required = Math.max(onIdleCores, Math.min(useful, wanted))
 
   // At least 1, so that the last worker stays while any capture is known.
-  const workers = Math.max(load, running, required, unserved > 0 ? 1 : 0)
+  const workers = Math.max(load, running, required, unserved + batchesUnserved > 0 ? 1 : 0)
   if (workers === 0 && policy.buffer > 0) return { load: held, workers: policy.buffer, reason: 'buffer' }
   return {
     load: held,

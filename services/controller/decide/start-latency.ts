@@ -1,6 +1,7 @@
+import { percentile } from './percentile.ts'
+
 /** Number of newest starts that are kept. */
 const samplesMax = 20
-const percentile = 0.9
 
 /** p90 of start times. By the mean, every second worker would start later than expected. */
 export type StartLatency = ReturnType<typeof createStartLatency>
@@ -14,7 +15,6 @@ export const createStartLatency = () => {
       if (samples.length > samplesMax) samples.shift()
     },
     /** Milliseconds; undefined before the first start. */
-    p90: (): number | undefined =>
-      samples.toSorted((one, other) => one - other)[Math.ceil(samples.length * percentile) - 1],
+    p90: (): number | undefined => percentile(samples, 0.9),
   }
 }

@@ -1,9 +1,9 @@
 import { byLane, type Lane, lanes } from '#shared/capture/lane.ts'
 import { expectedLoad, serviceMsOf } from './load.ts'
-import type { Backlog, Load, Observation, PoolPolicy } from './pool.ts'
+import type { Backlog, Load, Observation, PoolPolicy, Slots } from './pool.ts'
 
 /** What is known of the captures of a queue. `waiting`: how many wait, as far as no slot is free for them. */
-type Captures = Pick<Observation, 'depth' | 'serviceMs' | 'laneServiceMs'> & {
+type Captures = Pick<Observation, 'depth' | 'otherPools' | 'serviceMs' | 'laneServiceMs'> & {
   readonly backlog: Backlog
   readonly load: Load | undefined
   readonly waiting: number
@@ -23,6 +23,8 @@ export type Tier = {
   readonly oldestMs: number
   /** Slots of each worker that serve none of these captures. */
   readonly reservedSlots: number
+  /** Slots of other pools that serve these captures. */
+  readonly others: Slots
 }
 
 type LaneWork = Pick<Tier, 'objectiveMs' | 'serviceMs' | 'load' | 'meanLoad' | 'waitingMs' | 'oldestMs'>
@@ -67,13 +69,16 @@ const together = (urgent: Tier, work: LaneWork): Tier => {
     meanLoad,
     waitingMs: urgent.waitingMs + work.waitingMs,
     reservedSlots: 0,
+    others: urgent.others,
   }
 }
 
 /** One tier for each lane with all that are more urgent, most urgent first, and one for `bulk` alone, which reserved slots do not serve. */
 export const tiersOf = (captures: Captures, policy: PoolPolicy): readonly [Tier, Tier, Tier, Tier] => {
   const [interactive, normal, bulk] = workOf(captures, policy) as [LaneWork, LaneWork, LaneWork]
-  const first = { ...interactive, reservedSlots: 0 }
+  const { forBatches, ...others } = captures.otherPools
+  const first = { ...interactive, reservedSlots: 0, others }
   const second = together(first, normal)
-  return [first, second, together(second, bulk), { ...bulk, reservedSlots: policy.reservedSlots }]
+  const batches = { ...bulk, reservedSlots: policy.reservedSlots, others: forBatches }
+  return [first, second, together(second, bulk), batches]
 }

@@ -3,7 +3,14 @@ import { type HeartbeatMessage, heartbeatMs } from '#shared/queue/messages.ts'
 import { medianByLane } from '#controller/decide/median-by-lane.ts'
 import { boundedRead } from './bounded-read.ts'
 import type { ReceivedHeartbeat, PoolSubscription } from './subscribe-to-pool.ts'
-import type { Depth, Observation, ObservedWorker, PoolPolicy } from '#controller/decide/pool.ts'
+import {
+  type Depth,
+  noOtherPools,
+  type Observation,
+  type ObservedWorker,
+  type PoolPolicy,
+  type Slots,
+} from '#controller/decide/pool.ts'
 
 /** Workers of other pools without a heartbeat for longer do not count. */
 const staleHeartbeatMs = 2.5 * heartbeatMs
@@ -20,20 +27,26 @@ export type ObserverDeps = {
   readonly policy: () => Pick<PoolPolicy, 'size' | 'slots'>
 }
 
-const noSlots = { slots: 0, busy: 0 }
 /** The observation of workers if their list cannot be read. */
-const unlisted = { workers: 'unknown', otherPools: noSlots, refused: undefined, startMs: undefined } as const
+const unlisted = { workers: 'unknown', otherPools: noOtherPools, refused: undefined, startMs: undefined } as const
 
 const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefined => {
   const measured = heartbeats.flatMap(({ serviceMs }) => (serviceMs === undefined ? [] : [serviceMs]))
   return measured.length === 0 ? undefined : measured.reduce((sum, each) => sum + each, 0) / measured.length
 }
 
-/** A ready worker counts with all its slots, a draining one with its busy slots, any other with none. */
-const slotsOf = ({ state, slots, busy }: HeartbeatMessage) => {
-  if (state === 'ready') return { slots, busy }
-  return state === 'draining' ? { slots: busy, busy } : { slots: 0, busy: 0 }
+/**
+ * A ready worker counts with all its slots, a draining one with its busy slots, any other with none. Which of its slots are busy is unknown:
+ * at worst, batches have to wait for those that serve them.
+ */
+const slotsOf = ({ state, slots, busy, reservedSlots = 0 }: HeartbeatMessage): Observation['otherPools'] => {
+  if (state !== 'ready' && state !== 'draining') return noOtherPools
+  const taking = state === 'ready' ? slots : busy
+  const forBatches = Math.min(taking, Math.max(0, slots - reservedSlots))
+  return { slots: taking, busy, forBatches: { slots: forBatches, busy: Math.min(busy, forBatches) } }
 }
+
+const add = (one: Slots, other: Slots): Slots => ({ slots: one.slots + other.slots, busy: one.busy + other.busy })
 
 /** The runtime's report takes precedence over the worker's heartbeat. */
 const stateOf = (
@@ -74,16 +87,14 @@ export const createObserver = (deps: ObserverDeps) => {
   }
 
   const observeOtherPools = (nowMs: number): Observation['otherPools'] => {
-    if (deps.policy().size !== 'by-queue') return noSlots
-    let slots = 0
-    let busy = 0
+    if (deps.policy().size !== 'by-queue') return noOtherPools
+    let sum = noOtherPools
     for (const [pod, { heartbeat, atMs }] of subscription.heartbeats) {
       if (own.has(pod) || nowMs - atMs > staleHeartbeatMs || !(deps.isWorker?.(pod) ?? true)) continue
       const counts = slotsOf(heartbeat)
-      slots += counts.slots
-      busy += counts.busy
+      sum = { ...add(sum, counts), forBatches: add(sum.forBatches, counts.forBatches) }
     }
-    return { slots, busy }
+    return sum
   }
 
   return async (): Promise<Observation> => {

@@ -103,7 +103,7 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
     subscriptions.use(deps.queue.subscribe(filter, received))
   }
   subscribe(backlogSubject(pool), ({ data }) => {
-    const { pool: _, lanes, ...counts } = backlogCodec.decode(data)
+    const { pool: _pool, arrivals10s: _arrivals, lanes, ...counts } = backlogCodec.decode(data)
     const receivedMs = deps.now()
     backlogs.take(lanes ? { ...counts, lanes, atMs: receivedMs } : attributeToInteractive(counts, receivedMs))
     heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)

@@ -98,7 +98,8 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       if (direction) metric.pool_scale_events_total.inc({ ...labels, direction })
       const { ready } = countWorkers(observation)
       const known = ready === 'unknown' ? {} : { ready }
-      report({ pool: labels.queue, browserpool: pool, desired, ...bounds, ...known, decision: kind, reason })
+      const decided = { desired, decision: kind, reason, objectivesMs, ...bounds, ...known }
+      report({ pool: labels.queue, browserpool: pool, ...decided })
       const message = `${kind} ${reason}`
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || message !== lastMessage)

@@ -106,19 +106,33 @@ export const poolPause = component('PoolPause', {
   ),
 })
 
+const oldestSeconds = typed<number>({
+  type: 'number',
+  minimum: 0,
+  description: 'Age of the oldest capture that waits.',
+  example: 1.2,
+})
+
 /** A queue with the pools and workers that serve it. */
 export const poolState = component('PoolState', {
   pool: enumSchema(pools, 'The queue.', { example: 'standard' }),
   ...queued,
-  oldest_seconds: typed<number>({
-    type: 'number',
-    minimum: 0,
-    description: 'Age of the oldest capture that waits.',
-    example: 1.2,
-  }),
+  oldest_seconds: oldestSeconds,
   pause: orNull(poolPause),
   lanes: list(
-    component('LaneState', { lane: enumSchema(lanes, 'The lane.', { example: 'normal' }), ...queued }),
+    component('LaneState', {
+      lane: enumSchema(lanes, 'The lane.', { example: 'normal' }),
+      ...queued,
+      oldest_seconds: oldestSeconds,
+      objective_seconds: orNull(
+        typed<number>({
+          type: 'number',
+          description:
+            'Longest time that a capture should wait for a worker; of several pools that serve the queue, the shortest one. Null if the controller has reported none.',
+          example: 10,
+        }),
+      ),
+    }),
     lanes.length,
     'The lanes, most urgent first.',
   ),

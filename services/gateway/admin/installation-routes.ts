@@ -3,7 +3,7 @@ import { listPausedHosts, listTasks, readDatabaseVersion, traceCapture } from '#
 import { orNotFound } from '#gateway/http/errors.ts'
 import type { DecidedPool } from '#gateway/queue/fleet-watch.ts'
 import { listPauses } from '#shared/db/pool-pauses.ts'
-import { pools as queues } from '#shared/capture/lane.ts'
+import { type Lane, type Pool, pools as queues } from '#shared/capture/lane.ts'
 import { readProductVersion } from '#shared/config/product-version.ts'
 import { list, typed } from '#shared/schema/fields.ts'
 import type { SettingInForce } from '#gateway/context/config.ts'
@@ -49,6 +49,12 @@ const toDecided = ({ browserpool, silentMs: lastMs, changes }: DecidedPool) => (
   changes: changes.toReversed(),
 })
 
+/** The shortest one of the pools that serve a queue; null if none has reported any. */
+const objectiveSeconds = (decided: readonly DecidedPool[], lane: Lane): number | null => {
+  const reported = decided.flatMap(({ objectivesMs }) => (objectivesMs ? [objectivesMs[lane]] : []))
+  return reported.length === 0 ? null : Math.min(...reported) / 1000
+}
+
 const showPools = async ({ database, fleet }: Admin) => {
   const [described, pauses, workers] = await Promise.all([
     describePools(database),
@@ -56,10 +62,15 @@ const showPools = async ({ database, fleet }: Admin) => {
     fleet.workers(),
   ])
   const { pools: decided } = fleet.services()
+  const decidedFor = (queue: Pool) => decided.filter(({ pool }) => pool === queue)
   return described.map((pool) => ({
     ...pool,
     pause: pauses.find((each) => each.pool === pool.pool) ?? null,
-    browser_pools: decided.filter((each) => each.pool === pool.pool).map(toDecided),
+    lanes: pool.lanes.map((each) => ({
+      ...each,
+      objective_seconds: objectiveSeconds(decidedFor(pool.pool), each.lane),
+    })),
+    browser_pools: decidedFor(pool.pool).map(toDecided),
     workers: workers
       .filter((worker) => worker.pool === pool.pool)
       .toSorted((one, other) => one.pod.localeCompare(other.pod))

@@ -10,6 +10,9 @@ export const describePools = async (database: Sql) => {
     pending,
     processing,
     oldest_seconds: oldestMs / 1000,
-    lanes: lanes.map((lane) => ({ lane, pending: counts[lane].pending, processing: counts[lane].processing })),
+    lanes: lanes.map((lane) => {
+      const { pending: waiting, processing: running, oldestMs: laneOldestMs } = counts[lane]
+      return { lane, pending: waiting, processing: running, oldest_seconds: laneOldestMs / 1000 }
+    }),
   }))
 }

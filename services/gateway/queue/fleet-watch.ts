@@ -25,17 +25,18 @@ const changesMax = 200
 const poolForgetMs = 3_600_000
 
 /** A decision that differs from the one before it. */
-export type DecisionChange = Omit<DecisionMessage, 'pool' | 'browserpool'> & { readonly at: string }
+export type DecisionChange = Omit<DecisionMessage, 'pool' | 'browserpool' | 'objectivesMs'> & { readonly at: string }
 
 /** A pool with the newest decision on it, and how its decisions changed, oldest first, at most 200. */
 export type DecidedPool = {
   readonly browserpool: string
   readonly pool: Pool
   readonly silentMs: number
+  readonly objectivesMs: DecisionMessage['objectivesMs']
   readonly changes: readonly DecisionChange[]
 }
 
-type Decided = Pick<DecidedPool, 'pool' | 'changes'> & { readonly text: string; readonly atMs: number }
+type Decided = Pick<DecidedPool, 'pool' | 'objectivesMs' | 'changes'> & { readonly text: string; readonly atMs: number }
 type Seen = { readonly heartbeat: HeartbeatMessage; readonly atMs: number }
 
 /** What the services have reported. `ledgerSilentMs` is undefined before the first report. */
@@ -77,9 +78,10 @@ export class FleetWatch implements Disposable {
   services(): ServiceReports {
     const now = this.#nowMs()
     for (const [name, { atMs }] of this.#pools) if (now - atMs > poolForgetMs) this.#pools.delete(name)
-    const decided = [...this.#pools].map(([browserpool, { pool, changes, atMs }]) => ({
+    const decided = [...this.#pools].map(([browserpool, { pool, objectivesMs, changes, atMs }]) => ({
       browserpool,
       pool,
+      objectivesMs,
       silentMs: now - atMs,
       changes: [...changes],
     }))
@@ -114,14 +116,14 @@ export class FleetWatch implements Disposable {
   #decided(queue: Pool, data: Uint8Array) {
     const message = readable(() => decisionCodec.decode(data))
     if (message?.pool !== queue) return
-    const { pool, browserpool, ...decision } = message
+    const { pool, browserpool, objectivesMs, ...decision } = message
     const text = JSON.stringify(decision)
     const known = this.#pools.get(browserpool)
     if (!known && this.#pools.size >= poolsMax) return
     const change = { at: new Date().toISOString(), ...decision }
     const isSame = known?.text === text
     const changes = isSame ? known.changes : [...(known?.changes ?? []).slice(1 - changesMax), change]
-    this.#pools.set(browserpool, { pool, changes, text, atMs: this.#nowMs() })
+    this.#pools.set(browserpool, { pool, objectivesMs, changes, text, atMs: this.#nowMs() })
   }
 
   [Symbol.dispose](): void {

@@ -147,6 +147,8 @@ export const heartbeatCodec = report('heartbeat', {
   pool,
   pid: count(),
   slots: count(64),
+  /** How many of them serve no capture of lane `bulk`; absent: none, or the worker is of an earlier release. */
+  reservedSlots: Type.Optional(count(64)),
   busy: count(64),
   state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
   /** Captures being served, at most two per slot: while one is stored the next may be in the browser. */
@@ -167,8 +169,6 @@ export const heartbeatCodec = report('heartbeat', {
 const backlogCounts = {
   pending: count(),
   processing: count(),
-  /** Captures accepted in the last ten seconds. */
-  arrivals10s: count(),
   /** Age of the oldest pending capture. */
   oldestMs: count(),
   /** Captures accepted ever, to count those of any time. Absent: the ledger is of an earlier release. */
@@ -179,6 +179,8 @@ const backlogCounts = {
 export const backlogCodec = report('backlog', {
   pool,
   ...backlogCounts,
+  /** Captures accepted in the last ten seconds; only controllers of earlier releases read it. */
+  arrivals10s: count(),
   /** The same by lane; but for rounding, the others are their sum, and the oldest. Absent: the ledger is of an earlier release. */
   lanes: Type.Optional(perLane(Type.Object(backlogCounts))),
 })
@@ -194,7 +196,7 @@ export const poolStateCodec = message('pool state', {
 })
 
 /** A decision on the size of a pool, in workers; for operators in the console. */
-export const decisionCodec = message('decision', {
+export const decisionCodec = report('decision', {
   pool,
   /** Name of the BrowserPool; without Kubernetes the queue's. */
   browserpool: text(253),
@@ -206,6 +208,8 @@ export const decisionCodec = message('decision', {
   /** What is done, and why: the words that logs, metrics and conditions use. */
   decision: text(40),
   reason: text(40),
+  /** Longest time that a capture of each lane should wait. Absent: the pool has none, or the controller is of an earlier release. */
+  objectivesMs: Type.Optional(perLane(count())),
 })
 
 /** Key of an object and its signed PUT address. */

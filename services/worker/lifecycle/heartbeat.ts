@@ -8,22 +8,23 @@ import type { WorkerLifecycle } from './lifecycle.ts'
 /** Publishes the heartbeat of this worker to the controller. Not stored, since the next one replaces a lost one. */
 export const publishHeartbeat = (
   worker: {
-    readonly queue: Queue
+    readonly queue: Pick<Queue, 'publish'>
     readonly pool: Pool
     readonly pod: string
     readonly slots: number
+    readonly reservedSlots: number
     readonly lifecycle: WorkerLifecycle
     /** Undefined until they were read. */
     readonly browsers: () => readonly InstalledBrowser[] | undefined
   },
   service: ServiceTime,
 ): void => {
-  const { queue, pool, pod, slots, lifecycle } = worker
+  const { queue, pool, pod, slots, reservedSlots, lifecycle } = worker
   const browsers = worker.browsers()
   const captures = [...lifecycle.captures()]
   const busy = Math.min(slots, captures.length)
   const serviceMs = service.meanMs()
-  const message = { pod, pool, pid: process.pid, slots, busy, state: lifecycle.state(), captures }
+  const message = { pod, pool, pid: process.pid, slots, reservedSlots, busy, state: lifecycle.state(), captures }
   queue.publish(
     heartbeatSubject({ pool, pod }),
     heartbeatCodec.encode({

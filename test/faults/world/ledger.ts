@@ -18,7 +18,6 @@ export type Row = {
 
 const countMs = 1000
 const freshMs = 5000
-const arrivalsMs = 10_000
 
 /** The rows of all captures, with the reports and decisions of the real ledger. */
 export class SimulatedLedger {
@@ -74,7 +73,10 @@ export class SimulatedLedger {
     for (const pool of pools) this.#failHopeless(pool, nowMs)
     for (const pool of pools) {
       const lanes = byLane((lane) => this.#countRows(nowMs, pool, lane))
-      bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...this.#countRows(nowMs, pool), lanes }))
+      bus.publish(
+        backlogSubject(pool),
+        backlogCodec.encode({ pool, ...this.#countRows(nowMs, pool), arrivals10s: 0, lanes }),
+      )
     }
   }
 
@@ -85,8 +87,6 @@ export class SimulatedLedger {
     return {
       pending: pending.length,
       processing: open.length - pending.length,
-      arrivals10s: [...this.rows.values()].filter((row) => isCounted(row) && row.acceptedMs > nowMs - arrivalsMs)
-        .length,
       oldestMs: Math.round(Math.max(0, ...pending.map(({ acceptedMs }) => nowMs - acceptedMs))),
       accepted: [...this.rows.values()].filter(isCounted).length,
     }

@@ -101,9 +101,17 @@ export class SimulatedWorker implements Container {
   }
 
   #publishHeartbeat() {
-    const { pool, worker: pod, slots } = this.spec
+    const { pool, worker: pod, slots, reservedSlots } = this.spec
     publishHeartbeat(
-      { browsers: () => undefined, queue: this.#deps.queue, pool, pod, slots, lifecycle: this.lifecycle },
+      {
+        browsers: () => undefined,
+        queue: this.#deps.queue,
+        pool,
+        pod,
+        slots,
+        reservedSlots,
+        lifecycle: this.lifecycle,
+      },
       this.#service,
     )
   }

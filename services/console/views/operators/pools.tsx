@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/preact-query'
 import { Figures } from '#console/components/figures.tsx'
 import { Page, Section } from '#console/components/page.tsx'
 import { Loaded } from '#console/components/state.tsx'
+import { StatusBadge } from '#console/components/status-badge.tsx'
 import { formatCount, formatDuration, formatName } from '#console/text/format.ts'
 import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
@@ -9,7 +10,7 @@ import { Decisions } from './decisions.tsx'
 import { FindCapture } from './find-capture.tsx'
 import { PauseButton, PauseState } from './pool-pause.tsx'
 import { QueuedAccounts } from './queued-accounts.tsx'
-import { operatorPath, type PoolState } from './records.ts'
+import { type LaneState, operatorPath, type PoolState } from './records.ts'
 import { useRefreshed } from './refreshed.ts'
 import { Workers } from './workers.tsx'
 
@@ -28,17 +29,36 @@ const PoolFigures = ({ pool: { pending, processing, oldest_seconds: oldest, work
   return <Figures figures={figures} />
 }
 
+/** How long the oldest capture of a lane has waited, marked once that is more than its objective. */
+const Oldest = ({ lane: { pending, oldest_seconds: oldest, objective_seconds: objective } }: { lane: LaneState }) => {
+  if (pending === 0) return texts.common.none
+  const waited = formatDuration(oldest * 1000)
+  return objective !== null && oldest > objective ? <StatusBadge tone="bad" label={waited} /> : waited
+}
+
 const Lanes = ({ lanes }: Pick<PoolState, 'lanes'>) => (
   <table>
     <TableHead
-      columns={[words.lane, { title: words.waiting, layout: 'number' }, { title: words.running, layout: 'number' }]}
+      columns={[
+        words.lane,
+        { title: words.waiting, layout: 'number' },
+        { title: words.running, layout: 'number' },
+        { title: words.oldest, layout: 'number' },
+        { title: words.objective, layout: 'wide number' },
+      ]}
     />
     <tbody>
-      {lanes.map(({ lane, pending, processing }) => (
-        <tr key={lane}>
-          <td>{words.lanes[lane] ?? lane}</td>
-          <td class="number">{formatCount(pending)}</td>
-          <td class="number">{formatCount(processing)}</td>
+      {lanes.map((each) => (
+        <tr key={each.lane}>
+          <td>{words.lanes[each.lane] ?? each.lane}</td>
+          <td class="number">{formatCount(each.pending)}</td>
+          <td class="number">{formatCount(each.processing)}</td>
+          <td class="number">
+            <Oldest lane={each} />
+          </td>
+          <td class="wide number">
+            {each.objective_seconds === null ? texts.common.none : formatDuration(each.objective_seconds * 1000)}
+          </td>
         </tr>
       ))}
     </tbody>

@@ -129,6 +129,15 @@ export type PoolPause = {
   readonly state: 'pausing' | 'draining' | 'drained'
 }
 
+/** What waits and runs of a lane. `objective_seconds` is null if the controller has reported none. */
+export type LaneState = {
+  readonly lane: string
+  readonly pending: number
+  readonly processing: number
+  readonly oldest_seconds: number
+  readonly objective_seconds: number | null
+}
+
 /** A queue with the pools and workers that serve it. */
 export type PoolState = {
   readonly pool: string
@@ -136,7 +145,7 @@ export type PoolState = {
   readonly processing: number
   readonly oldest_seconds: number
   readonly pause: PoolPause | null
-  readonly lanes: readonly { readonly lane: string; readonly pending: number; readonly processing: number }[]
+  readonly lanes: readonly LaneState[]
   readonly browser_pools: readonly BrowserPool[]
   readonly workers: readonly Worker[]
 }

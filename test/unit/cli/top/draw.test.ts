@@ -1,21 +1,28 @@
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
+import { byLane } from '#shared/capture/lane.ts'
 import { draw, shortTime } from '#cli/top/draw.ts'
 import type { PoolFigures } from '#cli/top/read-pools.ts'
 import type { CaptureFigures, Snapshot } from '#cli/top/snapshot.ts'
 
 const standard: PoolFigures = {
   ...{ pool: 'standard', queue: 'standard', ready: 3, coming: 1, desired: 4, min: 1, max: 10 },
-  ...{ slots: 6, busy: 5, waiting: 12 },
+  ...{ slots: 6, busy: 5, waiting: 12, objectivesMs: { interactive: 2000, normal: 10_000 } },
 }
 const silent: PoolFigures = {
   ...{ pool: 'proxied', queue: 'proxied', ready: undefined, coming: undefined, desired: 0, min: 0, max: 20 },
-  ...{ slots: undefined, busy: undefined, waiting: undefined },
+  ...{ slots: undefined, busy: undefined, waiting: undefined, objectivesMs: {} },
+}
+const none = { pending: 0, processing: 0, oldestMs: 0, accepted: 0 }
+const lanes = {
+  interactive: { ...none, pending: 4, oldestMs: 4200 },
+  normal: none,
+  bulk: { ...none, pending: 8, oldestMs: 900 },
 }
 const captures: CaptureFigures = {
   queues: [
-    { queue: 'proxied', pending: 0, processing: 0, oldestMs: 0, accepted: 0, completed: 0, failed: 0 },
-    { queue: 'standard', pending: 12, processing: 5, oldestMs: 4200, accepted: 240, completed: 228, failed: 3 },
+    { queue: 'proxied', ...none, lanes: byLane(() => none), completed: 0, failed: 0 },
+    { queue: 'standard', pending: 12, processing: 5, oldestMs: 4200, lanes, accepted: 240, completed: 228, failed: 3 },
   ],
   pauses: [],
   stages: ['navigate', 'shoot', 'encode', 'store', 'queue', 'settle'].map((stage, index) => ({
@@ -50,6 +57,24 @@ t.test('top: draws pools, queues, the slowest stages and the last errors', async
   t.match(text, /^total +900ms +3\.1s$/m)
   t.match(text, /DNS_FAILED +nobody\.example: The host does not exist +0198c0de/)
 })
+
+t.test(
+  'top: draws the lanes in which captures wait, the oldest one in red if it waits for longer than the objective',
+  async (t) => {
+    const text = draw(snapshot, wide).join('\n')
+    t.match(text, /^standard +interactive +4 +4\.2s +2\.0s$/m)
+    t.match(text, /^standard +bulk +8 +900ms +–$/m)
+    t.notMatch(text, /^standard +normal/m)
+    const red = (waited: string) => `\u001B[31m${waited.padStart('OLDEST'.length)}`
+    const fast = { ...standard, objectivesMs: { interactive: 5000, bulk: 800 } }
+    const coloured = (...pools: PoolFigures[]) => draw({ ...snapshot, pools }, { ...wide, colour: true }).join('\n')
+    t.ok(coloured(standard).includes(red('4.2s')))
+    t.notOk(coloured(fast).includes(red('4.2s')))
+    t.ok(coloured(standard, fast).includes(red('4.2s')), 'the shortest one of the pools that serve the queue')
+    t.ok(coloured(fast).includes(red('900ms')))
+    t.notMatch(draw({ ...snapshot, captures: { ...captures, queues: [] } }, wide).join('\n'), /LANE/)
+  },
+)
 
 t.test('top: names a paused pool below the queues, with who paused it, until when and why', async (t) => {
   const pause = {

@@ -10,6 +10,7 @@ shutterfleet_pool_workers{service="controller",queue="standard",browserpool="fas
 shutterfleet_pool_workers_desired{service="controller",queue="standard",browserpool="fast"} 4
 shutterfleet_pool_slots{service="controller",queue="standard",browserpool="fast"} 4
 shutterfleet_pool_slots_busy{service="controller",queue="standard",browserpool="fast"} 3
+shutterfleet_pool_lane_objective_seconds{service="controller",queue="standard",browserpool="fast",lane="interactive"} 2.5
 shutterfleet_pool_captures_waiting{service="controller",queue="proxied",browserpool="behind"} 7
 process_cpu_seconds_total 12
 `
@@ -27,8 +28,18 @@ t.test('pools: are parsed from the metrics of a controller', async (t) => {
       slots: 4,
       busy: 3,
       waiting: undefined,
+      objectivesMs: { interactive: 2500 },
     },
-    { ...unknown, pool: 'behind', queue: 'proxied', desired: undefined, slots: undefined, busy: undefined, waiting: 7 },
+    {
+      ...unknown,
+      pool: 'behind',
+      queue: 'proxied',
+      desired: undefined,
+      slots: undefined,
+      busy: undefined,
+      waiting: 7,
+      objectivesMs: {},
+    },
   ])
   t.strictSame(poolsIn(''), [])
 })

@@ -14,6 +14,7 @@ import { seededRandom } from '#cli/simulation/random.ts'
 import {
   constantLoad,
   justStarted as starting,
+  otherPools,
   poolPolicy,
   observedWorkers as groups,
   observedPool as observed,
@@ -136,7 +137,7 @@ const cases: Case[] = [
   },
   {
     name: 'requires no workers for captures that other workers serve',
-    observation: { backlog: { ...quiet, pending: 2, processing: 3 }, otherPools: { slots: 5, busy: 3 } },
+    observation: { backlog: { ...quiet, pending: 2, processing: 3 }, otherPools: otherPools(5, 3) },
     policy: { min: 0 },
     want: { kind: 'hold', desired: 0, reason: 'steady' },
   },
@@ -278,13 +279,12 @@ const cases: Case[] = [
 ]
 
 for (const { name, observation: given, policy: rules, memory, want } of cases) {
-  t.test(`decide: ${name}`, (t) => {
+  t.test(`decide: ${name}`, async (t) => {
     t.strictSame(decide(observed(given), { ...policy, ...rules }, { ...calm, ...memory }).decision, want)
-    t.end()
   })
 }
 
-t.test('decide: doubles the wait after each failed start, up to a minute', (t) => {
+t.test('decide: doubles the wait after each failed start, up to a minute', async (t) => {
   let memory = calm
   const waitsMs: number[] = []
   for (let failed = 1; failed <= 9; failed += 1) {
@@ -292,24 +292,21 @@ t.test('decide: doubles the wait after each failed start, up to a minute', (t) =
     waitsMs.push(memory.retryAtMs - nowMs)
   }
   t.strictSame(waitsMs, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
-  t.end()
 })
 
-t.test('decide: records when it replaced a worker, and when it drained', (t) => {
+t.test('decide: records when it replaced a worker, and when it drained', async (t) => {
   t.equal(decide(observed({ workers: groups(1, { silentMs: 11_000 }) }), policy, calm).memory.lastReplaceMs, nowMs)
   t.equal(decide(observed({ workers: groups(4) }), policy, calm).memory.lastDrainMs, nowMs)
   t.equal(decide(observed({ workers: groups(1) }), policy, calm).memory.lastDrainMs, Number.NEGATIVE_INFINITY)
-  t.end()
 })
 
-t.test('decide: records at most one size for each size of the pool', (t) => {
+t.test('decide: records at most one size for each size of the pool', async (t) => {
   let memory = blankMemory
   for (let tick = 0; tick < 1000; tick += 1) {
     const pending = (tick * 7) % 13
     memory = decide(observed({ nowMs: nowMs + tick, backlog: { ...quiet, pending } }), policy, memory).memory
   }
   t.ok((memory.wants ?? []).length <= policy.max + 1)
-  t.end()
 })
 
 t.test('decide: a paused queue needs the minimum, also while its depth cannot be read', async (t) => {
@@ -321,19 +318,23 @@ t.test('decide: a paused queue needs the minimum, also while its depth cannot be
   t.match(at({ waiting: 500, inFlight: 0 }, paused.memory).decision, { kind: 'scale-up' })
 })
 
-t.test('decide: after a pause, holds the size found during the pause', (t) => {
+t.test('decide: after a pause, holds the size found during the pause', async (t) => {
   const paused = decide(observed({ workers: groups(6) }), { ...policy, isPaused: true }, calm).memory
   const later = observed({ nowMs: nowMs + 29_999, workers: groups(6) })
   t.match(decide(later, policy, paused).decision, { kind: 'hold', reason: 'holding' })
   t.match(decide({ ...later, nowMs: nowMs + 30_000 }, policy, paused).decision, { kind: 'drain' })
-  t.end()
 })
 
 t.test('decide: idle time starts when a capture was last known, and at first if workers exist', async (t) => {
   const none = { ...policy, min: 0 }
   t.equal(decide(observed({ workers: groups(2) }), none, blankMemory).memory.lastKnownMs, nowMs)
   t.equal(decide(observed({ workers: [] }), none, blankMemory).memory.lastKnownMs, Number.NEGATIVE_INFINITY)
-  t.equal(decide(observed({ backlog: { ...quiet, pending: 1 } }), none, calm).memory.lastKnownMs, nowMs)
+  const lastKnown = (given: Partial<Observation>) => decide(observed(given), none, calm).memory.lastKnownMs
+  const backlog = { ...quiet, pending: 1 }
+  const batches = { ...backlog, lanes: { ...quiet.lanes, bulk: backlog, interactive: quiet } }
+  const beside = { otherPools: otherPools(1, 0, { slots: 0, busy: 0 }) }
+  const observations = [{ backlog }, { ...beside, backlog }, { ...beside, backlog: batches }]
+  t.strictSame(observations.map(lastKnown), [nowMs, Number.NEGATIVE_INFINITY, nowMs], 'reserved slots serve no batch')
 })
 
 /** A random pool: any mix of workers, any backlog, any policy. */
@@ -354,14 +355,14 @@ const anything = (random: () => number): [Observation, PoolPolicy] => {
       workers,
       refused,
       backlog: often(0.1) ? 'unknown' : backlog,
-      otherPools: { slots: 2, busy: upTo(2) },
+      otherPools: otherPools(2, upTo(2), { slots: 1, busy: upTo(1) }),
       starts: { ready: 0, failed: upTo(1) },
     }),
     { ...policy, max, min: upTo(max), buffer: upTo(max), size: often(0.3) ? upTo(12) : 'by-queue' },
   ]
 }
 
-t.test('decide: keeps its invariants for random pools', (t) => {
+t.test('decide: keeps its invariants for random pools', async (t) => {
   const random = seededRandom(1)
   const broken: unknown[] = []
   const kinds = new Set<string>()
@@ -396,5 +397,4 @@ t.test('decide: keeps its invariants for random pools', (t) => {
   }
   t.strictSame(broken.slice(0, 3), [])
   t.equal(kinds.size, 6, 'every kind of decision occurred')
-  t.end()
 })

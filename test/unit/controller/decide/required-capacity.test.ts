@@ -4,18 +4,19 @@ import {
   type Backlog,
   emptyBacklog as quiet,
   type LaneBacklog,
+  noOtherPools,
   type ObservedWorker,
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
 import { type Demand, requiredCapacity } from '#controller/decide/required-capacity.ts'
-import { constantLoad, poolPolicy, observedWorker } from '#test/helpers/observed-pool.ts'
+import { constantLoad, otherPools, poolPolicy, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
 const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1', { slots: 2, ...given })
 const workers = (count: number, given: Partial<ObservedWorker> = {}) =>
   Array.from({ length: count }, () => worker(given))
 
-const none: LaneBacklog = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, accepted: 0 }
+const none: LaneBacklog = { pending: 0, processing: 0, oldestMs: 0, accepted: 0 }
 /** The ledger's counts, all of lane `bulk`. */
 const batch = (given: Partial<LaneBacklog>): Backlog => {
   const bulk = { ...none, ...given }
@@ -23,7 +24,7 @@ const batch = (given: Partial<LaneBacklog>): Backlog => {
 }
 /** The ledger's counts, all of lane `interactive`. */
 const counts = (given: Partial<LaneBacklog>) =>
-  attributeToInteractive({ pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0, ...given }, 0)
+  attributeToInteractive({ pending: 0, processing: 0, oldestMs: 0, ...given }, 0)
 const cases: {
   name: string
   demand: Partial<Demand>
@@ -151,7 +152,7 @@ const cases: {
     demand: {
       load: constantLoad({ interactive: 1 }),
       backlog: counts({ pending: 2, processing: 3 }),
-      otherPools: { slots: 5, busy: 3 },
+      otherPools: otherPools(5, 3),
     },
     want: { workers: 0, reason: 'load' },
   },
@@ -163,7 +164,7 @@ const cases: {
       backlog: counts({ processing: 8 }),
       active: [worker({ busy: 2 }), worker({ busy: 2 }), worker()],
       busy: 4,
-      otherPools: { slots: 2, busy: 2 },
+      otherPools: otherPools(2, 2),
     },
     want: { workers: 3, reason: 'load' },
   },
@@ -173,20 +174,20 @@ const cases: {
     demand: {
       load: constantLoad({ interactive: 4 }),
       backlog: counts({ processing: 6 }),
-      otherPools: { slots: 6, busy: 6 },
+      otherPools: otherPools(6, 6),
     },
     policy: { max: 2 },
     want: { workers: 1, reason: 'load' },
   },
   {
     name: 'counts what other workers will serve of a backlog in time',
-    demand: { backlog: counts({ pending: 40 }), otherPools: { slots: 4, busy: 0 } },
+    demand: { backlog: counts({ pending: 40 }), otherPools: otherPools(4, 0) },
     // 40 s less 4 x 5 s by the others: five more of 2 x 2 s.
     want: { workers: 5, reason: 'backlog' },
   },
   {
     name: 'treats captures as waiting if neither its own nor other workers serve them',
-    demand: { backlog: counts({ processing: 24 }), otherPools: { slots: 4, busy: 4 } },
+    demand: { backlog: counts({ processing: 24 }), otherPools: otherPools(4, 4) },
     // 20 s, and half of the 4 s that run, less 4 x 5 s by the others: one worker of 4 s.
     want: { workers: 1, reason: 'backlog' },
   },
@@ -245,6 +246,18 @@ const cases: {
     want: { workers: 3, reason: 'backlog' },
   },
   {
+    name: 'needs workers for captures of a batch that wait beside others of it that run',
+    demand: {
+      backlog: batch({ pending: 3, processing: 3 }),
+      active: workers(3, { busy: 1 }),
+      busy: 3,
+      serviceMs: 600_000,
+    },
+    policy: { reservedSlots: 1 },
+    // 1800 s, and half of the 1800 s that run, less 3 x 603 s by the present workers: two of 600 s.
+    want: { workers: 5, reason: 'backlog' },
+  },
+  {
     name: 'staffs a load of batches with the slots that serve them',
     // Hardly more than 4 slots for an objective of 120 s.
     demand: { load: constantLoad({ bulk: 4 }), backlog: batch({}) },
@@ -256,6 +269,36 @@ const cases: {
     demand: { backlog: counts({ pending: 40 }) },
     policy: { reservedSlots: 1 },
     want: { workers: 10, reason: 'backlog' },
+  },
+  {
+    name: 'needs a worker for a batch beside reserved slots of other workers',
+    demand: { backlog: batch({ pending: 1 }), otherPools: otherPools(1, 0, { slots: 0, busy: 0 }) },
+    want: { workers: 1, reason: 'backlog' },
+  },
+  {
+    name: 'needs a worker for a batch while other workers have only reserved slots free',
+    demand: { backlog: batch({ pending: 1, processing: 1 }), otherPools: otherPools(2, 1, { slots: 1, busy: 1 }) },
+    want: { workers: 1, reason: 'load' },
+  },
+  {
+    name: 'needs no worker for a batch that a slot of other workers will serve',
+    demand: { backlog: batch({ pending: 1 }), otherPools: otherPools(2, 0, { slots: 1, busy: 0 }) },
+    want: { workers: 0, reason: 'load' },
+  },
+  {
+    name: 'needs no worker for a caller whom a reserved slot of other workers will serve',
+    demand: { backlog: counts({ pending: 1 }), otherPools: otherPools(1, 0, { slots: 0, busy: 0 }) },
+    want: { workers: 0, reason: 'load' },
+  },
+  {
+    name: 'staffs a load of batches without the reserved slots of other workers',
+    // Hardly more than 4 slots for an objective of 120 s, of which others have one.
+    demand: {
+      load: constantLoad({ bulk: 4 }),
+      backlog: batch({}),
+      otherPools: otherPools(8, 1, { slots: 1, busy: 1 }),
+    },
+    want: { workers: 2, reason: 'load' },
   },
   {
     name: 'takes the lanes from JetStream alone if the ledger does not know them',
@@ -283,7 +326,7 @@ for (const { name, demand, policy: changes, want } of cases) {
       active: [],
       busy: 0,
       peak: 1000,
-      otherPools: { slots: 0, busy: 0 },
+      otherPools: noOtherPools,
       startMs: 3000,
       serviceMs: 1000,
       laneServiceMs: {},

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ListedWorker, WorkerList } from '#controller/act/actuator.ts'
 import type { ReceivedHeartbeat } from '#controller/loop/subscribe-to-pool.ts'
 import { createObserver } from '#controller/loop/observe.ts'
-import { type Depth, emptyBacklog as quiet } from '#controller/decide/pool.ts'
+import { type Depth, emptyBacklog as quiet, noOtherPools } from '#controller/decide/pool.ts'
 import type { HeartbeatMessage } from '#shared/queue/messages.ts'
 
 const never = new Promise<never>(() => {})
@@ -60,7 +60,7 @@ t.test('observe: returns the time and all reads', async (t) => {
     backlog: { ...quiet, pending: 7 },
     depth: { waiting: 1, inFlight: 2 },
     workers: [],
-    otherPools: { slots: 0, busy: 0 },
+    otherPools: noOtherPools,
     refused: { count: 2, trouble: 'quota' },
     starts: { ready: 1, failed: 2 },
     startMs: 3000,
@@ -84,7 +84,7 @@ t.test(
     const second = await observe()
     t.match(
       [first, second],
-      Array.from({ length: 2 }, () => ({ depth: 'unknown', workers: 'unknown', otherPools: { slots: 0, busy: 0 } })),
+      Array.from({ length: 2 }, () => ({ depth: 'unknown', workers: 'unknown', otherPools: noOtherPools })),
     )
     t.strictSame(second.starts, { ready: 1, failed: 2 })
     t.equal(reads, 1)
@@ -170,10 +170,19 @@ t.test('observe: counts the slots of other workers on the same queue', async (t)
   heartbeat('draining', { slots: 4, busy: 1, state: 'draining' })
   heartbeat('drained', { state: 'drained' })
   heartbeat('starting', { state: 'starting' })
-  t.strictSame((await observe()).otherPools, { slots: 5, busy: 4 })
+  t.match((await observe()).otherPools, { slots: 5, busy: 4 })
   world.nowMs += 5001
   heartbeat('ready', { slots: 4, busy: 2 })
-  t.strictSame((await observe()).otherPools, { slots: 4, busy: 2 }, 'silent workers are not counted')
+  t.match((await observe()).otherPools, { slots: 4, busy: 2 }, 'silent workers are not counted')
+})
+
+t.test('observe: counts the slots of other workers that serve batches, busy ones first', async (t) => {
+  const { observe, heartbeat } = begin()
+  heartbeat('earlier-release', { slots: 2, busy: 1 })
+  heartbeat('reserving', { slots: 4, busy: 1, reservedSlots: 2 })
+  heartbeat('all-busy', { slots: 4, busy: 4, reservedSlots: 3 })
+  heartbeat('draining', { slots: 4, busy: 3, reservedSlots: 2, state: 'draining' })
+  t.strictSame((await observe()).otherPools, { slots: 13, busy: 9, forBatches: { slots: 7, busy: 5 } })
 })
 
 t.test('observe: ignores the slots of a pod that does not exist', async (t) => {
@@ -181,16 +190,16 @@ t.test('observe: ignores the slots of a pod that does not exist', async (t) => {
   world.invented.add('ghost')
   heartbeat('ghost', { slots: 16 })
   heartbeat('real', { slots: 2, busy: 1 })
-  t.strictSame((await observe()).otherPools, { slots: 2, busy: 1 })
+  t.match((await observe()).otherPools, { slots: 2, busy: 1 })
 })
 
 t.test('observe: ignores other workers on the queue unless the queue decides the size', async (t) => {
   const { observe, world, heartbeat } = begin()
   heartbeat('other')
   world.size = 1
-  t.strictSame((await observe()).otherPools, { slots: 0, busy: 0 })
+  t.strictSame((await observe()).otherPools, noOtherPools)
   world.size = 'by-queue'
-  t.strictSame((await observe()).otherPools, { slots: 2, busy: 0 })
+  t.match((await observe()).otherPools, { slots: 2, busy: 0 })
 })
 
 t.test('observe: does not count its own deleted worker among the others', async (t) => {
@@ -199,9 +208,9 @@ t.test('observe: does not count its own deleted worker among the others', async 
   heartbeat('killed')
   await observe()
   world.workers = []
-  t.strictSame((await observe()).otherPools, { slots: 0, busy: 0 })
+  t.strictSame((await observe()).otherPools, noOtherPools)
   heartbeats.delete('killed')
   await observe()
   heartbeat('killed')
-  t.strictSame((await observe()).otherPools, { slots: 2, busy: 0 }, 'only until its heartbeat expires')
+  t.match((await observe()).otherPools, { slots: 2, busy: 0 }, 'only until its heartbeat expires')
 })

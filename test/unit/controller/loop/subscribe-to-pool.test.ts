@@ -73,8 +73,8 @@ t.test('subscribe to pool: the backlog is unknown before the first message and f
 t.test('subscribe to pool: a backlog without lanes is that of the lane with the strictest objective', (t) => {
   const { subscription, backlog, clock } = begin()
   const atMs = clock.nowMs
-  const none = { pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
-  const counts = { pending: 3, processing: 2, arrivals10s: 5, oldestMs: 700 }
+  const none = { pending: 0, processing: 0, oldestMs: 0 }
+  const counts = { pending: 3, processing: 2, oldestMs: 700 }
   backlog(counts)
   t.strictSame(subscription.backlog(), { ...counts, atMs, lanes: { interactive: counts, normal: none, bulk: none } })
   const lanes = { interactive: none, normal: none, bulk: counts }

@@ -4,6 +4,7 @@ import type { Decision, Observation } from '#controller/decide/pool.ts'
 import type { JobNotice } from '#controller/proxied/job-runner.ts'
 import type { ProxiedDecision, ProxiedObservation } from '#controller/proxied/proxied.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { DecisionMessage } from '#shared/queue/messages.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { emptyBacklog } from '#controller/decide/pool.ts'
 import { observedWorkers, observedPool, poolPolicy, stuckWorkers } from '#test/helpers/observed-pool.ts'
@@ -41,7 +42,8 @@ const begin = () => {
   const lines: [unknown, string][] = []
   const logger = createRecordingLog(({ fields, message }) => lines.push([fields, message]))
   const metrics = createMetrics('controller')
-  const made = createEvents(logger, metrics)
+  const reports: DecisionMessage[] = []
+  const made = createEvents(logger, metrics, (report) => reports.push(report))
   const events = {
     ...made,
     of: (browserpool: string) => made.forPool({ queue: 'standard', browserpool }),
@@ -57,7 +59,7 @@ const begin = () => {
   /** Lines of a pool in all metrics. */
   const all = async (pool: string) =>
     (await metrics.text()).split('\n').filter((line) => line.includes(`browserpool="${pool}"`))
-  return { events, lines, shown, all }
+  return { events, lines, reports, shown, all }
 }
 
 t.test('events: counts stuck and refused workers by trouble, separately for each pool', async (t) => {
@@ -77,6 +79,13 @@ t.test('events: counts stuck and refused workers by trouble, separately for each
   const workers = await shown('pool_workers')
   t.ok(workers.includes('{pool="a",state="ready"} 2'))
   t.ok(workers.includes('{pool="a",state="stuck"} 4'))
+})
+
+t.test('events: reports each decision, with bounds and objectives', async (t) => {
+  const { events, reports } = begin()
+  events.of('a').decided({ observation: observedPool(troubled), decision: hold }, policy)
+  const names = { pool: 'standard', browserpool: 'a', decision: 'hold', reason: 'steady' }
+  t.strictSame(reports, [{ ...names, desired: 2, min: 1, max: 5, ready: 2, objectivesMs: policy.objectivesMs }])
 })
 
 t.test('events: exports bounds and desired number of workers; a fixed size is both bounds', async (t) => {

@@ -46,10 +46,11 @@ t.test('fleet watch: keeps how the decisions on a pool changed, at most 200', as
     bus.publish(decisionSubject('standard'), decisionCodec.encode({ ...decision, ...changed }))
   decide({})
   decide({})
-  decide({ desired: 3 })
+  const objectivesMs = { interactive: 2000, normal: 10_000, bulk: 120_000 }
+  decide({ desired: 3, objectivesMs })
   nowMs = 500
   const [big] = watch.services().pools
-  t.match(big, { browserpool: 'big', pool: 'standard', silentMs: 500 })
+  t.match(big, { browserpool: 'big', pool: 'standard', silentMs: 500, objectivesMs })
   t.match(big?.changes, [{ desired: 2, reason: 'load' }, { desired: 3 }])
   for (let desired = 0; desired < 300; desired += 1) decide({ desired })
   t.equal(watch.services().pools[0]?.changes.length, 200)

@@ -1,7 +1,9 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { heartbeatMs } from '#shared/queue/messages.ts'
-import { startHeartbeat, coalesceHeartbeats } from '#worker/lifecycle/heartbeat.ts'
+import { createServiceTime } from '#shared/policy/service-time.ts'
+import { heartbeatCodec, heartbeatMs } from '#shared/queue/messages.ts'
+import { coalesceHeartbeats, publishHeartbeat, startHeartbeat } from '#worker/lifecycle/heartbeat.ts'
+import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
 
 /** Mocked timers and clock, from `ms` since the epoch. */
 const from = (ms: number) => {
@@ -60,4 +62,21 @@ t.test('heartbeat: drops a coalesced heartbeat once disposed', async (t) => {
   heartbeats[Symbol.dispose]()
   mock.timers.tick(1000)
   t.strictSame(published, [])
+})
+
+t.test('heartbeat: reports the slots, and which of them are reserved', async (t) => {
+  const published: Uint8Array[] = []
+  const queue = { publish: (_subject: string, data: Uint8Array) => void published.push(data) }
+  using lifecycle = startLifecycle(new AbortController().signal, () => {})
+  const worker = {
+    queue,
+    lifecycle,
+    pool: 'standard',
+    pod: 'a',
+    slots: 4,
+    reservedSlots: 3,
+    browsers: () => [],
+  } as const
+  publishHeartbeat(worker, createServiceTime())
+  t.match(published.map(heartbeatCodec.decode), [{ pod: 'a', slots: 4, reservedSlots: 3, busy: 0 }])
 })
