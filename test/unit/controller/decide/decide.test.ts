@@ -243,8 +243,8 @@ const cases: Case[] = [
     name: 'follows the load',
     observation: { backlog: { ...quiet, processing: 2 }, workers: groups(2, { busy: 1 }) },
     memory: { load: constantLoad({ normal: 2 }), peaks: [{ atMs: nowMs - 1000, size: 5 }] },
-    // Of 3 slots, 0.8 % would wait longer than 3.5 s.
-    want: { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'load' },
+    // Of 3 slots, 3.6 % would wait longer than 2.5 s, of 4 slots 0.1 %.
+    want: { kind: 'scale-up', to: 4, undrain: [], desired: 4, reason: 'load' },
   },
   {
     name: 'waits a second after the first failed start',

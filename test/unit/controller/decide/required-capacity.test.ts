@@ -39,8 +39,8 @@ const cases: {
     want: { workers: 1, reason: 'buffer' },
   },
   {
-    name: 'needs the slots that the load keeps busy, and as many more as let 99 % begin in 0.4 of the objective',
-    // Erlang's C formula: of 7 slots 1.2 % would wait longer than 0.8 s, of 8 slots 0.2 %.
+    name: 'needs the slots that the load keeps busy, and as many more as let 99 % begin in a quarter of the objective',
+    // Erlang's C formula: of 7 slots 3 % would wait longer than 0.5 s, of 8 slots 0.8 %.
     demand: {
       load: constantLoad({ interactive: 4 }),
       backlog: counts({ processing: 8 }),
@@ -259,10 +259,10 @@ const cases: {
   },
   {
     name: 'staffs a load of batches with the slots that serve them',
-    // Hardly more than 4 slots for an objective of 120 s.
+    // One slot more than the load for an objective of 120 s.
     demand: { load: constantLoad({ bulk: 4 }), backlog: batch({}) },
     policy: { reservedSlots: 1 },
-    want: { workers: 4, reason: 'load' },
+    want: { workers: 5, reason: 'load' },
   },
   {
     name: 'needs the reserved slots for other captures',
@@ -292,7 +292,7 @@ const cases: {
   },
   {
     name: 'staffs a load of batches without the reserved slots of other workers',
-    // Hardly more than 4 slots for an objective of 120 s, of which others have one.
+    // One slot more than the load, of which others have one.
     demand: {
       load: constantLoad({ bulk: 4 }),
       backlog: batch({}),
@@ -317,23 +317,39 @@ const cases: {
   },
 ]
 
+/** A demand that is quiet but for what is given. */
+const complete = (demand: Partial<Demand>): Demand => ({
+  backlog: quiet,
+  load: undefined,
+  depth: 'unknown',
+  active: [],
+  busy: 0,
+  peak: 1000,
+  otherPools: noOtherPools,
+  startMs: 3000,
+  serviceMs: 1000,
+  laneServiceMs: {},
+  ...demand,
+})
+
 for (const { name, demand, policy: changes, want } of cases) {
   t.test(`required capacity: ${name}`, (t) => {
-    const complete: Demand = {
-      backlog: quiet,
-      load: undefined,
-      depth: 'unknown',
-      active: [],
-      busy: 0,
-      peak: 1000,
-      otherPools: noOtherPools,
-      startMs: 3000,
-      serviceMs: 1000,
-      laneServiceMs: {},
-      ...demand,
-    }
-    const { workers: required, reason } = requiredCapacity(complete, { ...policy, ...changes })
+    const { workers: required, reason } = requiredCapacity(complete(demand), { ...policy, ...changes })
     t.strictSame({ workers: required, reason }, want)
     t.end()
   })
 }
+
+t.test('required capacity: holds what runs as far as chance explains it, with a buffer all of it', (t) => {
+  const loadOf = (busy: number, changes: Partial<PoolPolicy> = {}) => {
+    const demand = { load: constantLoad({ interactive: 4 }), backlog: counts({ processing: busy }), busy }
+    return requiredCapacity(complete(demand), { ...policy, ...changes }).load
+  }
+  // Staffed with 4 workers of two slots; three standard deviations of that are 6.
+  t.strictSame(
+    [8, 14, 30].map((busy) => loadOf(busy)),
+    [4, 7, 10],
+  )
+  t.equal(loadOf(30, { buffer: 1 }), 16)
+  t.end()
+})
