@@ -172,6 +172,7 @@ export const reasons = [
   'backlog',
   'buffer',
   'below-minimum',
+  'scheduled',
   'at-maximum',
   'holding',
   'starting',
