@@ -131,10 +131,24 @@ t.test('browser pool: the API server prunes and changes no given field', async (
   t.strictSame((await make('full', fullSpec)).spec, fullSpec)
 })
 
-t.test('browser pool: the example of the documentation is accepted', async (t) => {
-  const page = await readFile(join(root, 'docs', 'browser-pool.md'), 'utf8')
-  await cluster.apply(/```yaml\n([^]*?)```/.exec(page)?.[1] ?? '')
+const applyExample = async (page: string) => {
+  const text = await readFile(join(root, 'docs', page), 'utf8')
+  await cluster.apply(/```yaml\n([^]*?)```/.exec(text)?.[1] ?? '')
+}
+
+t.test('browser pool: the examples of the documentation are accepted', async (t) => {
+  await applyExample('browser-pool.md')
   t.match(await poolOf('standard'), { spec: { autoscaling: { maxReplicas: 20, enabled: true } } })
+  await applyExample('autoscaling.md')
+  t.match(await poolOf('standard'), {
+    spec: { autoscaling: { schedules: [{ timeZone: 'Europe/Berlin' }, { timeZone: 'UTC' }] } },
+  })
+})
+
+t.test('browser pool: a schedule with an unknown time zone is rejected with the name of the field', async (t) => {
+  const schedule = { start: '0 8 * * *', end: '0 18 * * *', timeZone: 'Mars/Base', minReplicas: 2 }
+  const mars = named('mars', { spec: { pool: 'standard', autoscaling: { schedules: [schedule] } } })
+  await t.rejects(cluster.apply(mars), /spec\.autoscaling\.schedules\[0\]\.timeZone: .*Mars\/Base/)
 })
 
 t.test('browser pool: each validation rule is documented', async (t) => {
@@ -333,8 +347,8 @@ t.test('browser pool: kubectl get prints its columns', async (t) => {
   await patch('shown', { status: fullStatus }, '--subresource=status')
   t.match(await line(), [{}, ['shown', '2', '4', '5', '17', '12', 'backlog', /^\d+s$/]])
   t.match(await line('-o', 'wide'), [
-    ['NAME', 'READY', 'DESIRED', 'BUSY', 'QUEUE', 'WAIT', 'REASON', 'POOL', 'MIN', 'MAX', 'AGE'],
-    ['shown', '2', '4', '5', '17', '12', 'backlog', 'standard', '1', '4', /^\d+s$/],
+    ['NAME', 'READY', 'DESIRED', 'BUSY', 'QUEUE', 'WAIT', 'REASON', 'POOL', 'MIN', 'SCHEDULED', 'MAX', 'AGE'],
+    ['shown', '2', '4', '5', '17', '12', 'backlog', 'standard', '1', '3', '4', /^\d+s$/],
   ])
 })
 

@@ -71,6 +71,49 @@ t.test('operator size: a scale-down never ends a busy worker', async (t) => {
   t.strictSame(fleet.busyEnds(), [])
 })
 
+t.test('operator size: a schedule in force raises the minimum, and its end lowers it', async (t) => {
+  const everyMinute = '* * * * *'
+  const leapDay = '0 0 29 2 *'
+  const schedule = { start: everyMinute, end: leapDay, timeZone: 'Europe/Berlin', minReplicas: 3 }
+  const apply = (change: object) =>
+    applyPool('hours', {
+      autoscaling: { ...quick, minReplicas: 1, schedules: [{ ...schedule, ...change }] },
+      scaleDown,
+    })
+  await apply({})
+  await settles('hours', 3)
+  await world.holds('hours', 'Ready', 'True WorkersReady')
+  await eventually(async () => (await poolOf('hours')).status?.reason === 'scheduled', { what: 'the reason scheduled' })
+  t.match(await poolOf('hours'), { status: { scheduledMinReplicas: 3, desiredReplicas: 3 } })
+  await apply({ start: leapDay, end: everyMinute })
+  await settles('hours', 1)
+  const scheduled = async () => (await poolOf('hours')).status?.scheduledMinReplicas
+  await eventually(async () => (await scheduled()) === undefined, { what: 'no schedule in force' })
+})
+
+t.test(
+  'operator size: an invalid schedule that the API server accepts is reported, and changes nothing else',
+  async (t) => {
+    const backwards = { start: '0 22-6 * * *', end: '0 7 * * *', timeZone: 'UTC', minReplicas: 4 }
+    const apply = (autoscaling: object) => applyPool('typo', { autoscaling: { ...quick, ...autoscaling }, scaleDown })
+    await apply({ schedules: [backwards] })
+    await world.holds('typo', 'Degraded', 'True InvalidSchedule')
+    t.match(await world.conditionOf('typo', 'Degraded'), {
+      message: /has no effect: spec\.autoscaling\.schedules\[0\]\.start "0 22-6 \* \* \*": /,
+    })
+    await world.tells('typo', 'InvalidSchedule')
+    await settles('typo', 1)
+    await apply({ minReplicas: 2, schedules: [backwards] })
+    await settles('typo', 2)
+    await world.holds('typo', 'Ready', 'True WorkersReady')
+    await apply({ schedules: [{ ...backwards, timeZone: 'Local' }] })
+    const message = async () => (await world.conditionOf('typo', 'Degraded'))?.message ?? ''
+    await eventually(async () => (await message()).includes('timeZone "Local"'), { what: 'the time zone is named' })
+    await apply({ schedules: [] })
+    await world.holds('typo', 'Degraded', 'False AsExpected')
+  },
+)
+
 t.test('operator size: a drained worker that is needed again is kept, and its deletion cost is removed', async (t) => {
   // Without the ReplicaSet controller no pod is deleted, so that drained workers stay.
   await applyPool('again', { autoscaling: { enabled: false }, replicas: 3, scaleDown })

@@ -18,6 +18,10 @@ type Deployment = {
   }
 }
 
+/** A definition in YAML without these fields, each with all that is indented below it. */
+const withoutFields = (definition: string, names: readonly string[]) =>
+  names.reduce((text, name) => text.replace(new RegExp(String.raw`^( +)${name}:\n(\1 +.*\n)+`, 'm'), ''), definition)
+
 const startMs = 2000
 const world = await startOperatorCluster(t, { startMs: () => startMs })
 const { cluster, queue, applyPool, settles } = world
@@ -61,14 +65,19 @@ t.test(
   },
 )
 
-t.test('operator upgrade: with an older definition, missing fields have their defaults', async (t) => {
-  await using newer = await startOperator({ cluster, queue, name: 'later', settings: { POD_IMAGE: 'newer' } })
-  const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
-  const real = await readFile(file, 'utf8')
-  await cluster.applyCrd(real.replace(/^ {16}paused:\n( {18}.*\n)+/m, ''))
-  await applyPool('under-older', { autoscaling: { enabled: false }, replicas: 1 })
-  await settles('under-older', 1)
-  t.notOk('paused' in (await world.poolOf('under-older')).spec)
-  await cluster.applyCrd(real)
-  t.equal(newer.child.exitCode, null)
-})
+t.test(
+  'operator upgrade: with an older definition, missing fields have their defaults, and the status is written',
+  async (t) => {
+    await using newer = await startOperator({ cluster, queue, name: 'later', settings: { POD_IMAGE: 'newer' } })
+    const file = resolve(import.meta.dirname, '../../crds/browserpools.shutterfleet.dev.yaml')
+    const real = await readFile(file, 'utf8')
+    await cluster.applyCrd(withoutFields(real, ['paused', 'scheduledMinReplicas']))
+    await applyPool('under-older', { autoscaling: { enabled: false }, replicas: 1 })
+    await settles('under-older', 1)
+    t.notOk('paused' in (await world.poolOf('under-older')).spec)
+    await applyPool('under-older', { autoscaling: { enabled: true } })
+    await world.holds('under-older', 'ScalingActive', 'True AutoscalingOn')
+    await cluster.applyCrd(real)
+    t.equal(newer.child.exitCode, null)
+  },
+)

@@ -24,7 +24,7 @@ const grown = async (seed: number): Promise<World> => {
 }
 
 const usually = (world: World) => () => {
-  if (world.random() < 0.2) world.ledger.accept('standard')
+  if (world.random() < 0.1) world.ledger.accept('standard')
 }
 
 t.test('scale down in churn: a pool scales down although some workers are always starting', async (t) => {

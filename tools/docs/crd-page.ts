@@ -24,6 +24,10 @@ const columns = [
   column('Reason', 'string', '.status.reason', 'Why the pool has its size'),
   { ...column('Pool', 'string', '.spec.pool', 'Kind of browser'), priority: 1 },
   { ...column('Min', 'integer', '.spec.autoscaling.minReplicas', 'Fewest workers'), priority: 1 },
+  {
+    ...column('Scheduled', 'integer', '.status.scheduledMinReplicas', 'Fewest workers by a schedule in force'),
+    priority: 1,
+  },
   { ...column('Max', 'integer', '.spec.autoscaling.maxReplicas', 'Most workers'), priority: 1 },
   column('Age', 'date', '.metadata.creationTimestamp', 'Time since it was made'),
 ]

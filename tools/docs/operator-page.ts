@@ -25,6 +25,7 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   backlog: 'Captures wait longer than the objective of their lane allows',
   buffer: 'Idle workers, or spares, are kept in addition to the required ones',
   'below-minimum': 'Fewer workers than `minReplicas`',
+  scheduled: 'A schedule in force sets the minimum, and the load needs no more workers',
   'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
   holding:
     'More workers than needed, kept for `scaleDown.stabilizationWindowSeconds`, up to half an hour if the difference may be chance (the last one for `cooldownSeconds`)',
@@ -50,7 +51,7 @@ const skipReasonHelp: Readonly<Record<SkipReason['code'], string>> = {
 
 /** Meaning of each reason of a condition. */
 const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
-  WorkersReady: 'The required minimum of workers takes captures: minReplicas, one, or the fixed size',
+  WorkersReady: 'The required minimum of workers takes captures: the minimum in force, one, or the fixed size',
   ScaledToZero: 'No worker is required',
   WorkersMissing: 'Fewer workers take captures than required',
   WorkersUnknown: 'The workers cannot be read',
@@ -83,6 +84,8 @@ const conditionHelp: Readonly<Record<PoolCondition['reason'], string>> = {
   NotStarting:
     'A node has not started a worker for two minutes: a volume, the network, or a long download of the image',
   PodsRefused: 'The cluster rejects the pods',
+  InvalidSchedule:
+    'The API server has accepted a schedule that the controller cannot read: the message has field, value and error. The schedule has no effect, everything else does',
   SizedByAnother:
     'A HorizontalPodAutoscaler names the Deployment of the workers, not the BrowserPool: it and the controller overwrite each other, and it ends workers that have captures',
   PoolTaken: 'An older BrowserPool is sized by the same queue: this one is skipped',
@@ -227,7 +230,8 @@ over NATS.
 1. **Load**: by lane, what the arrivals keep busy, and as many slots more as let 99 % of captures begin well within the lane's objective.
 2. **Backlog**: what waits must begin within the objective, or as soon as a new worker can start it. While a capture has waited for
    half of it, no worker is removed.
-3. The larger of both, plus \`buffer\`, within \`minReplicas\` and \`maxReplicas\`.
+3. The larger of both, plus \`buffer\`, within \`minReplicas\`, or the minimum of a [schedule](autoscaling.md#schedules) in force, and
+   \`maxReplicas\`.
 4. **Up** immediately, from zero directly to the size that the backlog needs. **Down** when the load has required less for
    \`stabilizationWindowSeconds\`: one worker, or a quarter of them, every \`scaleDown.periodSeconds\`.
 5. **Drain, then scale** ([ADR 11](adr/0011-scale-a-deployment-after-draining.md)): a worker gets a drain request, finishes its
@@ -260,7 +264,7 @@ workers that have captures. While a HorizontalPodAutoscaler, also one of KEDA's,
 the reason \`SizedByAnother\`, which needs the permission to read them in [k8s/controller-role.yaml](../k8s/controller-role.yaml).
 
 Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` and
-\`reservedSlots\` of \`autoscaling\` apply: stabilization, bounds and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
+\`reservedSlots\` of \`autoscaling\` apply: stabilization, bounds, schedules and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
 that are re-applied (Argo CD, Flux, \`kubectl apply --server-side\`): the first write through the scale subresource takes
 ownership of the field, and an apply that still sets it conflicts.
 
@@ -336,7 +340,7 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 \`\`\`
 
 - \`kubectl wait bp/standard --for=condition=Ready\` waits until the least required number of workers takes captures:
-  \`minReplicas\`, one if any is required, or \`replicas\` with autoscaling off.
+  \`minReplicas\` or that of a schedule in force, one if any is required, or \`replicas\` with autoscaling off.
 - To freeze a pool during an investigation: \`kubectl patch bp standard --type=merge -p '{"spec":{"paused":true}}'\`.
 - To set the size manually: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`
   ([Who sizes a pool](#who-sizes-a-pool)).

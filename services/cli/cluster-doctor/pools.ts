@@ -16,6 +16,7 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   PodsRefused: 'admission refuses the pods: `kubectl get events`, then workers.podSecurity or workers.admissionPolicy',
   SizedByAnother:
     'let the HorizontalPodAutoscaler or ScaledObject name the BrowserPool, with its autoscaling off, or delete it',
+  InvalidSchedule: 'correct the schedule in the BrowserPool, or in the values of the pool',
   QuotaExceeded: 'raise the ResourceQuota of the namespace, or lower the maximum of the pool',
   AtMaximum: 'raise the maximum of the pool if captures wait for long',
   PoolTaken: 'two BrowserPools name one queue: delete one',

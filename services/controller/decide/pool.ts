@@ -178,6 +178,7 @@ export const reasons = [
   'backlog',
   'buffer',
   'below-minimum',
+  'scheduled',
   'at-maximum',
   'holding',
   'starting',

@@ -2,7 +2,7 @@
 export type Clock = {
   /** Milliseconds of a monotonic clock; only differences are meaningful. */
   readonly nowMs: () => number
-  /** The calendar time, for display only. */
+  /** The calendar time, for display and schedules. */
   readonly date: () => Date
   /** Runs once, `waitMs` from now, unless disposed before. */
   readonly after: (waitMs: number, run: () => void) => Disposable

@@ -23,6 +23,52 @@ const maxReplicasDefault = 4
 /** Most slots of a worker. */
 export const slotsMax = 16
 
+const schedulesMax = 16
+
+/** A field of a cron expression: values, ranges and steps, in a list. */
+const cronField = (value: string): string => {
+  const step = '(/[1-9][0-9]?)?'
+  const part = `([*]${step}|${value}(-${value}${step})?)`
+  return `${part}(,${part})*`
+}
+const cronPattern = `(?i)^${[
+  '[0-5]?[0-9]',
+  '([01]?[0-9]|2[0-3])',
+  '(0?[1-9]|[12][0-9]|3[01])',
+  '(0?[1-9]|1[0-2]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)',
+  '([0-7]|sun|mon|tue|wed|thu|fri|sat)',
+]
+  .map((value) => cronField(value))
+  .join(' ')}$`
+
+// Rules, not patterns, because the controller skips a pool whose spec does not match the schema.
+const cron = (field: 'start' | 'end', description: string) =>
+  text(description, {
+    maxLength: 100,
+    ...withRules({
+      rule: `self.matches('${cronPattern}')`,
+      message: `${field} must be a cron expression of five fields, minute, hour, day, month and weekday, such as 0 8 * * 1-5`,
+    }),
+  })
+
+const schedule = Type.Object({
+  start: cron('start', 'When it comes into force: a cron expression of five fields, such as `0 8 * * 1-5`.'),
+  end: cron('end', 'When it ends, in the same form.'),
+  timeZone: text('IANA time zone of both, such as `Europe/Berlin`.', {
+    maxLength: 64,
+    default: 'UTC',
+    ...withRules({
+      // The API server rejects what it cannot evaluate, such as an unknown zone.
+      rule: "self.matches('^[A-Za-z]') && timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",
+      message: 'timeZone must be an IANA time zone such as Europe/Berlin',
+    }),
+  }),
+  minReplicas: int32('Fewest workers while it is in force; no effect below `autoscaling.minReplicas`.', {
+    minimum: 1,
+    maximum: workersMax,
+  }),
+})
+
 const autoscaling = group(
   {
     enabled: Type.Boolean({
@@ -64,6 +110,14 @@ const autoscaling = group(
         { minimum: 10, maximum: 86_400 },
       ),
     ),
+    schedules: Type.Optional(
+      Type.Array(schedule, {
+        maxItems: schedulesMax,
+        'x-kubernetes-list-type': 'atomic',
+        description:
+          'Times with a larger minimum. A schedule is in force from its start to its next end; the largest minimum of all in force counts.',
+      }),
+    ),
   },
   {
     description: 'How the queue sizes the pool.',
@@ -72,6 +126,11 @@ const autoscaling = group(
         rule: 'self.minReplicas <= self.maxReplicas',
         message: `minReplicas must not be above maxReplicas, which is ${maxReplicasDefault} unless given`,
         fieldPath: '.minReplicas',
+      },
+      {
+        rule: '!has(self.schedules) || self.schedules.all(schedule, schedule.minReplicas <= self.maxReplicas)',
+        message: `minReplicas of a schedule must not be above maxReplicas, which is ${maxReplicasDefault} unless given`,
+        fieldPath: '.schedules',
       },
       {
         rule: 'self.buffer <= self.maxReplicas',
@@ -246,6 +305,7 @@ export const poolConditions = {
       'ConfigError',
       'NotStarting',
       'PodsRefused',
+      'InvalidSchedule',
       'SizedByAnother',
       'PoolTaken',
       'ApplyFailed',
@@ -274,6 +334,9 @@ export const browserPoolStatus = partial(
     replicas: count('Workers that exist, without terminating ones.'),
     readyReplicas: count('Workers that take captures.'),
     desiredReplicas: count('Workers that the load requires, within the bounds.'),
+    scheduledMinReplicas: count(
+      'Fewest workers while a schedule in force raises `autoscaling.minReplicas`; otherwise absent.',
+    ),
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
     oldestWaitSeconds: count('Seconds that the oldest of them has waited.'),
@@ -293,6 +356,9 @@ export const browserPoolStatus = partial(
 
 /** Spec of a pool as the API server returns it, with all defaults. */
 export type BrowserPoolSpec = Static<typeof browserPoolSpec>
+
+/** A time with a larger minimum. */
+export type PoolSchedule = Static<typeof schedule>
 
 /** A condition of a pool, with a reason that belongs to its type. */
 export type PoolCondition = {

@@ -7,6 +7,7 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
   { packages: ['devtools-protocol', 'sharp'], folders: ['services/worker/browser-host/'] },
   { packages: ['@ghostery/adblocker'], folders: ['services/worker/'] },
   { packages: ['@duckduckgo/autoconsent'], folders: ['services/worker/browser-host/blocking/'] },
+  { packages: ['croner'], folders: ['services/controller/operator/scale/'] },
   { packages: ['@kubernetes/client-node'], folders: ['services/shared/kube/', 'services/controller/'] },
   { packages: ['@mikro-orm/'], folders: ['services/shared/db/'] },
   { packages: ['minio'], folders: ['services/shared/storage/'] },

@@ -2,11 +2,14 @@ import type { PoolPolicy } from '#controller/decide/pool.ts'
 import type { BrowserPoolSpec } from '#shared/kube/browser-pool.ts'
 import { laneObjectivesMs } from '#shared/policy/lane-objectives.ts'
 
-/** The scaling policy of a BrowserPool. */
-export const policyOf = ({ replicas, paused, autoscaling, scaleDown }: BrowserPoolSpec): PoolPolicy => ({
+/** The scaling policy of a BrowserPool; `min` is the minimum in force. */
+export const policyOf = (
+  { replicas, paused, autoscaling, scaleDown }: BrowserPoolSpec,
+  min = autoscaling.minReplicas,
+): PoolPolicy => ({
   size: autoscaling.enabled ? 'by-queue' : replicas,
   isPaused: paused,
-  min: autoscaling.minReplicas,
+  min,
   max: autoscaling.maxReplicas,
   slots: autoscaling.slots,
   reservedSlots: autoscaling.reservedSlots,

@@ -1,11 +1,12 @@
 import { createDeploymentActuator, type DeploymentWrite } from './deployment-actuator.ts'
 import { policyOf } from './pool-policy.ts'
+import { createScheduledMinimum } from './scheduled-minimum.ts'
 import { createChildren, type ChildrenDeps } from '#controller/operator/apply/children.ts'
 import { createRolloutFollower, type Rollout } from '#controller/operator/apply/rollout.ts'
 import { type PodWorkerList, presentPods } from '#controller/operator/pods/list-workers.ts'
 import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
 import type { ComposeStatus } from '#controller/operator/status/conditions.ts'
-import { poolStatus } from '#controller/operator/status/pool-status.ts'
+import { type Minimum, poolStatus } from '#controller/operator/status/pool-status.ts'
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
 import type { OperatorEvents } from '#controller/operator/telemetry/events.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
@@ -57,12 +58,13 @@ export const reconcileDeployment = async (
   const workers = workersName(browserpool)
   let facts = noFacts
   let lastReason = ''
-  const policy = () => policyOf(loop.pool().spec)
+  const minimum = createScheduledMinimum(clock.date, () => loop.pool().spec.autoscaling)
+  const policy = () => policyOf(loop.pool().spec, minimum().replicas)
   const occurred = (occurrence: PoolOccurrence) => deps.occurred(loop.pool(), occurrence)
   const children = createChildren({
     ...deps,
     // The Deployment adopts pods that an older one left, and would at once delete those that exceed its size.
-    firstReplicas: ({ spec }) => Math.max(smallest(policyOf(spec)), presentPods(informers.podsOf(name)).length),
+    firstReplicas: () => Math.max(smallest(policy()), presentPods(informers.podsOf(name)).length),
     created: (replicas) => occurred(creation(replicas)),
     failed: (error, retryMs) => applyFailed(browserpool, error, retryMs),
   })
@@ -100,13 +102,13 @@ export const reconcileDeployment = async (
       await children.reconcile(loop.pool())
       return scaled.observe()
     },
-    decide: (observation) => holdDuringRollout(scaled.decide(observation), facts),
+    decide: (observation) => nameSchedule(holdDuringRollout(scaled.decide(observation), facts), minimum()),
     summarize: (tick) => {
       loop.events.decided(tick, policy())
       const { kind, reason } = tick.decision
       return {
         isCalm: kind === 'hold' && reason === 'fixed' && !children.isPending(),
-        status: (base) => poolStatus({ ...base, ...tick, ...facts, ...state() }),
+        status: (base) => poolStatus({ ...base, ...tick, ...facts, ...state(), minimum: minimum() }),
       }
     },
     act: (tick) => {
@@ -163,4 +165,10 @@ export const holdDuringRollout = (
   const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
   if (!hasSurplus || isRolloutStalled || !isStep) return decision
   return { kind: 'hold', desired: decision.desired, reason: isRollingOut ? 'rollout' : 'starting' }
+}
+
+/** Gives the reason `scheduled` to a size that is the minimum of a schedule, because the load needs no more. */
+export const nameSchedule = (decision: Decision, { replicas, isScheduled }: Omit<Minimum, 'problem'>): Decision => {
+  const isMinimum = decision.desired === replicas && ['steady', 'below-minimum'].includes(decision.reason)
+  return isScheduled && isMinimum ? { ...decision, reason: 'scheduled' } : decision
 }

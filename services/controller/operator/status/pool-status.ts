@@ -15,12 +15,22 @@ import {
   withCause,
 } from './conditions.ts'
 
+/** The fewest workers of a pool in one minute. */
+export type Minimum = {
+  readonly replicas: number
+  /** Whether a schedule raises it above `minReplicas`. */
+  readonly isScheduled: boolean
+  /** The first invalid schedule, which is never in force: field, value and error. */
+  readonly problem: string | undefined
+}
+
 /** Input of the status of a pool that runs a Deployment. */
 export type StatusParts = StatusCommon & {
   readonly observation: Observation
   readonly decision: Decision
   /** Messages by trouble, including those of pods that do not count for the size. */
   readonly troubles: ReadonlyMap<Trouble, string>
+  readonly minimum: Minimum
   readonly isRollingOut: boolean
   readonly rollout: Rollout
   /** Milliseconds from observation to Ready, p90 of the last 20 workers that waited for a node. */
@@ -49,9 +59,9 @@ const waiting = (unscheduled: number, provisionMs: number | undefined): string =
 }
 
 /** Workers that must take captures for the pool to be ready. */
-const requiredOf = ({ pool, decision }: StatusParts): number => {
+const requiredOf = ({ pool, decision, minimum }: StatusParts): number => {
   const { autoscaling, replicas } = pool.spec
-  return autoscaling.enabled ? Math.max(autoscaling.minReplicas, Math.min(1, decision.desired)) : replicas
+  return autoscaling.enabled ? Math.max(minimum.replicas, Math.min(1, decision.desired)) : replicas
 }
 
 const pausedWithoutWorkers =
@@ -135,14 +145,14 @@ const metricsAvailableCondition = ({ observation, decision }: StatusParts): Cond
 }
 
 /** Whether the queue decides the size. */
-const scalingActiveCondition = ({ pool, decision }: StatusParts): Condition<'ScalingActive'> => {
+const scalingActiveCondition = ({ pool, decision, minimum }: StatusParts): Condition<'ScalingActive'> => {
   const { paused, autoscaling, replicas } = pool.spec
   if (paused) return condition('False', 'Paused', 'spec.paused: the pool is not changed.')
   if (!autoscaling.enabled) {
     return condition('False', 'AutoscalingOff', `spec.replicas asks for ${workers(replicas, '', '').trim()}.`)
   }
   if (decision.reason === 'queue-paused') return condition('False', 'QueuePaused', queuePaused)
-  const bounds = `${autoscaling.minReplicas} and ${autoscaling.maxReplicas}`
+  const bounds = `${minimum.replicas}${minimum.isScheduled ? ' (scheduled)' : ''} and ${autoscaling.maxReplicas}`
   return condition('True', 'AutoscalingOn', `The queue decides between ${bounds} workers; spec.replicas is ignored.`)
 }
 
@@ -157,11 +167,15 @@ const scalingLimitedCondition = ({ pool, decision, troubles }: StatusParts): Con
 const sizedByAnother = (autoscaler: string, pool: string): string =>
   `The HorizontalPodAutoscaler ${autoscaler} sizes the Deployment of the workers too, and ends workers without a drain: let its scaleTargetRef name the BrowserPool ${pool}, with autoscaling off, or delete it.`
 
-const degradedCondition = ({ pool, troubles, problem, autoscalers }: StatusParts): Condition<'Degraded'> => {
+const invalidSchedule = (problem: string) => `A schedule is invalid and has no effect: ${problem}.`
+
+const degradedCondition = ({ pool, troubles, problem, autoscalers, minimum }: StatusParts): Condition<'Degraded'> => {
   if (problem !== undefined) return applyFailed(problem)
   const found = degradedBy(troubles, subject)
+  if (found.status === 'True') return found
+  if (minimum.problem !== undefined) return condition('True', 'InvalidSchedule', invalidSchedule(minimum.problem))
   const [autoscaler] = autoscalers.toSorted()
-  if (found.status === 'True' || autoscaler === undefined) return found
+  if (autoscaler === undefined) return found
   return condition('True', 'SizedByAnother', sizedByAnother(autoscaler, pool.metadata.name))
 }
 
@@ -169,12 +183,14 @@ const degradedCondition = ({ pool, troubles, problem, autoscalers }: StatusParts
 export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
   const { workers: observed } = parts.observation
   const { ready, busy } = countWorkers(parts.observation)
+  const { minimum } = parts
+  const { autoscaling } = parts.pool.spec
   const replicas = observed !== 'unknown' && {
     replicas: observed.filter(({ state }) => state !== 'stopping').length,
     readyReplicas: Number(ready),
     busySlots: Number(busy),
   }
-  return composeStatus(parts, replicas, {
+  const status = composeStatus(parts, replicas, {
     Ready: readyCondition(parts),
     Reconciling: reconcilingCondition(parts),
     Stalled: stalledCondition(parts),
@@ -184,4 +200,6 @@ export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
     ScalingLimited: scalingLimitedCondition(parts),
     Degraded: degradedCondition(parts),
   })
+  // Absent without a schedule: a definition of an older release, which has no schedules, rejects a status with this field.
+  return { ...status, ...(autoscaling.enabled && minimum.isScheduled && { scheduledMinReplicas: minimum.replicas }) }
 }

@@ -34,6 +34,10 @@ t.test('pool policy: maps every spec field', async (t) => {
   )
 })
 
+t.test('pool policy: a minimum in force replaces minReplicas', async (t) => {
+  t.match(policyOf(poolObject('web', { autoscaling: { minReplicas: 2 } }).spec, 3), { min: 3 })
+})
+
 t.test('pool policy: uses spec.replicas if autoscaling is disabled, and maps spec.paused', async (t) => {
   const { spec } = poolObject('web', { autoscaling: { enabled: false }, replicas: 5, paused: true })
   t.match(policyOf(spec), { size: 5, isPaused: true })

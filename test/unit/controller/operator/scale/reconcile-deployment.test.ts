@@ -1,10 +1,15 @@
 import t from 'tap'
-import { holdDuringRollout, reconcileDeployment } from '#controller/operator/scale/reconcile-deployment.ts'
+import {
+  holdDuringRollout,
+  nameSchedule,
+  reconcileDeployment,
+} from '#controller/operator/scale/reconcile-deployment.ts'
 import type { Decision } from '#controller/decide/pool.ts'
 import { runLoop } from '#controller/loop/loop.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
+import type { WantedSpec } from '#test/helpers/operator-cluster.ts'
 import { podSettings, poolObject } from '#test/helpers/kube-objects.ts'
 import { createRolloutTurns } from '#controller/operator/apply/rollout-turns.ts'
 import { KubeError } from '#shared/kube/kube-error.ts'
@@ -15,9 +20,10 @@ const refuse = async (): Promise<never> => {
   throw new KubeError('unavailable', { message: 'away' })
 }
 
-/** The inputs of a loop before its first decision; counts lists of workers. */
-const startLoop = (synced: Promise<void>) => {
+/** The inputs of a loop before its first decision; counts lists of workers, and has the minimum of the last decision. */
+const startLoop = (synced: Promise<void>, autoscaling: WantedSpec['autoscaling'] = { enabled: false }) => {
   const clock = createHandClock()
+  let min = 0
   let lists = 0
   const subscription = { heartbeats: new Map(), backlog: () => 'unknown' as const, listeningMs: () => 0 }
   const deps = {
@@ -50,12 +56,14 @@ const startLoop = (synced: Promise<void>) => {
   }
   const events = {
     worker: () => {},
-    decided: () => {},
+    decided: (_: object, policy: { min: number }) => {
+      min = policy.min
+    },
     tickFailed: () => {},
     reconciled: () => {},
     [Symbol.dispose]: () => {},
   }
-  const pool = poolObject('web', { autoscaling: { enabled: false } })
+  const pool = poolObject('web', { autoscaling })
   const stop = new AbortController()
   const wakeup = createWakeup(1)
   const running = reconcileDeployment(deps, {
@@ -72,7 +80,7 @@ const startLoop = (synced: Promise<void>) => {
         stop.signal,
       ),
   })
-  return { lists: () => lists, end: () => (stop.abort(), running) }
+  return { clock, lists: () => lists, min: () => min, end: () => (stop.abort(), running) }
 }
 
 t.test('reconcile deployment: decides nothing before heartbeats are received', async (t) => {
@@ -83,6 +91,33 @@ t.test('reconcile deployment: decides nothing before heartbeats are received', a
   resolve()
   await eventually(() => lists() > 0, { what: 'it reconciles' })
   await end()
+})
+
+t.test('reconcile deployment: decides by the minimum that the schedules give at the time', async (t) => {
+  const schedules = [{ start: '0 8 * * *', end: '0 18 * * *', timeZone: 'UTC', minReplicas: 3 }]
+  const { clock, min, end } = startLoop(Promise.resolve(), { minReplicas: 1, schedules })
+  t.teardown(end)
+  await eventually(() => min() === 1, { what: 'the own minimum at midnight' })
+  clock.freeze(8 * 3_600_000)
+  await eventually(() => min() === 3, { what: 'that of the schedule at 8' })
+  clock.freeze(10 * 3_600_000)
+  await eventually(() => min() === 1, { what: 'the own minimum at 18' })
+})
+
+t.test('name schedule: a size that is the minimum of a schedule has the reason scheduled', async (t) => {
+  const minimum = { replicas: 3, isScheduled: true }
+  const up: Decision = { kind: 'scale-up', to: 3, undrain: [], desired: 3, reason: 'below-minimum' }
+  const hold: Decision = { kind: 'hold', desired: 3, reason: 'steady' }
+  t.strictSame(nameSchedule(up, minimum), { ...up, reason: 'scheduled' })
+  t.strictSame(nameSchedule(hold, minimum), { ...hold, reason: 'scheduled' })
+  t.equal(nameSchedule(hold, { ...minimum, isScheduled: false }), hold)
+  for (const decision of [
+    { kind: 'hold', desired: 4, reason: 'steady' },
+    { kind: 'hold', desired: 3, reason: 'holding' },
+    { kind: 'hold', desired: 3, reason: 'crash-looping' },
+    { kind: 'freeze', desired: 3, reason: 'paused' },
+  ] satisfies Decision[])
+    t.equal(nameSchedule(decision, minimum), decision)
 })
 
 const drain: Decision = { kind: 'drain', pods: ['a'], desired: 2, reason: 'excess' }

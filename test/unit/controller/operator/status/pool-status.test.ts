@@ -6,8 +6,8 @@ import { emptyBacklog } from '#controller/decide/pool.ts'
 import { observedWorkers, observedPool, observedWorker } from '#test/helpers/observed-pool.ts'
 
 const at = new Date('2026-01-02T03:04:05.678Z')
-const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
-  pool: poolObject(),
+const parts = ({ pool = poolObject(), ...of }: Partial<StatusParts> = {}): StatusParts => ({
+  pool,
   instance: 'one',
   observation: observedPool({ workers: observedWorkers(2) }),
   decision: { kind: 'hold', desired: 2, reason: 'steady' },
@@ -17,6 +17,7 @@ const parts = (of: Partial<StatusParts> = {}): StatusParts => ({
   rollout: 'complete',
   problem: undefined,
   autoscalers: [],
+  minimum: { replicas: pool.spec.autoscaling.minReplicas, isScheduled: false, problem: undefined },
   at,
   ...of,
 })
@@ -47,6 +48,13 @@ t.test('pool status: has the numbers of the tick', async (t) => {
   })
 })
 
+t.test('pool status: has the minimum of a schedule only while it is in force', async (t) => {
+  const minimum = { replicas: 3, isScheduled: true, problem: undefined }
+  t.match(poolStatus(parts({ minimum })), { scheduledMinReplicas: 3 })
+  t.notOk('scheduledMinReplicas' in poolStatus(parts()))
+  t.notOk('scheduledMinReplicas' in poolStatus(parts({ minimum, pool: fixed })))
+})
+
 t.test('pool status: omits unknown numbers', async (t) => {
   const status = poolStatus(parts({ observation: observedPool({ workers: 'unknown', backlog: 'unknown' }) }))
   for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
@@ -71,6 +79,7 @@ t.test(
 )
 
 const fixed = poolObject('web', { autoscaling: { enabled: false }, replicas: 3 })
+const invalid = { replicas: 1, isScheduled: false, problem: 'spec.a "b": c' }
 const toZero = poolObject('web', { autoscaling: { minReplicas: 0, cooldownSeconds: 60 } })
 const none = { kind: 'hold', desired: 0, reason: 'steady' } as const
 const full = { kind: 'hold', desired: 4, reason: 'at-maximum' } as const
@@ -154,6 +163,18 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
     /^True AutoscalingOn: The queue decides between 1 and 4 workers; spec.replicas/,
   ],
   [
+    'a schedule is in force',
+    'ScalingActive',
+    { minimum: { replicas: 3, isScheduled: true, problem: undefined } },
+    /^True AutoscalingOn: The queue decides between 3 \(scheduled\) and 4 workers/,
+  ],
+  [
+    'fewer workers take captures than a schedule in force requires',
+    'Ready',
+    { minimum: { replicas: 3, isScheduled: true, problem: undefined } },
+    /^False WorkersMissing: 2 workers take captures, at least 3 must\.$/,
+  ],
+  [
     'autoscaling is off',
     'ScalingActive',
     { pool: fixed },
@@ -212,6 +233,18 @@ const cases: readonly (readonly [string, PoolConditionType, Partial<StatusParts>
     'an autoscaler sizes the Deployment of workers that do not start',
     'Degraded',
     { autoscalers: ['web'], troubles: new Map([['image-pull', 'x']]) },
+    /^True ImagePull/,
+  ],
+  [
+    'a schedule is invalid',
+    'Degraded',
+    { minimum: invalid, autoscalers: ['web'] },
+    /^True InvalidSchedule: A schedule is invalid and has no effect: spec\.a "b": c\.$/,
+  ],
+  [
+    'a schedule is invalid and workers do not start',
+    'Degraded',
+    { minimum: invalid, troubles: new Map([['image-pull', 'x']]) },
     /^True ImagePull/,
   ],
   ['the Deployment is refused', 'Degraded', { problem: 'weight is 0' }, /^True ApplyFailed: .*says: weight is 0$/],
