@@ -18,7 +18,15 @@ import {
 import { onWarmSite } from './engine/warm-system.ts'
 import { madeBy } from './page.ts'
 import { type Part, runProgram } from './run-parts.ts'
-import { acceptText, callersText, idleText, largeBatchText, serviceMemoryText, smallPageText, startText } from './service-text.ts'
+import {
+  acceptText,
+  callersText,
+  idleText,
+  largeBatchText,
+  serviceMemoryText,
+  smallPageText,
+  startText,
+} from './service-text.ts'
 import { telemetryText } from './telemetry-text.ts'
 
 const options = { short: { type: 'boolean' }, only: { type: 'string' }, memory: { type: 'string' } } as const
