@@ -107,13 +107,13 @@ export const scaleUp = (input: ScalingInput, { desired, reason }: DesiredSize): 
 }
 
 /**
- * Workers to drain: idle ones, and if there are none the least busy one; the youngest first, because workers that have served for long are
- * warm.
+ * Workers to drain: those with a free slot, and if there are none one of the others; the least busy first, then the youngest, because
+ * workers that have served for long are warm.
  */
 const victims = (ready: readonly ObservedWorker[], most: number): string[] => {
   const sorted = ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs)
-  const idle = sorted.findLastIndex(({ busy }) => busy === 0) + 1
-  return podsOf(sorted.slice(0, Math.min(most, Math.max(1, idle))))
+  const free = ready.filter(({ busy, slots }) => busy < slots).length
+  return podsOf(sorted.slice(0, Math.min(most, Math.max(1, free))))
 }
 
 const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
