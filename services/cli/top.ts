@@ -48,13 +48,16 @@ const findAddresses = async ({ env }: CommandContext, args: ParsedArgs) => {
   return { source: local.base_url, databaseUrl: local.database_url, controllerUrl }
 }
 
+const inSeconds = (times: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(times).map(([lane, ms]) => [lane, ms / 1000]))
+
 const toJson = ({ at, pools, captures }: Snapshot) => ({
   at: at.toISOString(),
   window_seconds: windowSeconds,
   pools:
     typeof pools === 'string'
       ? null
-      : pools.map(({ objectivesMs, ...pool }) => ({ ...pool, objectives_ms: objectivesMs })),
+      : pools.map(({ objectivesMs, ...pool }) => ({ ...pool, objective_seconds: inSeconds(objectivesMs) })),
   ...(typeof captures === 'string'
     ? { queues: null, stages: null, slowest_stage: null, errors: null, pauses: null }
     : {

@@ -309,7 +309,7 @@ export class Simulation {
     if (!arrival) return false
     turns.served(arrival.lane)
     pod.serving.set(arrival, slot)
-    this.#willReport(pod, reportMs)
+    this.#willReport(pod)
     this.#counts[arrival.lane].processing += 1
     if (arrival.atMs >= warmUpMs) this.#waits[arrival.lane].push(this.nowMs - arrival.atMs)
     this.#events.add(this.nowMs + arrival.serviceMs, { kind: 'ended', pod, arrival })
@@ -323,22 +323,22 @@ export class Simulation {
     this.#known -= 1
     this.#counts[arrival.lane].processing -= 1
     pod.service.add(arrival.lane, arrival.serviceMs)
-    this.#willReport(pod, reportMs)
+    this.#willReport(pod)
     remember(this.#serviceMs, arrival.serviceMs, 100)
     if (pod.state === 'ready') this.#offer(pod)
     this.#endIfDrained(pod)
   }
 
-  #willReport(pod: SimulatedPod, afterMs: number): void {
+  #willReport(pod: SimulatedPod): void {
     if (pod.isReporting) return
     pod.isReporting = true
-    this.#events.add(this.nowMs + afterMs, { kind: 'reports', pod })
+    this.#events.add(this.nowMs + reportMs, { kind: 'reports', pod })
   }
 
   /** Sends a report. If it is lost, the next heartbeat repeats what it said. */
   #report(pod: SimulatedPod): void {
     pod.isReporting = false
-    if (this.loses()) return this.#willReport(pod, heartbeatMs)
+    if (this.loses()) return this.#events.add(this.nowMs + heartbeatMs, { kind: 'reports', pod })
     const report = { busy: pod.serving.size, laneServiceMs: pod.service.laneMs() }
     const { reportDelayMs = 0 } = this.scenario
     if (reportDelayMs === 0) pod.reported = report

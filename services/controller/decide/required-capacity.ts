@@ -6,7 +6,7 @@ import { type Tier, tiersOf } from './tiers.ts'
 export const defaultStartMs = 3000
 /** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
 const steadyShare = 0.25
-/** Standard deviations by which the slots that run exceed a steady load by chance. */
+/** Standard deviations of the required slots by which those that run exceed them by chance. */
 const chance = 3
 /** Share of a lane's objective within which captures that are late are to begin. */
 const lateShare = 0.25
@@ -117,7 +117,7 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   }
   const load = workersFor((tier) => tier.load)
   const served = Math.min(busy, known)
-  const batchesServed = Math.min(served, backlog.lanes.bulk.processing)
+  const batchesServed = Math.min(served, Math.max(0, backlog.lanes.bulk.processing - batches.others.busy))
   const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / slotsFor(batches)))
   const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
   const batchesWaiting = Math.round(batches.waitingMs / batches.serviceMs)
@@ -130,7 +130,7 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const mean = workersFor(({ meanLoad }) => meanLoad)
   const steady = Math.max(load, mean)
   // What runs is held as far as chance explains it, so that no lull shrinks the pool; with a buffer, which comes on top of it, all of it.
-  const runs = policy.buffer > 0 ? running : Math.min(running, Math.ceil(steady + chance * Math.sqrt(steady)))
+  const runs = policy.buffer > 0 ? running : Math.min(running, Math.ceil(steady + chance * Math.sqrt(steady / slots)))
   // Idle cores cost nothing, but a start does.
   const held = Math.max(steady, runs, onIdleCores) + policy.buffer
 

@@ -1,3 +1,4 @@
+import { nextDrained } from './drain.ts'
 import { defaultStartMs } from './required-capacity.ts'
 import type { WorkerGroups } from './worker-groups.ts'
 import {
@@ -11,9 +12,6 @@ import {
   type Trouble,
   troubles,
 } from './pool.ts'
-
-/** Largest share of the active workers that one step down drains. */
-const stepShare = 0.25
 
 /** A desired size, and why. */
 export type DesiredSize = { readonly desired: number; readonly reason: Reason }
@@ -106,16 +104,6 @@ export const scaleUp = (input: ScalingInput, { desired, reason }: DesiredSize): 
   return { kind: 'scale-up', to: requested + (mayTry ? 1 : 0), undrain, desired, reason: 'crash-looping' }
 }
 
-/**
- * Workers to drain: those with a free slot, and if there are none one of the others; the least busy first, then the youngest, because
- * workers that have served for long are warm.
- */
-const victims = (ready: readonly ObservedWorker[], most: number): string[] => {
-  const sorted = ready.toSorted((a, b) => a.busy - b.busy || a.ageMs - b.ageMs)
-  const free = ready.filter(({ busy, slots }) => busy < slots).length
-  return podsOf(sorted.slice(0, Math.min(most, Math.max(1, free))))
-}
-
 const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decision => {
   const { observation, policy, memory, groups } = input
   const size = groups.active.length
@@ -132,8 +120,8 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
   if (ready.length <= held || (areStarting && groups.starting.length > 0))
     return { kind: 'hold', desired, reason: 'starting' }
   if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', desired, reason: 'stepping' }
-  const step = Math.max(1, Math.floor(size * stepShare))
-  return { kind: 'drain', pods: victims(ready, Math.min(step, ready.length - held)), desired, reason: 'excess' }
+  const excess = ready.length - held
+  return { kind: 'drain', pods: nextDrained({ ready, size, excess }, policy), desired, reason: 'excess' }
 }
 
 const lasting: readonly Reason[] = ['at-maximum', 'fixed', 'queue-paused']

@@ -37,7 +37,7 @@ const meanServiceMs = (heartbeats: readonly HeartbeatMessage[]): number | undefi
 
 /**
  * A ready worker counts with all its slots, a draining one with its busy slots, any other with none. Which of its slots are busy is unknown:
- * at worst, batches have to wait for those that serve them.
+ * those that are not reserved are assumed, so that no batch waits for slots that do not serve it; a worker more than needed may start.
  */
 const slotsOf = ({ state, slots, busy, reservedSlots = 0 }: HeartbeatMessage): Observation['otherPools'] => {
   if (state !== 'ready' && state !== 'draining') return noOtherPools

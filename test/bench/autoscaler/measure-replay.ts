@@ -92,6 +92,7 @@ export const measureReplay = async (arrivals: readonly Arrival[]): Promise<Repla
   const metrics = await system.metrics('controller')
   const name = 'shutterfleet_pool_worker_start_seconds'
   const startMs = (metricOf(metrics, `${name}_sum`) / metricOf(metrics, `${name}_count`)) * 1000
+  if (!(startMs > 0)) throw new Error(`the controller has no ${name}`)
   const served = arrivals.map((arrival, index) => {
     const { total = 0, store = 0 } = timings[index] ?? {}
     return { ...arrival, atMs: warmUpMs + arrival.atMs, serviceMs: total - store }

@@ -322,18 +322,6 @@ const cases: Case[] = [
     want: { kind: 'drain', pods: ['young'], reason: 'excess' },
   },
   {
-    name: 'drains no full worker while others have a free slot, even if the step allows more',
-    workers: [...groups(7).map((each) => ({ ...each, busy: 1 })), worker('idle')],
-    desired: 1,
-    want: { kind: 'drain', pods: ['idle'], reason: 'excess' },
-  },
-  {
-    name: 'drains the least busy of several with a free slot',
-    workers: groups(8).map((each, index) => ({ ...each, slots: 4, busy: index === 5 ? 1 : 2 })),
-    desired: 1,
-    want: { kind: 'drain', pods: ['w6', 'w1'], reason: 'excess' },
-  },
-  {
     name: 'drains all but the last worker until zeroAfterMs has passed',
     workers: groups(2),
     desired: 0,
