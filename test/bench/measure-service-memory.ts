@@ -18,10 +18,13 @@ export const measureServiceMemory = async (
     for (let count = 0; count < captures / callers; count += 1) await capture()
   }
   await Promise.all(Array.from({ length: callers }, call))
-  const running = processTree(system.pid).map(({ pid, command }) => ({ pid, name: partOf(command) }))
+  // A process that has ended meanwhile has no memory.
+  const running = processTree(system.pid)
+    .map(({ pid, command }) => ({ pid, name: partOf(command), peak: residentBytes(pid).peak }))
+    .filter(({ peak }) => peak > 0)
   return [...Map.groupBy(running, ({ name }) => name)].map(([name, processes]) => ({
     name,
     before: Math.max(...processes.map(({ pid }) => before.get(pid) ?? 0)),
-    peak: Math.max(...processes.map(({ pid }) => residentBytes(pid).peak)),
+    peak: Math.max(...processes.map(({ peak }) => peak)),
   }))
 }
