@@ -79,7 +79,10 @@ t.test(
 
 t.test('queue: a slot takes from the lanes in its order', async (t) => {
   const takeIn = async (order: readonly Lane[]) => {
-    for (const lane of ['bulk', 'normal', 'interactive'] as const) await publish(lane, lane)
+    for (const lane of ['bulk', 'normal', 'interactive'] as const) {
+      // A message of the subject stands until its acknowledgement has arrived.
+      await eventually(async () => (await publish(lane, lane)) === 'stored')
+    }
     using puller = new LanePuller(queue, 'standard')
     const taken: string[] = []
     for (let count = 0; count < 3; count += 1) {
