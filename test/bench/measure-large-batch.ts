@@ -1,6 +1,7 @@
+import { samplesIn } from '#cli/top/read-pools.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import { listPlans, replacePlans } from '#shared/db/plans.ts'
-import { createTenant } from '#test/helpers/create-tenant.ts'
+import { createAccountKey } from '#test/helpers/create-account-key.ts'
 import type { SmallPage } from './small-page.ts'
 
 const batchUrls = 100
@@ -18,9 +19,9 @@ export type BesideBatch = {
 
 /** Captures that wait or run, by the ledger's count of the last second. */
 const countUnfinished = async ({ system }: SmallPage): Promise<number> => {
-  const text = await system.metrics('ledger')
-  const counts = text.matchAll(/^shutterfleet_backlog_captures{[^\n]*queue="standard"[^\n]*} (\d+)$/gm)
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+  const samples = samplesIn(await system.metrics('ledger'))
+  const counts = samples.filter(({ name, labels }) => name === 'backlog_captures' && labels['queue'] === 'standard')
+  return counts.reduce((sum, { value }) => sum + value, 0)
 }
 
 const allowMany = async ({ system }: SmallPage): Promise<void> => {
@@ -40,7 +41,7 @@ export const measureLargeBatch = async (
 ): Promise<BesideBatch> => {
   const { system, url, capture } = page
   await allowMany(page)
-  const key = await createTenant(system)
+  const key = await createAccountKey(system)
   let sent = 0
   const send = async () => {
     while (sent < captures) {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import t from 'tap'
-import { createTenant } from '#test/helpers/create-tenant.ts'
+import { createAccountKey } from '#test/helpers/create-account-key.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { startSystem } from '#test/helpers/system.ts'
 import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
@@ -8,7 +8,7 @@ import { keepSending, watchAlerts } from '#test/helpers/watched-alerts.ts'
 t.test('alerts: with a noisy tenant the pool is at its maximum, and captures of others do not wait', async (t) => {
   await using site = await listening(createServer((_, response) => response.end('<h1>A site</h1>')))
   await using system = await startSystem(['--workers-max', '1', '--allow-target', `127.0.0.1:${site.port}`])
-  const key = await createTenant(system)
+  const key = await createAccountKey(system)
   await using alerts = await watchAlerts(system)
   const urls = Array.from({ length: 100 }, (_, nth) => `http://127.0.0.1:${site.port}/${nth}`)
   const sendBatch = () =>

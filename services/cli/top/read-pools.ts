@@ -5,7 +5,7 @@ const sampleForm = /^shutterfleet_(\w+)(?:\{([^}]*)\})? (\S+)$/
 const labelForm = /(\w{1,64})="([^"]{0,200})"/g
 
 /** Parses this project's samples from the Prometheus text format. None of their label values contains a quote or a brace. */
-const samplesIn = (text: string): Sample[] =>
+export const samplesIn = (text: string): Sample[] =>
   text.split('\n').flatMap((line) => {
     const [, name, list = '', value] = sampleForm.exec(line) ?? []
     if (name === undefined) return []

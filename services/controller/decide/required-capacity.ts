@@ -7,7 +7,7 @@ export const defaultStartMs = 3000
 /** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
 const steadyShare = 0.25
 /** Standard deviations of the required slots by which those that run exceed them by chance. */
-const chance = 3
+const chanceDeviations = 3
 /** Share of a lane's objective within which captures that are late are to begin. */
 const lateShare = 0.25
 
@@ -130,7 +130,8 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const mean = workersFor(({ meanLoad }) => meanLoad)
   const steady = Math.max(load, mean)
   // What runs is held as far as chance explains it, so that no lull shrinks the pool; with a buffer, which comes on top of it, all of it.
-  const runs = policy.buffer > 0 ? running : Math.min(running, Math.ceil(steady + chance * Math.sqrt(steady / slots)))
+  const runs =
+    policy.buffer > 0 ? running : Math.min(running, Math.ceil(steady + chanceDeviations * Math.sqrt(steady / slots)))
   // Idle cores cost nothing, but a start does.
   const held = Math.max(steady, runs, onIdleCores) + policy.buffer
 

@@ -1,4 +1,4 @@
-import { nextDrained } from './drain.ts'
+import { scaleDownCandidates } from './scale-down-candidates.ts'
 import { defaultStartMs } from './required-capacity.ts'
 import type { WorkerGroups } from './worker-groups.ts'
 import {
@@ -121,7 +121,7 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
     return { kind: 'hold', desired, reason: 'starting' }
   if (observation.nowMs < memory.lastDrainMs + policy.drainStepMs) return { kind: 'hold', desired, reason: 'stepping' }
   const excess = ready.length - held
-  return { kind: 'drain', pods: nextDrained({ ready, size, excess }, policy), desired, reason: 'excess' }
+  return { kind: 'drain', pods: scaleDownCandidates({ ready, size, excess }, policy), desired, reason: 'excess' }
 }
 
 const lasting: readonly Reason[] = ['at-maximum', 'fixed', 'queue-paused']

@@ -1,15 +1,17 @@
-import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { samplesIn } from '#cli/top/read-pools.ts'
 import type { Arrival } from '#cli/simulation/pods.ts'
 import { warmUpMs } from '#cli/simulation/simulate.ts'
+import { chromiumPath } from '#test/helpers/bare-browser.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
 import { own, simulate } from './measure-autoscaler.ts'
 
-const chromium = '/usr/lib/chromium/chromium-headless-shell'
 const workersMax = 16
 /** A pod's image, node and sandbox take this long before its browser; a process has none of them. */
 const beforeStartSeconds = 6
@@ -26,22 +28,19 @@ export type Replay = {
 }
 
 /** Answers after as many milliseconds as the path names. */
-const startSlowSite = async () => {
-  const server = createServer((request, response) => {
-    const waitMs = Number(request.url?.slice(1))
-    setTimeout(() => response.end('<h1>A page</h1>'), waitMs)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  return { port, [Symbol.dispose]: () => server.close() }
-}
+const startSlowSite = () =>
+  listening(
+    createServer((request, response) => {
+      const waitMs = Number(request.url?.slice(1))
+      setTimeout(() => response.end('<h1>A page</h1>'), waitMs)
+    }),
+  )
 
 /** A browser that starts as slowly as that of a pod. */
 const createSlowBrowser = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shutterfleet-replay-'))
   const path = join(folder, 'chromium')
-  await writeFile(path, `#!/bin/sh\nsleep ${beforeStartSeconds}\nexec ${chromium} "$@"\n`)
+  await writeFile(path, `#!/bin/sh\nsleep ${beforeStartSeconds}\nexec ${chromiumPath} "$@"\n`)
   await chmod(path, 0o755)
   await chmod(folder, 0o755)
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
@@ -66,22 +65,31 @@ const send = async (system: System, arrivals: readonly Arrival[], port: number):
   return Promise.all(ids)
 }
 
-const timingsOf = async (system: System, id: string) => {
-  const endMs = performance.now() + restMs
-  for (;;) {
-    const { status, timings } = await system.record(id)
-    if (timings) return timings
-    if (status === 'failed' || performance.now() > endMs) throw new Error(`${id} is ${status}, without timings`)
-    await delay(500)
+const timingsOf = async (system: System, id: string): Promise<Record<string, number>> => {
+  let record = await system.record(id)
+  const hasTimings = async () => {
+    record = await system.record(id)
+    return record.timings !== undefined
   }
+  if (!record.timings) await eventually(hasTimings, { withinMs: restMs, everyMs: 500, what: `${id} has timings` })
+  return record.timings ?? {}
 }
 
-const metricOf = (text: string, name: string) =>
-  Number(new RegExp(`^${name}{[^\\n]*queue="standard"[^\\n]*} (\\S+)$`, 'm').exec(text)?.[1])
+/** Mean time from the start of a worker until it was ready, of all of a system's pool. */
+const meanStartMs = async (system: System): Promise<number> => {
+  const samples = samplesIn(await system.metrics('controller'))
+  const [sum, count] = ['sum', 'count'].map(
+    (part) =>
+      samples.find(({ name, labels }) => name === `pool_worker_start_seconds_${part}` && labels['queue'] === 'standard')
+        ?.value,
+  )
+  if (!sum || !count) throw new Error('the controller reports no pool_worker_start_seconds')
+  return (sum / count) * 1000
+}
 
 /** Sends a trace to a system in real time, and simulates it with the measured times of captures and starts. */
 export const measureReplay = async (arrivals: readonly Arrival[]): Promise<Replay> => {
-  using site = await startSlowSite()
+  await using site = await startSlowSite()
   await using browser = await createSlowBrowser()
   const env = { SHUTTERFLEET_CHROMIUM: browser.path, SHUTTERFLEET_POOL_IDLE_CORES: '0' }
   const args = ['--workers-max', String(workersMax), '--allow-target', `127.0.0.1:${site.port}`]
@@ -89,10 +97,7 @@ export const measureReplay = async (arrivals: readonly Arrival[]): Promise<Repla
   const ids = await send(system, arrivals, site.port)
   const timings: Record<string, number>[] = []
   for (const id of ids) timings.push(await timingsOf(system, id))
-  const metrics = await system.metrics('controller')
-  const name = 'shutterfleet_pool_worker_start_seconds'
-  const startMs = (metricOf(metrics, `${name}_sum`) / metricOf(metrics, `${name}_count`)) * 1000
-  if (!(startMs > 0)) throw new Error(`the controller has no ${name}`)
+  const startMs = await meanStartMs(system)
   const served = arrivals.map((arrival, index) => {
     const { total = 0, store = 0 } = timings[index] ?? {}
     return { ...arrival, atMs: warmUpMs + arrival.atMs, serviceMs: total - store }

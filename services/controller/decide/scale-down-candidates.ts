@@ -12,7 +12,10 @@ type Surplus = { readonly ready: readonly ObservedWorker[]; readonly size: numbe
  * Names the workers that the next step down drains: full ones last, then the least busy first, the youngest before those that have served
  * for long, because those are warm. While all are full the load may need them: one at a time, unless another has set the size.
  */
-export const nextDrained = ({ ready, size, excess }: Surplus, policy: Pick<PoolPolicy, 'size' | 'max'>): string[] => {
+export const scaleDownCandidates = (
+  { ready, size, excess }: Surplus,
+  policy: Pick<PoolPolicy, 'size' | 'max'>,
+): string[] => {
   const isSetByAnother = policy.size !== 'by-queue' || size > policy.max
   const drainable = isSetByAnother ? size : ready.filter((worker) => !isFull(worker)).length
   const step = Math.max(1, Math.min(Math.floor(size * stepShare), drainable))

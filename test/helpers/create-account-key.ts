@@ -6,7 +6,7 @@ import type { System } from './system.ts'
 const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 
 /** Creates another account without limits in a system; returns its API key. */
-export const createTenant = async ({ dataDir }: System): Promise<string> => {
+export const createAccountKey = async ({ dataDir }: System): Promise<string> => {
   const run = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)(program, [...args, '--data', dataDir, '--json'])
     return JSON.parse(stdout) as Record<string, string>
