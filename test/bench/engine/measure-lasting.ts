@@ -1,6 +1,7 @@
 import { families } from '#test/fixtures/gallery/families.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { assertInstalled, pagePath } from '#test/helpers/gallery.ts'
-import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
+import { processTree, pssBytes, signalAll } from '#test/helpers/process-tree.ts'
 import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import type { Shot } from './contender.ts'
@@ -116,19 +117,18 @@ const measureBlockers = async (service: WarmSystem, url: string, count: number) 
   return { unblocked: quantile(unblocked, 0.5), blocked: quantile(blocked, 0.5) }
 }
 
-const killBrowser = ({ system }: WarmSystem): void => {
-  const browsers = processTree(system.pid).filter(
-    ({ command }) => partOf(command) === 'Chromium' && !command.includes('--type='),
-  )
-  if (browsers.length === 0) throw new Error('there is no browser to kill')
-  for (const { pid } of browsers) process.kill(pid, 'SIGKILL')
-}
+/** The browser processes; none for a moment while a recycled browser is replaced. */
+const browserPids = ({ system }: WarmSystem): number[] =>
+  processTree(system.pid)
+    .filter(({ command }) => partOf(command) === 'Chromium' && !command.includes('--type='))
+    .map(({ pid }) => pid)
 
 const measureKilled = async (service: WarmSystem, url: string, kills: number): Promise<number> => {
   const back: number[] = []
   for (let kill = 0; kill < kills; kill += 1) {
     await took(service, { url, format: 'jpeg' })
-    killBrowser(service)
+    await eventually(() => browserPids(service).length > 0, { what: 'there is no browser to kill' })
+    signalAll(browserPids(service), 'SIGKILL')
     back.push(await took(service, { url, format: 'jpeg' }))
   }
   return quantile(back, 0.5)
