@@ -72,6 +72,7 @@ const policyOf = (config: Settings, objectivesMs: PoolPolicy['objectivesMs']): O
   min: config.poolMin,
   max: config.poolMax,
   slots: config.poolSlots,
+  isPredicting: config.poolPrediction,
   buffer: config.poolBuffer,
   idleCores: Math.min(config.poolIdleCores, config.poolMax),
   objectivesMs,

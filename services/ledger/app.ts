@@ -10,6 +10,7 @@ import { subscribeToPoolStates, type PoolStates } from './subscribe-to-pool-stat
 import { createStreamKeeper, setUpStreams } from './keep-streams.ts'
 import type { LoopName } from './telemetry/events.ts'
 import { type Loop, runLoop } from './loop.ts'
+import { createPredictor } from './predict-arrivals.ts'
 import { createBacklog } from './publish-backlog.ts'
 import { reap, republishUnstarted } from './reaper.ts'
 import { relay } from './relay.ts'
@@ -58,10 +59,15 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
 export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotStartFor'>): Loop[] => {
   const loop = loopsWith(ledger)
   const reconnected = createWakeup()
+  const predictor = createPredictor(ledger)
+  const predict = async () => {
+    for (const { pool, captures } of await predictor.predict()) ledger.events.arrivalsPredicted(pool, captures)
+  }
   return [
     loop('relay', { everyMs: 500, idleMs: 5000 }, () => relay(ledger), ledger.relayWakeup),
     // Subscribers treat a count as unknown after five seconds, so that one may be lost.
-    loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger)),
+    loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger, predictor)),
+    { ...loop('prediction', { everyMs: 60_000, idleMs: 60_000 }, predict), everyMs: predictor.untilNextMs },
     loop('pauses', { everyMs: 1000, idleMs: 2000 }, createPauseKeeper(ledger)),
     loop('accounts', { everyMs: 15_000, idleMs: 60_000 }, async () =>
       ledger.events.accountsCounted(await findBusiestAccounts(ledger.database)),

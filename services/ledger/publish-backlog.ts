@@ -3,6 +3,7 @@ import { countBacklog, type LaneCount, type PoolCount } from '#shared/db/count-b
 import { backlogCodec, type BacklogMessage } from '#shared/queue/messages.ts'
 import { backlogSubject } from '#shared/queue/subjects.ts'
 import type { Ledger } from './context.ts'
+import type { Predictor } from './predict-arrivals.ts'
 
 const spanMs = 10_000
 
@@ -26,36 +27,42 @@ const rounded = ({ pending, processing, accepted, oldestMs }: LaneCount) => ({
  * Backlog of the newest reading, with the arrivals since the oldest, scaled to ten seconds. Empty before the second reading,
  * because arrivals are then unknown.
  */
-export const toBacklog = (readings: readonly Reading[]): BacklogMessage[] => {
+export const toBacklog = (
+  readings: readonly Reading[],
+  predictionFor: Predictor['predictionFor'],
+): BacklogMessage[] => {
   const [oldest] = readings
   const newest = readings.at(-1)
   if (!oldest || !newest || newest.atMs <= oldest.atMs) return []
   const scale = spanMs / (newest.atMs - oldest.atMs)
   return newest.counts.map((count) => {
     const { accepted = count.accepted } = oldest.counts.find(({ pool }) => pool === count.pool) ?? {}
+    const { intoMinuteMs, lanes: predicted = {} } = predictionFor(count.pool) ?? {}
     return {
       pool: count.pool,
       ...rounded(count),
       arrivals10s: Math.max(0, Math.round((count.accepted - accepted) * scale)),
-      lanes: byLane((lane) => rounded(count.lanes[lane])),
+      lanes: byLane((lane) => ({
+        ...rounded(count.lanes[lane]),
+        ...(predicted[lane] && { predicted: predicted[lane] }),
+      })),
+      ...(intoMinuteMs !== undefined && { intoMinuteMs }),
     }
   })
 }
 
 /** Each call of the returned function counts the backlog and publishes it for the controller. Publishes nothing if the count throws: unknown is not zero. */
-export const createBacklog = ({
-  database,
-  queue,
-  events,
-  idleMonitor,
-}: Pick<Ledger, 'database' | 'queue' | 'events' | 'idleMonitor'>) => {
+export const createBacklog = (
+  { database, queue, events, idleMonitor }: Pick<Ledger, 'database' | 'queue' | 'events' | 'idleMonitor'>,
+  { predictionFor }: Pick<Predictor, 'predictionFor'>,
+) => {
   let readings: Reading[] = []
   return async (): Promise<void> => {
     const counts = await countBacklog(database)
     events.counted(counts)
     idleMonitor.observe(counts.some(({ pending, processing }) => pending + processing > 0))
     readings = appendReading(readings, { atMs: performance.now(), counts })
-    for (const message of toBacklog(readings)) {
+    for (const message of toBacklog(readings, predictionFor)) {
       queue.publish(backlogSubject(message.pool), backlogCodec.encode(message))
     }
   }

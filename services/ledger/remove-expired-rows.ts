@@ -1,5 +1,6 @@
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
+import { arrivalDays } from '#shared/policy/predict-arrivals.ts'
 import type { Events } from './telemetry/events.ts'
 
 type Dependencies = { readonly database: Sql; readonly events: Pick<Events, 'rowsRemoved'> }
@@ -29,6 +30,9 @@ export const removeDeliveries = removal('remove-deliveries.sql')
 /** Deletes up to `limit` rows of the usage of days before the last `days`, the oldest first. Resolves to the number. */
 const removeUsageDays = removal('remove-usage-days.sql')
 
+/** Deletes up to `limit` counts of minutes before the last `days` days, the oldest first. Resolves to the number. */
+const removeMinutes = removal('remove-minutes.sql')
+
 /** Deletes up to `limit` links that have expired without being used, the oldest first. Resolves to the number. */
 const removeSignInLinks = removal('remove-sign-in-links.sql')
 
@@ -40,7 +44,7 @@ const removeSessions = removal('remove-sessions.sql')
 
 /**
  * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, usage
- * of days before the last 400, empty webhook queues, and of the console's expired sign-in links, used sign-ins and ended sessions.
+ * of days before the last 400, counts of minutes that are no longer compared, empty webhook queues, and of the console's expired sign-in links, used sign-ins and ended sessions.
  * Resolves to whether there may be more.
  */
 export const removeExpiredRows = async ({ database, events }: Dependencies): Promise<boolean> => {
@@ -50,11 +54,13 @@ export const removeExpiredRows = async ({ database, events }: Dependencies): Pro
   if (deliveries > 0) events.rowsRemoved('webhook_delivery', deliveries)
   const usage = await removeUsageDays(database, usageDays, batchRows)
   if (usage > 0) events.rowsRemoved('usage_day', usage)
+  const minutes = await removeMinutes(database, arrivalDays, batchRows)
+  if (minutes > 0) events.rowsRemoved('accepted_count', minutes)
   const queues = await removeQueues(database, batchRows)
   const links = await removeSignInLinks(database, batchRows)
   if (links > 0) events.rowsRemoved('sign_in_link', links)
   const signIns = await removeUsedSignIns(database, batchRows)
   const sessions = await removeSessions(database, batchRows)
   if (sessions > 0) events.rowsRemoved('console_session', sessions)
-  return Math.max(keys, deliveries, usage, queues, links, signIns, sessions) === batchRows
+  return Math.max(keys, deliveries, usage, minutes, queues, links, signIns, sessions) === batchRows
 }

@@ -16,6 +16,7 @@ export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => (
   max: 10,
   slots: 1,
   reservedSlots: 0,
+  isPredicting: true,
   buffer: 0,
   idleCores: 0,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
@@ -51,7 +52,7 @@ export const otherPools = (slots: number, busy: number, forBatches = { slots, bu
 
 /** A load that has kept that many slots of each lane busy for long. */
 export const constantLoad = (slots: Partial<Record<Lane, number>>): Load => ({
-  ...byLane((lane) => ({ accepted: 0, quick: slots[lane] ?? 0, slow: slots[lane] ?? 0 })),
+  ...byLane((lane) => ({ accepted: 0, quick: slots[lane] ?? 0, slow: slots[lane] ?? 0, predicted: 0 })),
   sinceMs: 0,
   atMs: 1e9,
 })

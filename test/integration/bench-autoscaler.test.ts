@@ -7,10 +7,11 @@ import {
   laws,
   measureLaw,
   own,
+  ownWithPast,
   type Pool,
   simulate,
 } from '#test/bench/autoscaler/measure-autoscaler.ts'
-import { type Trace, traces } from '#test/bench/autoscaler/traces.ts'
+import { calm, type Trace, traces } from '#test/bench/autoscaler/traces.ts'
 import { poisson, seededRandom } from '#cli/simulation/random.ts'
 import { driveByLaw } from '#test/bench/autoscaler/drivers.ts'
 import { createFixed } from '#test/bench/autoscaler/laws/fixed.ts'
@@ -112,6 +113,31 @@ t.test('bench autoscaler: not counting what runs is seen', (t) => {
   })
   const [sound, unsound] = [own(), own({}, blind)].map((law) => measureLaw(traces.steady, law, { seeds }).p99.mean)
   t.ok((unsound ?? 0) > 3 * (sound ?? 0), `${sound} and ${unsound} ms`)
+  t.end()
+})
+
+t.test('bench autoscaler: a crowd that comes each day finds workers; one that stays away once costs little', (t) => {
+  const measure = (trace: Trace, law: CreateDriver) => {
+    const { p99, podHours } = measureLaw(trace, law, { seeds })
+    return { p99: p99.mean, podHours: podHours.mean }
+  }
+  const [surprised, prepared] = [own(), ownWithPast(traces.flash)].map((law) => measure(traces.flash, law))
+  if (!surprised || !prepared) throw new Error('two laws')
+  t.ok(prepared.p99 < 0.2 * surprised.p99, `${prepared.p99} and ${surprised.p99} ms`)
+  t.ok(prepared.podHours < 1.1 * surprised.podHours, `${prepared.podHours} and ${surprised.podHours}`)
+  const [plain, misled] = [own(), ownWithPast(traces.flash)].map((law) => measure(calm, law))
+  if (!plain || !misled) throw new Error('two laws')
+  // Two crowds of 75 pods, for which they wait three minutes.
+  t.ok(misled.podHours < plain.podHours + 7.5, `${misled.podHours} and ${plain.podHours}`)
+  t.end()
+})
+
+t.test('bench autoscaler: where no pattern is, a past changes nothing', (t) => {
+  const [without, withPast] = [own(), ownWithPast(traces.clumps)].map((law) =>
+    measureLaw(traces.clumps, law, { seeds }),
+  )
+  if (!without || !withPast) throw new Error('two laws')
+  t.ok(withPast.podHours.mean < 1.05 * without.podHours.mean, `${withPast.podHours.mean} and ${without.podHours.mean}`)
   t.end()
 })
 

@@ -43,6 +43,7 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
         and coalesce(reloptions::text, '') not like '%autovacuum_vacuum_scale_factor%' order by 1`,
   )
   const quiet = [
+    'accepted_count',
     'account',
     'api_key',
     'audit_entry',

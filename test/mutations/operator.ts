@@ -21,6 +21,13 @@ const knowledge: readonly Mutation[] = [
     { at: 'isSubscriptionSuspect', replace: '$silentMs < suspectForMs', by: '$silentMs < Infinity' },
     { at: 'replaceableOf', drop: 'isSubscriptionSuspect($groups)' },
   ]),
+  ...against(`${unit}/decide/predicted-workers.test.ts`, 'services/controller/decide/predicted-workers.ts', [
+    { at: 'followPrediction', replace: 'absence.share * $sum', by: '$sum' },
+    { at: 'predictedWorkers', replace: '$lastMs + absence.forMs', by: 'Number.POSITIVE_INFINITY' },
+    { at: 'predictedWorkers', drop: 'earlyMs' },
+    { at: 'predictedWorkers', replace: '$slots - otherPools.slots', by: '$slots' },
+    { at: 'predictedWorkers', replace: '$counted - backlog.atMs', by: '$counted - nowMs' },
+  ]),
   ...against(`${unit}/decide/decide.test.ts`, 'services/controller/decide/decide.ts', [
     {
       at: 'decideByQueue',

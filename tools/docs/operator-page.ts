@@ -25,6 +25,8 @@ const reasonHelp: Readonly<Record<Reason, string>> = {
   backlog: 'Captures wait longer than the objective of their lane allows',
   buffer: 'Idle workers, or spares, are kept in addition to the required ones',
   'below-minimum': 'Fewer workers than `minReplicas`',
+  predicted:
+    'Captures come at this time by an hourly, daily or weekly pattern, and what is known needs no more workers yet',
   scheduled: 'A schedule in force sets the minimum, and the load needs no more workers',
   'at-maximum': 'More workers are needed than `maxReplicas` (or `jobs.max`) allows',
   holding:
@@ -230,8 +232,8 @@ over NATS.
 1. **Load**: by lane, what the arrivals keep busy, and as many slots more as let 99 % of captures begin well within the lane's objective.
 2. **Backlog**: what waits must begin within the objective, or as soon as a new worker can start it. While a capture has waited for
    half of it, no worker is removed.
-3. The larger of both, plus \`buffer\`, within \`minReplicas\`, or the minimum of a [schedule](autoscaling.md#schedules) in force, and
-   \`maxReplicas\`.
+3. The larger of both, plus \`buffer\`, within \`minReplicas\`, the minimum of a [schedule](autoscaling.md#schedules) in force or what a
+   [prediction](autoscaling.md#prediction) requires, and \`maxReplicas\`.
 4. **Up** immediately, from zero directly to the size that the backlog needs. **Down** when the load has required less for
    \`stabilizationWindowSeconds\`: one worker, or a quarter of them, every \`scaleDown.periodSeconds\`.
 5. **Drain, then scale** ([ADR 11](adr/0011-scale-a-deployment-after-draining.md)): a worker gets a drain request, finishes its
@@ -264,7 +266,7 @@ workers that have captures. While a HorizontalPodAutoscaler, also one of KEDA's,
 the reason \`SizedByAnother\`, which needs the permission to read them in [k8s/controller-role.yaml](../k8s/controller-role.yaml).
 
 Either way workers drain before they terminate, \`scaleDown.periodSeconds\` apart. With \`false\` only \`slots\` and
-\`reservedSlots\` of \`autoscaling\` apply: stabilization, bounds, schedules and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
+\`reservedSlots\` of \`autoscaling\` apply: stabilization, bounds, schedules, prediction and scale to zero are up to the external scaler. Omit \`replicas\` from manifests
 that are re-applied (Argo CD, Flux, \`kubectl apply --server-side\`): the first write through the scale subresource takes
 ownership of the field, and an apply that still sets it conflicts.
 

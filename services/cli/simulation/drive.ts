@@ -9,7 +9,7 @@ import {
   type ObservedWorker,
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
-import { byLane, lanes } from '#shared/capture/lane.ts'
+import { byLane, type Lane, lanes } from '#shared/capture/lane.ts'
 import type { Driver, Simulation } from './simulate.ts'
 
 const observed = ({ pods, nowMs, scenario }: Simulation): ObservedWorker[] =>
@@ -45,14 +45,25 @@ const apply = (pool: Simulation, decision: Decision): void => {
 /** The ledger counts once a second; decisions between two counts see the last one. */
 const countEveryMs = 1000
 
-const countOf = (pool: Simulation): Omit<Backlog, 'atMs'> => {
-  const counts = byLane((lane) => pool.countsOf(lane))
+/** What the ledger predicts at a time of the simulation. */
+export type PredictedAt = (nowMs: number) => {
+  readonly intoMinuteMs: number
+  readonly lanes: Readonly<Partial<Record<Lane, number[]>>>
+}
+
+const countOf = (pool: Simulation, predictedAt: PredictedAt | undefined): Omit<Backlog, 'atMs'> => {
+  const { intoMinuteMs, lanes: predicted = {} } = predictedAt?.(pool.nowMs) ?? {}
+  const counts = byLane((lane) => ({
+    ...pool.countsOf(lane),
+    ...(predicted[lane] && { predicted: predicted[lane] }),
+  }))
   const sum = (of: (count: LaneBacklog) => number) => lanes.reduce((total, lane) => total + of(counts[lane]), 0)
   return {
     pending: sum(({ pending }) => pending),
     processing: sum(({ processing }) => processing),
     oldestMs: Math.max(...lanes.map((lane) => counts[lane].oldestMs)),
     lanes: counts,
+    ...(intoMinuteMs !== undefined && { intoMinuteMs }),
   }
 }
 
@@ -60,7 +71,7 @@ const countOf = (pool: Simulation): Omit<Backlog, 'atMs'> => {
 const staleAfterMs = 5000
 
 /** The ledger's counts, of which those are known that have arrived and were not lost. */
-const followCounts = () => {
+const followCounts = (predictedAt: PredictedAt | undefined) => {
   let countedMs = Number.NEGATIVE_INFINITY
   let counts: Backlog[] = []
   return (pool: Simulation): Backlog | 'unknown' => {
@@ -68,7 +79,7 @@ const followCounts = () => {
     const { reportDelayMs = 0 } = scenario
     if (nowMs >= countedMs + countEveryMs) {
       countedMs = nowMs
-      if (!pool.loses()) counts.push({ ...countOf(pool), atMs: nowMs + reportDelayMs })
+      if (!pool.loses()) counts.push({ ...countOf(pool, predictedAt), atMs: nowMs + reportDelayMs })
     }
     const last = counts.findLastIndex(({ atMs }) => atMs <= nowMs)
     counts = counts.slice(Math.max(0, last))
@@ -78,9 +89,9 @@ const followCounts = () => {
 }
 
 /** Follows the controller's own law: every second, and after an arrival, as the gateway tells it at most every 100 ms. */
-export const driveByDecide = (policy: PoolPolicy, decide: Decide): Driver => {
+export const driveByDecide = (policy: PoolPolicy, decide: Decide, predictedAt?: PredictedAt): Driver => {
   let memory = blankMemory
-  const backlogOf = followCounts()
+  const backlogOf = followCounts(predictedAt)
   let laneServiceMs: ByLane = {}
   return {
     everyMs: 1000,

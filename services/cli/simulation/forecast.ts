@@ -49,6 +49,7 @@ export const poolPolicy = ({ least, slots, objectivesMs }: Omit<Workers, 'startM
   max: workersMax,
   slots,
   reservedSlots: 0,
+  isPredicting: true,
   buffer: 0,
   idleCores: 0,
   objectivesMs,

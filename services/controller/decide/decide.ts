@@ -11,6 +11,7 @@ import {
 } from './pool.ts'
 import { followLoad } from './load.ts'
 import { longHoldMs, type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
+import { followPrediction, predictedWorkers } from './predicted-workers.ts'
 import { countUnfinished, requiredCapacity } from './required-capacity.ts'
 
 const retries = { firstMs: 1000, lastMs: 60_000 }
@@ -72,9 +73,11 @@ const followQueue = (memory: PoolMemory, observation: Observation, policy: PoolP
   const known = countUnfinished(backlog, depth)
   const { pending, processing } = backlog.lanes.bulk
   const isServedElsewhere = known <= otherPools.slots && pending + processing <= otherPools.forBatches.slots
+  const load = followLoad(memory.load, observation, policy)
   return {
     ...memory,
-    load: followLoad(memory.load, observation, policy),
+    load,
+    lastPredictedMs: followPrediction(memory.lastPredictedMs, load, nowMs),
     // More would make no difference, and be remembered one by one while a long backlog is served.
     peaks: remember(
       memory.peaks,
@@ -105,8 +108,13 @@ const desiredSize = ({
   const expected = isOver ? undefined : memory.load
   const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy, peak }
   const need = requiredCapacity(demand, policy)
-  const [desired, load] = [clamp(need.workers, policy), clamp(need.load, policy)]
+  const least = clamp(predictedWorkers(observation, memory.lastPredictedMs, policy), policy)
+  const [desired, load] = [need.workers, need.load].map((workers) => clamp(Math.max(workers, least), policy)) as [
+    number,
+    number,
+  ]
   if (need.workers > policy.max) return { desired, load, reason: 'at-maximum' }
+  if (least > Math.max(policy.min, need.workers)) return { desired, load, reason: 'predicted' }
   const isBelow = desired === policy.min && groups.active.length < desired
   return { desired, load, reason: isBelow ? 'below-minimum' : need.reason }
 }
@@ -167,7 +175,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * | fewer active workers than the minimum                       | scale up            | below-minimum             |
  * | an operator has paused the queue: only the minimum is needed | rows below          | queue-paused, excess      |
  * | no backlog message for 5 s, JetStream's depth needs no more | freeze              | backlog-unknown           |
- * | fewer than desired                                          | scale up            | load, backlog, buffer, …  |
+ * | fewer than desired                                          | scale up            | load, predicted, backlog… |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
  * | … all missing ones are stuck or refused, none above held    | hold                | the trouble               |
  * | a worker drained                                            | stop it, stuck ones | drained                   |

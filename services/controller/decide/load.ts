@@ -14,6 +14,8 @@ export const serviceMsOf = (
   { laneServiceMs, serviceMs }: Pick<Observation, 'laneServiceMs' | 'serviceMs'>,
 ): number => laneServiceMs[lane] ?? serviceMs ?? defaultServiceMs
 
+const minuteMs = 60_000
+
 /** Moves an exponential mean with the time constant `constantMs`; a mean of a shorter history is the plain one. */
 const move = (
   mean: number,
@@ -41,16 +43,20 @@ export const followLoad = (
   const sinceMs = isFirst ? atMs : before.sinceMs
   const passedMs = before ? atMs - before.atMs : 0
   const estimates = byLane((lane): LaneLoad => {
-    const { accepted } = lanes[lane]
+    const { accepted, predicted: [predicted = 0] = [] } = lanes[lane]
     const last = before?.[lane]
-    if (isFirst || accepted === undefined || last?.accepted === undefined) return { accepted, quick: 0, slow: 0 }
+    if (isFirst || accepted === undefined || last?.accepted === undefined)
+      return { accepted, quick: 0, slow: 0, predicted: 0 }
     // The count falls when a database is restored.
-    const load = (Math.max(0, accepted - last.accepted) * serviceMsOf(lane, observation)) / passedMs
+    const serviceMs = serviceMsOf(lane, observation)
+    const load = (Math.max(0, accepted - last.accepted) * serviceMs) / passedMs
     const times = { passedMs, ageMs: atMs - sinceMs }
+    const slowMs = slowOf(objectivesMs[lane], holdMs)
     return {
       accepted,
       quick: move(last.quick, load, times, quickOf(objectivesMs[lane])),
-      slow: move(last.slow, load, times, slowOf(objectivesMs[lane], holdMs)),
+      slow: move(last.slow, load, times, slowMs),
+      predicted: move(last.predicted, (predicted * serviceMs) / minuteMs, times, slowMs),
     }
   })
   return { ...estimates, sinceMs, atMs }

@@ -2,10 +2,10 @@ import type { Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
 /** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
-export type LaneBacklog = Readonly<Omit<BacklogMessage, 'pool' | 'arrivals10s' | 'lanes'>>
+export type LaneBacklog = Readonly<Required<BacklogMessage>['lanes'][Lane]>
 
 /** The ledger's counts of a pool's captures, in all and by lane, and the monotonic time at which they were received. */
-export type Backlog = LaneBacklog & {
+export type Backlog = Readonly<Omit<BacklogMessage, 'pool' | 'arrivals10s' | 'lanes'>> & {
   readonly lanes: Readonly<Record<Lane, LaneBacklog>>
   readonly atMs: number
 }
@@ -109,6 +109,8 @@ export type PoolPolicy = {
   readonly slots: number
   /** How many of them serve no capture of lane `bulk`. */
   readonly reservedSlots: number
+  /** Whether workers are started for predicted captures. */
+  readonly isPredicting: boolean
   /** Idle workers kept on top of the required capacity. */
   readonly buffer: number
   /** Idle cores: up to this many workers are started as soon as a capture waits, however short its wait. */
@@ -135,6 +137,8 @@ export type LaneLoad = {
   /** Means over about half the lane's objective, and over the longer of the objective and 2.5 hold windows. */
   readonly quick: number
   readonly slow: number
+  /** The longer mean of the predicted load. */
+  readonly predicted: number
 }
 
 /** Estimates by lane, and the times at which the first and the last count were received. */
@@ -159,6 +163,8 @@ export type PoolMemory = {
   readonly lastGrowthMs: number
   /** When a capture was last known. */
   readonly lastKnownMs: number
+  /** When captures last came as predicted, or none were. */
+  readonly lastPredictedMs: number
   readonly starts: Observation['starts']
   /** Observations with failed starts since the last successful start, and the time before which no start is retried. */
   readonly failures: number
@@ -179,6 +185,7 @@ export const reasons = [
   'buffer',
   'below-minimum',
   'scheduled',
+  'predicted',
   'at-maximum',
   'holding',
   'starting',
@@ -239,6 +246,7 @@ export const blankMemory: PoolMemory = {
   lastSuspectMs: Number.NEGATIVE_INFINITY,
   lastGrowthMs: Number.NEGATIVE_INFINITY,
   lastKnownMs: Number.NEGATIVE_INFINITY,
+  lastPredictedMs: Number.NEGATIVE_INFINITY,
   starts: { ready: 0, failed: 0 },
   failures: 0,
   retryAtMs: Number.NEGATIVE_INFINITY,

@@ -1,11 +1,9 @@
 import type { Backlog, Depth, Load, Observation, PoolPolicy, Reason, ObservedWorker } from './pool.ts'
-import { staff } from './staffing.ts'
+import { staff, steadyShare } from './staffing.ts'
 import { type Tier, tiersOf } from './tiers.ts'
 
 /** Assumed until the first start was measured. */
 export const defaultStartMs = 3000
-/** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
-const steadyShare = 0.25
 /** Standard deviations of the required slots by which those that run exceed them by chance. */
 const chanceDeviations = 3
 /** Share of a lane's objective within which captures that are late are to begin. */

@@ -124,7 +124,7 @@ const scaleDown = (input: ScalingInput, { desired, reason }: DesiredSize): Decis
   return { kind: 'drain', pods: scaleDownCandidates({ ready, size, excess }, policy), desired, reason: 'excess' }
 }
 
-const lasting: readonly Reason[] = ['at-maximum', 'fixed', 'queue-paused']
+const lasting: readonly Reason[] = ['at-maximum', 'fixed', 'queue-paused', 'predicted']
 
 const steadyOr = (reason: Reason): Reason => (lasting.includes(reason) ? reason : 'steady')
 

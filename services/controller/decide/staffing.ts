@@ -1,6 +1,9 @@
 /** Share of captures that may wait longer than the wait that is staffed for. */
 const lateShare = 0.01
 
+/** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
+export const steadyShare = 0.25
+
 /** Length of a service and the wait that is staffed for, in milliseconds, and the most slots. */
 type Staffing = { readonly serviceMs: number; readonly waitMs: number; readonly most: number }
 

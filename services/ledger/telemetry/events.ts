@@ -28,6 +28,7 @@ export type LoopName =
   | 'unstarted'
   | 'streams'
   | 'backlog'
+  | 'prediction'
   | 'pauses'
   | 'accounts'
   | 'deletions'
@@ -56,6 +57,7 @@ export type RemovedRows =
   | 'idempotency_key'
   | 'webhook_delivery'
   | 'usage_day'
+  | 'accepted_count'
   | 'sign_in_link'
   | 'console_session'
 
@@ -130,6 +132,10 @@ const metricTable = {
     labels: ['account'],
   },
   backlog_oldest_seconds: { gauge: 'Age of the oldest capture that has not begun', labels: ['queue'] },
+  captures_predicted: {
+    gauge: 'Captures that a pattern of the past predicts for the present minute; 0 without one',
+    labels: ['queue'],
+  },
   pool_paused: { gauge: 'Whether an operator has paused the pool: 1 or 0', labels: ['queue'] },
   meter_drift_captures: {
     gauge:
@@ -274,6 +280,8 @@ const loopEvents = (log: Logger, metric: LedgerMetrics) => ({
       metric.backlog_oldest_seconds.set({ queue: pool }, seconds(oldestMs))
     }
   },
+  /** `captures` are predicted for the present minute. */
+  arrivalsPredicted: (pool: Pool, captures: number) => metric.captures_predicted.set({ queue: pool }, captures),
   poolPaused: ({ pool, by, reason }: Pick<PoolPause, 'pool' | 'by' | 'reason'>) =>
     log.info({ pool, by, reason }, 'pool paused'),
   pausesRead: (pauses: readonly Pick<PoolPause, 'pool'>[]) => {

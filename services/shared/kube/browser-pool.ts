@@ -110,6 +110,11 @@ const autoscaling = group(
         { minimum: 10, maximum: 86_400 },
       ),
     ),
+    prediction: Type.Boolean({
+      default: true,
+      description:
+        'Whether workers are started ahead of captures that an hourly, daily or weekly pattern of the past predicts.',
+    }),
     schedules: Type.Optional(
       Type.Array(schedule, {
         maxItems: schedulesMax,

@@ -3,6 +3,7 @@ import { createValidator } from '#shared/capture/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { predictedMinutes } from '#shared/policy/predict-arrivals.ts'
 import { entriesMax, entryCharactersMax } from '#shared/policy/target-lists.ts'
 import { capturedFile, filesMax } from '#shared/capture/files.ts'
 import { byLane, pools } from '#shared/capture/lane.ts'
@@ -166,6 +167,8 @@ export const heartbeatCodec = report('heartbeat', {
   ),
 })
 
+const minuteMs = 60_000
+
 const backlogCounts = {
   pending: count(),
   processing: count(),
@@ -182,7 +185,17 @@ export const backlogCodec = report('backlog', {
   /** Captures accepted in the last ten seconds; only controllers of earlier releases read it. */
   arrivals10s: count(),
   /** The same by lane; but for rounding, the others are their sum, and the oldest. Absent: the ledger is of an earlier release. */
-  lanes: Type.Optional(perLane(Type.Object(backlogCounts))),
+  lanes: Type.Optional(
+    perLane(
+      Type.Object({
+        ...backlogCounts,
+        /** Captures that a pattern predicts for each minute, beginning with the present one; absent: none. */
+        predicted: Type.Optional(Type.Array(count(), { maxItems: predictedMinutes })),
+      }),
+    ),
+  ),
+  /** Milliseconds since the present minute began; absent: nothing is predicted. */
+  intoMinuteMs: Type.Optional(count(minuteMs)),
 })
 
 /** Whether the controller can start workers of a pool; published every second by one of single-use workers, and while no worker serves the pool. */

@@ -3,7 +3,8 @@ import { decide as realDecide } from '#controller/decide/decide.ts'
 import type { Decide, PoolPolicy } from '#controller/decide/pool.ts'
 import { seededRandom } from '#cli/simulation/random.ts'
 import { quantile } from '#test/bench/quantile.ts'
-import { driveByDecide } from '#cli/simulation/drive.ts'
+import { predictArrivals, predictedMinutes } from '#shared/policy/predict-arrivals.ts'
+import { driveByDecide, type PredictedAt } from '#cli/simulation/drive.ts'
 import type { Bounds } from '#cli/simulation/sight.ts'
 import { driveByLaw } from './drivers.ts'
 import type { CreateLaw } from './law.ts'
@@ -34,6 +35,7 @@ const policyOf = ({ min, max, slots, reservedSlots = 0 }: Pool, overrides: Parti
   max,
   slots,
   reservedSlots,
+  isPredicting: true,
   buffer: 0,
   idleCores: 0,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
@@ -53,6 +55,46 @@ export const own =
   (overrides: Partial<PoolPolicy> = {}, decide: Decide = realDecide): CreateDriver =>
   (pool) =>
     driveByDecide(policyOf(pool, overrides), decide)
+
+const minuteMs = 60_000
+/** Days before the simulated one with which a prediction compares it. */
+const pastDays = 28
+
+const countByMinute = (arrivals: readonly Arrival[]): readonly number[] => {
+  const counts: number[] = []
+  for (const { atMs } of arrivals) {
+    const minute = Math.floor(atMs / minuteMs)
+    counts[minute] = (counts[minute] ?? 0) + 1
+  }
+  return counts
+}
+
+/** What the ledger predicts for `interactive` if `past` came at the same time of the 28 days before, each day with another seed. */
+const predictFrom = (past: Trace): PredictedAt => {
+  const days = Array.from({ length: pastDays + 1 }, (_, day) => countByMinute(past.create(10_000 + day)))
+  const predict = (minute: number) =>
+    predictArrivals((minutesAgo) => {
+      const day = Math.floor(minutesAgo / (24 * 60))
+      const inDay = minute - (minutesAgo % (24 * 60))
+      return day === 0 ? undefined : days[day]?.[inDay]
+    })
+  const predicted = Array.from({ length: past.durationMs / minuteMs + predictedMinutes }, (_, minute) =>
+    predict(minute),
+  )
+  return (nowMs) => {
+    const minute = Math.floor(nowMs / minuteMs)
+    return {
+      intoMinuteMs: nowMs % minuteMs,
+      lanes: { interactive: predicted.slice(minute, minute + predictedMinutes) },
+    }
+  }
+}
+
+/** The controller's own law with what the ledger predicts from a past. */
+export const ownWithPast = (past: Trace): CreateDriver => {
+  const predictedAt = predictFrom(past)
+  return (pool) => driveByDecide(policyOf(pool, {}), realDecide, predictedAt)
+}
 
 const by =
   (createLaw: CreateLaw): CreateDriver =>

@@ -10,12 +10,13 @@ import {
   laws,
   measureLaw,
   own,
+  ownWithPast,
   type Pool,
   type Row,
   simulate,
 } from './measure-autoscaler.ts'
 import { measureReplay } from './measure-replay.ts'
-import { replayedTraces, type Trace, traces } from './traces.ts'
+import { calm, replayedTraces, type Trace, traces } from './traces.ts'
 
 const seeds = 20
 const fewSeeds = 8
@@ -71,6 +72,27 @@ const batchesText = () => {
         return [name, objectives as string, interactive, seconds(bulk.p99), withHalf(bulk.podHours, 1)]
       }),
     ),
+  )
+}
+
+const predictionText = () => {
+  const days = [
+    ['steady', traces.steady, traces.steady],
+    ['diurnal', traces.diurnal, traces.diurnal],
+    ['flash', traces.flash, traces.flash],
+    ['calm after days with `flash`', calm, traces.flash],
+    ['bursts', traces.bursts, traces.bursts],
+    ['clumps', traces.clumps, traces.clumps],
+    ['sparse', traces.sparse, traces.sparse],
+    ['callers', traces.callers, traces.callers],
+    ['timers', traces.timers, traces.timers],
+  ] as const
+  return table(
+    ['Load', 'Past', ...columns],
+    days.flatMap(([name, today, past]) => [
+      [name, 'none', ...cells(measureLaw(today, own(), { seeds }))],
+      [name, '28 days', ...cells(measureLaw(today, ownWithPast(past), { seeds }))],
+    ]),
   )
 }
 
@@ -169,6 +191,7 @@ const parts = {
   laws: { heading: 'Compared with other laws', measure: async () => lawsText() },
   batches: { heading: 'Batches', measure: async () => batchesText() },
   conditions: { heading: 'Other conditions', measure: async () => conditionsText() },
+  prediction: { heading: 'With a past', measure: async () => predictionText() },
   drains: { heading: 'Which workers are drained', measure: async () => drainsText() },
   replay: { heading: 'Replayed', measure: replayText },
   flash: { heading: 'A flash crowd', measure: async () => flashText() },

@@ -116,6 +116,9 @@ export const traces = {
   timers: trace(timers),
 } as const satisfies Readonly<Record<string, Trace>>
 
+/** The load of `flash` on a day without crowds. */
+export const calm = trace((random, toMs) => poisson(random, { fromMs: 0, toMs, perSecond: 2 }))
+
 /** The same shapes for a machine of two cores, minutes long. */
 export const replayedTraces = {
   bursts: trace(

@@ -18,6 +18,7 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     max: 4,
     slots: 1,
     reservedSlots: 0,
+    isPredicting: true,
     buffer: 0,
     idleCores: 0,
     objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
@@ -27,6 +28,12 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     startMaxMs: 900_000,
     drainStepMs: 5000,
   })
+  t.end()
+})
+
+t.test('config: prediction can be turned off for all pools', (t) => {
+  const { policy, stealthPolicy } = readConfig({ ...least, SHUTTERFLEET_POOL_PREDICTION: 'false' })
+  t.strictSame([policy.isPredicting, stealthPolicy.isPredicting], [false, false])
   t.end()
 })
 

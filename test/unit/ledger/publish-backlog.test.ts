@@ -6,11 +6,12 @@ const reading = (atMs: number, accepted: number): Reading => {
   const bulk = { pending: 3, processing: 2, accepted, oldestMs: 12.6 }
   return { atMs, counts: [{ pool: 'standard', ...bulk, lanes: { interactive: empty, normal: empty, bulk } }] }
 }
-const arrivals = (...readings: Reading[]) => toBacklog(readings)[0]?.arrivals10s
+const unpredicted = () => undefined
+const arrivals = (...readings: Reading[]) => toBacklog(readings, unpredicted)[0]?.arrivals10s
 
 t.test('publish backlog: publishes nothing after a single reading', async (t) => {
-  t.same(toBacklog([]), [])
-  t.same(toBacklog([reading(0, 5)]), [])
+  t.same(toBacklog([], unpredicted), [])
+  t.same(toBacklog([reading(0, 5)], unpredicted), [])
 })
 
 t.test('publish backlog: arrivals cover ten seconds, extrapolated from shorter spans', async (t) => {
@@ -20,7 +21,7 @@ t.test('publish backlog: arrivals cover ten seconds, extrapolated from shorter s
 })
 
 t.test('publish backlog: all other numbers are from the newest reading', async (t) => {
-  const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)])
+  const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)], unpredicted)
   const empty = { pending: 0, processing: 0, oldestMs: 0, accepted: 0 }
   const bulk = { pending: 3, processing: 2, oldestMs: 13, accepted: 5 }
   t.strictSame(backlog, {
@@ -37,4 +38,14 @@ t.test('publish backlog: drops readings older than ten seconds', async (t) => {
     readings.map(({ atMs }) => atMs),
     [1000, 11_000],
   )
+})
+
+t.test('publish backlog: a prediction is part of its lanes', async (t) => {
+  const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)], () => ({
+    intoMinuteMs: 7,
+    lanes: { normal: [0, 90] },
+  }))
+  t.equal(backlog?.intoMinuteMs, 7)
+  t.strictSame(backlog?.lanes?.normal.predicted, [0, 90])
+  t.equal(backlog?.lanes?.interactive.predicted, undefined)
 })

@@ -13,6 +13,7 @@ export const policyOf = (
   max: autoscaling.maxReplicas,
   slots: autoscaling.slots,
   reservedSlots: autoscaling.reservedSlots,
+  isPredicting: autoscaling.prediction,
   buffer: autoscaling.buffer,
   // A requested pod may cost a node.
   idleCores: 0,

@@ -1,4 +1,4 @@
-import { integer, oneOf, optionalInteger, parsed } from './setting.ts'
+import { flag, integer, oneOf, optionalInteger, parsed } from './setting.ts'
 import { pools } from '#shared/capture/lane.ts'
 import { bulkWaitMs, lowerQueueWait, normalWaitMs, queueWait } from '#shared/policy/lane-objectives.ts'
 
@@ -72,6 +72,10 @@ export const controllerSettings = {
     fallback: 30,
     min: 1,
     max: 3600,
+  }),
+  poolPrediction: flag('POOL_PREDICTION', {
+    help: 'whether workers are started ahead of captures that an hourly, daily or weekly pattern predicts',
+    fallback: true,
   }),
   poolDrainStepSeconds: integer('POOL_DRAIN_STEP_SECONDS', {
     help: 'time between two scale-down steps; each removes one worker, or a quarter of them if that is more',

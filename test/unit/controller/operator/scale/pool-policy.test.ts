@@ -12,6 +12,7 @@ t.test('pool policy: maps every spec field', async (t) => {
     queueWaitMs: 700,
     normalQueueWaitMs: 900,
     cooldownSeconds: 300,
+    prediction: false,
   }
   t.strictSame(
     policyOf(poolObject('web', { autoscaling, scaleDown: { stabilizationWindowSeconds: 20, periodSeconds: 7 } }).spec),
@@ -22,6 +23,7 @@ t.test('pool policy: maps every spec field', async (t) => {
       max: 9,
       slots: 2,
       reservedSlots: 1,
+      isPredicting: false,
       buffer: 1,
       idleCores: 0,
       objectivesMs: { interactive: 700, normal: 900, bulk: 120_000 },
