@@ -141,6 +141,19 @@ t.test('bench autoscaler: where no pattern is, a past changes nothing', (t) => {
   t.end()
 })
 
+t.test('bench autoscaler: what a lost zone ran is captured by others, and its pods are replaced', (t) => {
+  const zoneLostMs = 2_700_000
+  const [calmly, lost] = [comparedPool, { ...comparedPool, zoneLostMs }].map((pool) =>
+    simulate(traces.steady, own(), 1, pool),
+  )
+  if (!calmly || !lost) throw new Error('two pools')
+  t.ok(Math.max(...lost.waitsMs.interactive) > Math.max(...calmly.waitsMs.interactive))
+  t.equal(lost.unbegun, calmly.unbegun)
+  const podsAt = (atMs: number) => lost.series.find((each) => each.atMs >= atMs)?.pods ?? 0
+  t.ok(podsAt(zoneLostMs + 60_000) > 0.9 * podsAt(zoneLostMs - 60_000))
+  t.end()
+})
+
 t.test('bench autoscaler: a batch takes fewer pods than callers who wait, and meets its objective', (t) => {
   const batches: Trace = {
     ...traces.clumps,

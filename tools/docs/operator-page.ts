@@ -332,6 +332,46 @@ That it holds the size at an error is read from its source; no test has shown it
 
 Neither accounts for worker start time or capture duration, as the built-in control law does, nor for a paused queue.
 
+## Spot and on-demand nodes
+
+Which nodes a pool prefers is said in its template: the scheduler and the node autoscaler follow it, and the controller replaces what they
+take away. Workers on spot nodes while there are any, on others else, and beside them two that no shortage of spot nodes takes:
+
+\`\`\`yaml
+apiVersion: shutterfleet.dev/v1beta1
+kind: BrowserPool
+metadata: { name: standard }
+spec:
+  pool: standard
+  autoscaling: { minReplicas: 1, maxReplicas: 18 }
+  template:
+    affinity:
+      nodeAffinity:
+        preferredDuringSchedulingIgnoredDuringExecution:
+          - weight: 100
+            preference: { matchExpressions: [{ key: karpenter.sh/capacity-type, operator: In, values: [spot] }] }
+    tolerations: [{ key: spot, operator: Exists, effect: NoSchedule }]
+    topologySpreadConstraints: # instead of the scheduler's own, which spread over all nodes as strongly as this prefers some
+      - { topologyKey: topology.kubernetes.io/zone, maxSkew: 5, whenUnsatisfiable: ScheduleAnyway }
+---
+apiVersion: shutterfleet.dev/v1beta1
+kind: BrowserPool
+metadata: { name: standard-base }
+spec:
+  pool: standard
+  replicas: 2
+  autoscaling: { enabled: false }
+  template:
+    nodeSelector: { karpenter.sh/capacity-type: on-demand }
+\`\`\`
+
+- The pool that the queue sizes subtracts the slots of the base.
+- A pod that fits nowhere waits for a node: Karpenter makes one as the pod prefers it, and any that it tolerates if there is none; the
+  cluster autoscaler chooses node groups by its expander \`priority\`. Meanwhile the pool is \`unschedulable\`.
+- A spot node that is reclaimed ends its pods: workers finish what they run within the notice, what is cut off is captured again by another
+  worker and counts as no attempt, and the pods are replaced. [Other conditions](autoscaling.md#other-conditions) has what pods that live for ten
+  minutes, and a lost zone, cost.
+
 ## Inspecting
 
 \`\`\`sh

@@ -36,6 +36,8 @@ export type Scenario = {
   readonly placeMs?: (atMs: number, pods: number) => number
   /** Mean time until a pod is taken away by its node; its captures wait again. */
   readonly podLifeMs?: number
+  /** When a zone is lost, and every third pod with it; never if not given. */
+  readonly zoneLostMs?: number
   /** How long reports of workers and counts of the ledger take to arrive; 0 if not given. */
   readonly reportDelayMs?: number
   /** Share of them that are lost; none if not given. */
@@ -72,6 +74,7 @@ type Event =
   | { readonly kind: 'reported'; readonly pod: SimulatedPod; readonly report: SimulatedPod['reported'] }
   | { readonly kind: 'ended'; readonly pod: SimulatedPod; readonly arrival: Arrival }
   | { readonly kind: 'look' }
+  | { readonly kind: 'zone' }
   | { readonly kind: 'sample' }
 
 const sampleMs = 10_000
@@ -120,7 +123,8 @@ export class Simulation {
   run(): Outcome {
     this.#events.add(0, { kind: 'look' })
     this.#events.add(0, { kind: 'sample' })
-    const { arrivals, durationMs } = this.scenario
+    const { arrivals, durationMs, zoneLostMs } = this.scenario
+    if (zoneLostMs !== undefined) this.#events.add(zoneLostMs, { kind: 'zone' })
     for (;;) {
       const arrival = arrivals[this.#arrived]
       const arrivalMs = arrival?.atMs ?? Number.POSITIVE_INFINITY
@@ -251,6 +255,8 @@ export class Simulation {
       const ready = this.pods.filter(({ state }) => state === 'ready').length
       this.#series.push({ atMs: this.nowMs, pods: this.pods.length, ready, known: this.#known })
       this.#events.add(this.nowMs + sampleMs, event)
+    } else if (event.kind === 'zone') {
+      for (const pod of this.pods.filter((_, index) => index % 3 === 0)) this.#end(pod)
     } else if (event.pod.state === 'gone') {
       // It was removed before.
     } else if (event.kind === 'placed') this.#place(event.pod)

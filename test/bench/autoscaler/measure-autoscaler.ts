@@ -22,7 +22,7 @@ import type { Trace } from './traces.ts'
 /** A pool to simulate: its limits, and the mean time of a start, of which each takes 0.8 to 1.2. */
 export type Pool = Bounds & { readonly startMs: number } & Pick<
     Scenario,
-    'placeMs' | 'podLifeMs' | 'reportDelayMs' | 'reportLoss'
+    'placeMs' | 'podLifeMs' | 'zoneLostMs' | 'reportDelayMs' | 'reportLoss'
   >
 
 /** The pool of the comparison with other laws. */

@@ -1,6 +1,7 @@
 // Simulates the control law beside those of other autoscalers, all parts or those that are named.
 import type { Outcome } from '#cli/simulation/simulate.ts'
 import type { PoolPolicy } from '#controller/decide/pool.ts'
+import type { Lane } from '#shared/capture/lane.ts'
 import { madeBy, table, writePart } from '#test/bench/page.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import { runProgram } from '#test/bench/run-parts.ts'
@@ -51,27 +52,32 @@ const inLane = (trace: Trace, bulkShare: number): Trace => ({
 /** The objectives as if a caller waited for every capture. */
 const urgent: Partial<PoolPolicy> = { objectivesMs: { interactive: 2000, normal: 2000, bulk: 2000 } }
 
+const fourSlots: Pool = { ...comparedPool, slots: 4, max: 30 }
+
 const batchesText = () => {
+  const [clumps, bursts] = [inLane(traces.clumps, 1), inLane(traces.bursts, 0.8)]
   const rows = [
-    ['clumps, all in `bulk`', inLane(traces.clumps, 1)],
-    ['bursts, 80 % in `bulk`', inLane(traces.bursts, 0.8)],
-  ] as const
+    { load: 'clumps, all in `bulk`', objectives: '2, 10 and 120 s', trace: clumps, law: own() },
+    { load: 'clumps, all in `bulk`', objectives: '2 s for all', trace: clumps, law: own(urgent) },
+    { load: 'bursts, 80 % in `bulk`', objectives: '2, 10 and 120 s', trace: bursts, law: own() },
+    { load: 'bursts, 80 % in `bulk`', objectives: '2 s for all', trace: bursts, law: own(urgent) },
+    { load: 'the same, 4 slots', objectives: '2, 10 and 120 s', trace: bursts, law: own(), pool: fourSlots },
+    {
+      load: 'the same, 1 of 4 slots reserved',
+      objectives: '2, 10 and 120 s',
+      trace: bursts,
+      law: own(),
+      pool: { ...fourSlots, reservedSlots: 1 },
+    },
+  ]
   return table(
     ['Load', 'Objectives', 'p99 s of `interactive`', 'p99 s of `bulk`', 'pod-hours'],
-    rows.flatMap(([name, trace]) =>
-      [
-        ['2, 10 and 120 s', own()],
-        ['2 s for all', own(urgent)],
-      ].map(([objectives, create]) => {
-        const law = create as ReturnType<typeof own>
-        const bulk = measureLaw(trace, law, { seeds: fewSeeds, lane: 'bulk' })
-        const hasUrgent = name.startsWith('bursts')
-        const interactive = hasUrgent
-          ? seconds(measureLaw(trace, law, { seeds: fewSeeds, lane: 'interactive' }).p99)
-          : ''
-        return [name, objectives as string, interactive, seconds(bulk.p99), withHalf(bulk.podHours, 1)]
-      }),
-    ),
+    rows.map(({ load, objectives, trace, law, pool = comparedPool }) => {
+      const measure = (lane: Lane) => measureLaw(trace, law, { seeds: fewSeeds, pool, lane })
+      const bulk = measure('bulk')
+      const interactive = trace === bursts ? seconds(measure('interactive').p99) : ''
+      return [load, objectives, interactive, seconds(bulk.p99), withHalf(bulk.podHours, 1)]
+    }),
   )
 }
 
@@ -99,15 +105,20 @@ const predictionText = () => {
 /** Nodes for 40 pods are there; another takes two minutes. */
 const nodesArrive = (_: number, pods: number) => (pods < 40 ? 0 : 120_000)
 
+/** A zone is lost after 45 minutes, and with it every third pod; for two minutes no node has room for others. */
+const zoneLostMs = 2_700_000
+const nodesReturn = (atMs: number) => (atMs >= zoneLostMs ? Math.max(0, zoneLostMs + 120_000 - atMs) : 0)
+
 const conditions: Readonly<Record<string, Pool>> = {
   'starts of 2 s': { ...comparedPool, startMs: 2000 },
   'starts of 8 s': comparedPool,
   'starts of 30 s': { ...comparedPool, startMs: 30_000 },
   'starts of 180 s': { ...comparedPool, startMs: 180_000 },
-  '4 slots': { ...comparedPool, slots: 4, max: 30 },
+  '4 slots': fourSlots,
   'at most 25 pods': { ...comparedPool, max: 25 },
   'nodes for 40 pods, others after 2 min': { ...comparedPool, placeMs: nodesArrive },
   'pods live for 10 min on average': { ...comparedPool, podLifeMs: 600_000 },
+  'a zone lost, no room for 2 min': { ...comparedPool, zoneLostMs, placeMs: nodesReturn },
 }
 /** What only our controller depends on: reports of workers, and counts of the ledger. */
 const sightConditions: Readonly<Record<string, Pool>> = {
