@@ -4,6 +4,7 @@ import { addLocalVolumes } from '#test/helpers/nodes/local-volumes.ts'
 import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
 import { startOutsideServices } from '#test/helpers/nodes/outside-services.ts'
 import { evaluationOf, prepareRelease, type Release, releaseOf } from '#test/helpers/nodes/release.ts'
+import { burstPool, measureNodeBurst, type NodeBurst } from './measure-node-burst.ts'
 import { untilWorkers } from '#test/helpers/nodes/workers.ts'
 
 const rounds = 5
@@ -17,7 +18,9 @@ const fromZero = {
 export type Measured = { readonly seconds: readonly number[]; readonly load: number }
 
 /** What `measureNodes` measures. */
-export type NodeTimes = Readonly<Record<'evaluation' | 'release' | 'zero' | 'proxied' | 'spare', Measured>>
+export type NodeTimes = Readonly<Record<'evaluation' | 'release' | 'zero' | 'proxied' | 'spare', Measured>> & {
+  readonly burst: NodeBurst
+}
 
 /** Runs `act` `times` times, each after `prepare`, which does not count. */
 const measure = async (
@@ -78,5 +81,7 @@ export const measureNodes = async (t: WithTeardown): Promise<NodeTimes> => {
     for (const { name } of await untilWorkers(cluster, shots, isWarm, 'proxied')) used.add(name)
   }
   const spare = await measure(rounds, untilSpare, proxiedCapture('spare'))
-  return { evaluation, release, zero, proxied, spare }
+  await shots.deploy('upgrade', { pools: { standard: { spec: burstPool } } })
+  const burst = await measureNodeBurst(cluster, shots, outside.page('burst'))
+  return { evaluation, release, zero, proxied, spare, burst }
 }

@@ -1,3 +1,4 @@
+import type { NodeBurst } from './measure-node-burst.ts'
 import { type Measured, measureNodes } from './measure-nodes.ts'
 import { madeBy, table } from './page.ts'
 import { quantile } from './quantile.ts'
@@ -11,6 +12,21 @@ const row = (what: string, { seconds, load }: Measured, bound: string) => [
   bound,
   load.toFixed(1),
 ]
+
+const burstText = ({ startMs, serviceMs, real, simulated }: NodeBurst) => {
+  const quantiles = (waits: readonly number[]) => [0.5, 0.95].map((share) => (quantile(waits, share) / 1000).toFixed(1))
+  const [seconds, service] = [startMs, serviceMs].map((ms) => (ms / 1000).toFixed(1))
+  return `A burst of ${real.length} captures within two seconds, which take ${service} s each, on a pool of one worker; six at most. Others started in ${seconds} s.
+
+${table(
+  ['', 'p50 s of the waits', 'p95 s'],
+  [
+    ['on the nodes', ...quantiles(real)],
+    ['simulated with these times', ...quantiles(simulated)],
+  ],
+)}
+`
+}
 
 const measure = async () => {
   await using opened = new AsyncDisposableStack()
@@ -31,7 +47,8 @@ ${table(
     row('proxied capture with a spare', times.spare, '2'),
   ],
 )}
-`
+
+${burstText(times.burst)}`
 }
 
 await runProgram({

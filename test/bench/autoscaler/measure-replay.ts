@@ -5,27 +5,20 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { samplesIn } from '#cli/top/read-pools.ts'
 import type { Arrival } from '#cli/simulation/pods.ts'
-import { warmUpMs } from '#cli/simulation/simulate.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
-import { own, simulate } from './measure-autoscaler.ts'
+import { simulateServed, type Waits } from './simulate-served.ts'
 
 const workersMax = 16
 /** A pod's image, node and sandbox take this long before its browser; a process has none of them. */
 const beforeStartSeconds = 6
-/** Longest wait for the captures that are unfinished at the end of a trace. */
+/** Longest wait for the timings of a capture. */
 const restMs = 120_000
 
-/** What a trace gave in reality and in the simulation; times in milliseconds. */
-export type Replay = {
-  readonly captures: number
-  readonly startMs: number
-  readonly serviceMs: number
-  readonly real: readonly number[]
-  readonly simulated: readonly number[]
-}
+/** What a trace gave in reality and in the simulation, and the mean start of a worker in milliseconds. */
+export type Replay = Waits & { readonly captures: number; readonly startMs: number }
 
 /** Answers after as many milliseconds as the path names. */
 const startSlowSite = () =>
@@ -98,18 +91,5 @@ export const measureReplay = async (arrivals: readonly Arrival[]): Promise<Repla
   const timings: Record<string, number>[] = []
   for (const id of ids) timings.push(await timingsOf(system, id))
   const startMs = await meanStartMs(system)
-  const served = arrivals.map((arrival, index) => {
-    const { total = 0, store = 0 } = timings[index] ?? {}
-    return { ...arrival, atMs: warmUpMs + arrival.atMs, serviceMs: total - store }
-  })
-  const durationMs = (served.at(-1)?.atMs ?? 0) + restMs
-  const pool = { min: 1, max: workersMax, slots: 1, startMs }
-  const outcome = simulate({ durationMs, create: () => served }, own({ zeroAfterMs: 30_000 }), 1, pool)
-  return {
-    captures: ids.length,
-    startMs,
-    serviceMs: served.reduce((sum, { serviceMs }) => sum + serviceMs, 0) / served.length,
-    real: timings.map(({ queue = 0 }) => queue),
-    simulated: outcome.waitsMs.interactive,
-  }
+  return { captures: ids.length, startMs, ...simulateServed({ arrivals, timings, startMs, workersMax }) }
 }

@@ -21,6 +21,8 @@ export type CaptureRecord = {
   readonly id: string
   readonly status: 'pending' | 'processing' | 'completed' | 'failed'
   readonly error?: { readonly code: string; readonly message: string }
+  /** Milliseconds by stage. */
+  readonly timings?: Readonly<Record<string, number>>
 }
 
 /** A release of the chart, managed by one version of Helm. */

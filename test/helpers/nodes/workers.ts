@@ -11,6 +11,8 @@ export type WorkerOnNode = {
   readonly node: string | undefined
   readonly image: string | undefined
   readonly isReady: boolean
+  /** Milliseconds from its creation until it was ready, to the second; undefined if it is not. */
+  readonly startMs: number | undefined
   readonly isEnding: boolean
   /** Number of container restarts. */
   readonly restarts: number
@@ -23,15 +25,24 @@ export const colourAnnotation = 'custom.shutterfleet.dev/colour'
 type Pod = {
   readonly metadata: {
     readonly name: string
+    readonly creationTimestamp: string
     readonly deletionTimestamp?: string
     readonly annotations?: Readonly<Record<string, string>>
   }
   readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly image: string }[] }
   readonly status: {
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly lastTransitionTime: string
+    }[]
     readonly containerStatuses?: readonly { readonly restartCount: number }[]
   }
 }
+
+/** When a pod became ready; undefined if it is not. */
+const readyAtOf = ({ status }: Pod): string | undefined =>
+  status.conditions?.find(({ type, status: is }) => type === 'Ready' && is === 'True')?.lastTransitionTime
 
 const workersOf = async (
   cluster: NodeCluster,
@@ -40,15 +51,20 @@ const workersOf = async (
 ): Promise<readonly WorkerOnNode[]> => {
   const path = `/api/v1/namespaces/${release.workersNamespace}/pods?labelSelector=shutterfleet.dev/pool%3D${pool}`
   const { items } = (await readApi<{ items: Pod[] }>(cluster.place, path)) ?? { items: [] }
-  return items.map(({ metadata, spec, status }) => ({
-    name: metadata.name,
-    node: spec.nodeName,
-    image: spec.containers[0]?.image,
-    isReady: status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
-    isEnding: metadata.deletionTimestamp !== undefined,
-    restarts: status.containerStatuses?.reduce((sum, { restartCount }) => sum + restartCount, 0) ?? 0,
-    annotations: metadata.annotations ?? {},
-  }))
+  return items.map((pod) => {
+    const { metadata, spec, status } = pod
+    const readyAt = readyAtOf(pod)
+    return {
+      name: metadata.name,
+      node: spec.nodeName,
+      image: spec.containers[0]?.image,
+      isReady: readyAt !== undefined,
+      startMs: readyAt === undefined ? undefined : Date.parse(readyAt) - Date.parse(metadata.creationTimestamp),
+      isEnding: metadata.deletionTimestamp !== undefined,
+      restarts: status.containerStatuses?.reduce((sum, { restartCount }) => sum + restartCount, 0) ?? 0,
+      annotations: metadata.annotations ?? {},
+    }
+  })
 }
 
 /** Resolves with the workers of a pool once `condition` holds, within three minutes. */
