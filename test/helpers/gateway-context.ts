@@ -1,3 +1,4 @@
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -264,6 +265,11 @@ const fakeLive = (): Pick<Context, 'waitLimit' | 'streamLimit' | 'loadProgress' 
   accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
 })
 
+/** Accepts each capture by a statement of its own. */
+const acceptEach = (database: TestContext['database']): TestContext['acceptQueue'] => ({
+  accept: ({ capture, counted }) => acceptCapture(database, capture, { windowSize: settings.windowCaptures, counted }),
+})
+
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
@@ -291,13 +297,15 @@ export const createTestContext = (): TestContext => {
       [Symbol.dispose]: () => {},
     },
   }
+  const database = createFakeDatabase(calls, answers, testCaller)
   return {
     calls,
     answers,
     openingKeys: openingKeysOf(keys),
-    database: createFakeDatabase(calls, answers, testCaller),
+    database,
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
+    acceptQueue: acceptEach(database),
     isValidKey: async () => answers.validKey(),
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { acceptBatch } from '#gateway/db/accept-batch.ts'
+import { acceptCaptures } from '#gateway/db/accept-captures.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { admitWaiting, takeOutbox } from '#ledger/relay.ts'
 import { type CaptureChange, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
@@ -17,7 +18,7 @@ import {
   outcomeDifferences,
 } from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { createTenant } from '#test/helpers/tenant.ts'
+import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
 const server = await startPostgres(t)
 const runMs = 2500
@@ -37,6 +38,21 @@ const advance = (capture: JudgedCapture, turn: number) => {
   const counts = { attempts: capture.attempts + 1, unendedStarts: capture.unendedStarts + 1, begins: true }
   const ends = capture.status === 'processing' || turn % 5 === 0
   return { change: ends ? { ...counts, end: end(capture, turn) } : counts }
+}
+
+/** Accepts a capture of each account in one statement; returns the ids of those that were stored. */
+const acceptForEach = async (database: Database, tenants: readonly Tenant[], turn: number): Promise<string[]> => {
+  const captures = tenants.map((tenant, index) => {
+    const more = (turn + index) % 2 === 0 ? {} : { ...shared(turn), idempotency: keyed(turn % 50) }
+    return tenant.capture({ lane: lanes[turn % 3]!, ...more })
+  })
+  const requests = captures.map((capture) => ({ capture, counted: false }))
+  const outcomes = await acceptCaptures(database, requests, { windowSize, waits: turn % 3 === 0 })
+  return captures.flatMap(({ id }, index) => {
+    const outcome = outcomes[index]
+    const isStored = outcome && outcome !== 'locked' && outcome.ok && outcome.replayOf === undefined
+    return isStored ? id : []
+  })
 }
 
 const strayObjects = `select * from stored_object s
@@ -69,6 +85,7 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
     const outcome = await acceptCapture(database, capture, { windowSize })
     if (outcome.ok && outcome.replayOf === undefined) known.push(capture.id)
   }
+  const acceptTogether = async (turn: number) => known.push(...(await acceptForEach(database, tenants, turn)))
   const acceptSome = async (turn: number) => {
     const tenant = tenants[turn % 3]!
     const { id, sharing, ...common } = tenant.capture({ lane: 'bulk', ...shared(turn) })
@@ -87,6 +104,7 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
     }).finally(() => stop.abort()),
     ...[0, 1, 2, 3].map((worker) => during(accept(worker))),
     during(acceptSome),
+    ...[0, 1].map(() => during(acceptTogether)),
     ...[0, 1, 2].map(() => during((turn) => changeCaptures(database, some(), (each) => advance(each, turn)))),
     ...[0, 1].map(() => during(() => admitWaiting(database, { windowSize, limit: 10 }))),
     ...[0, 1].map(() => during(async () => deleteOutbox(database, await takeOutbox(database, 10)))),

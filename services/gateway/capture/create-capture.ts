@@ -36,7 +36,7 @@ export type CreatedCapture = Pick<FoundCapture, 'id' | 'accountId' | 'url' | 'op
 
 const noDestination = 'must be the name of an upload destination of the account'
 
-type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCaptures'>
+type Accepting = Pick<Context, 'database' | 'records' | 'refusals' | 'windowCaptures' | 'acceptQueue'>
 
 /** What creating captures uses. */
 export type CreateDependencies = Accepting &
@@ -80,12 +80,12 @@ export const refuseUnavailable = async (
 
 /** If the database is unavailable, the error contains the capture's id, because it may have been accepted. */
 const accept = async (
-  { database, records, refusals, windowCaptures: windowSize }: Accepting,
+  { records, refusals, acceptQueue }: Accepting,
   capture: NewCapture & CaptureRequest,
   counted: boolean,
 ): Promise<Accepted> => {
   try {
-    const call = () => acceptCapture(database, records.seal(capture), { windowSize, counted })
+    const call = () => acceptQueue.accept({ capture: records.seal(capture), counted })
     return acceptedOutcome(await refusals.queryAndCache(capture, call), capture)
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error

@@ -1,4 +1,4 @@
-import { type AcceptOutcome, toOutcome, acceptParameters, type NewCapture } from './accept-capture.ts'
+import { type AcceptOutcome, toOutcome, acceptParameters, commonParameters, type NewCapture } from './accept-capture.ts'
 import { callByName } from '#shared/db/call-by-name.ts'
 import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -46,10 +46,8 @@ export const acceptBatch = async (
 ): Promise<AcceptBatchOutcome> => {
   const { members } = batch
   const { call, values } = callByName('accept_batch', {
-    ...acceptParameters(batch, options.windowSize),
-    key_hash: batch.keyHash,
-    account_id: batch.accountId ?? null,
-    origin_host: batch.originHost,
+    ...commonParameters(options.windowSize),
+    ...acceptParameters(batch),
     counted: options.counted ?? false,
     batch_id: batch.id,
     cache_seconds: batch.cacheSeconds,

@@ -74,16 +74,29 @@ export const toOutcome = (row: RequestRow): AcceptOutcome => {
 /** Age from which the ledger's relay publishes an outbox row; before, the gateway's publisher does. */
 const relayAfterMs = 2000
 
-/** The parameters that all accept functions have, by name. */
+/** The parameters of all accept functions that are the same for all captures, by name. `windowSize` as for `acceptCapture`. */
+export const commonParameters = (windowSize: number) => ({ window: windowSize, relay_after_ms: relayAfterMs })
+
+/** The other parameters that all accept functions have, by name. */
 export const acceptParameters = (
   capture: Pick<
     NewCapture,
-    'features' | 'pool' | 'lane' | 'budgetMs' | 'webhookUrl' | 'idempotency' | 'traceparent' | 'targetsSha256'
+    | 'keyHash'
+    | 'accountId'
+    | 'originHost'
+    | 'features'
+    | 'pool'
+    | 'lane'
+    | 'budgetMs'
+    | 'webhookUrl'
+    | 'idempotency'
+    | 'traceparent'
+    | 'targetsSha256'
   >,
-  windowSize: number,
 ) => ({
-  window: windowSize,
-  relay_after_ms: relayAfterMs,
+  key_hash: capture.keyHash,
+  account_id: capture.accountId ?? null,
+  origin_host: capture.originHost,
   features: capture.features,
   pool: capture.pool,
   lane: capture.lane,
@@ -93,6 +106,18 @@ export const acceptParameters = (
   request_sha256: capture.idempotency?.requestSha256,
   traceparent: capture.traceparent,
   targets_sha256: capture.targetsSha256,
+})
+
+/** The parameters of a capture by itself. */
+export const captureParameters = (capture: NewCapture) => ({
+  ...acceptParameters(capture),
+  id: capture.id,
+  url: capture.url,
+  options: JSON.stringify(capture.options),
+  sealed: capture.sealed,
+  token_hash: capture.tokenHash,
+  cache_key: capture.sharing?.key,
+  cache_seconds: capture.sharing?.seconds,
 })
 
 /**
@@ -107,19 +132,10 @@ export const acceptCapture = async (
   options: { windowSize: number; checkOnly?: boolean; counted?: boolean },
 ): Promise<AcceptOutcome> => {
   const { call, values } = callByName('accept_capture', {
-    ...acceptParameters(capture, options.windowSize),
-    key_hash: capture.keyHash,
-    origin_host: capture.originHost,
-    account_id: capture.accountId ?? null,
+    ...commonParameters(options.windowSize),
+    ...captureParameters(capture),
     counted: options.counted ?? false,
     check_only: options.checkOnly ?? false,
-    id: capture.id,
-    url: capture.url,
-    options: JSON.stringify(capture.options),
-    sealed: capture.sealed,
-    token_hash: capture.tokenHash,
-    cache_key: capture.sharing?.key,
-    cache_seconds: capture.sharing?.seconds,
   })
   return toOutcome(onlyRow(await database.query<RequestRow>(`select ${requestColumns} from ${call}`, values, 'keep')))
 }

@@ -23,6 +23,7 @@ const functions = [
   'claim-answer',
   'share-capture',
   'accept-capture',
+  'accept-captures',
   'accept-batch',
   'admit-waiting',
   'end-followers',

@@ -112,8 +112,11 @@ begin
   end if;
 
   if p_account_id is null and c.refusal is null and coalesce(v_used_at, '-infinity') < date_trunc('minute', v_now) then
+    -- Waits for no other transaction: it may be writing the same, and accept_captures has locked the account's meter.
     update api_key k set last_used_at = greatest(date_trunc('minute', v_now), k.created_at)
-     where k.key_hash = p_key_hash and coalesce(k.last_used_at, '-infinity') < date_trunc('minute', v_now);
+     where k.id in (select l.id from api_key l
+                     where l.key_hash = p_key_hash and coalesce(l.last_used_at, '-infinity') < date_trunc('minute', v_now)
+                       for no key update skip locked);
   end if;
 
   if c.rate_limit is not null then

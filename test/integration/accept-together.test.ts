@@ -1,0 +1,168 @@
+import t from 'tap'
+import { acceptCapture, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
+import { acceptCaptures } from '#gateway/db/accept-captures.ts'
+import { createAcceptQueue } from '#gateway/db/accept-queue.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
+
+const server = await startPostgres(t)
+const database = await server.createDatabase(20)
+const windowSize = 16
+
+const together = (captures: readonly NewCapture[], waits = true) =>
+  acceptCaptures(
+    database,
+    captures.map((capture) => ({ capture, counted: false })),
+    { windowSize, waits },
+  )
+const codeOf = (outcome: AcceptOutcome | 'locked') =>
+  outcome === 'locked' ? outcome : outcome.ok ? (outcome.shared ?? 'accepted') : outcome.code
+const codesOf = async (captures: readonly NewCapture[], waits?: boolean) =>
+  (await together(captures, waits)).map(codeOf)
+
+const storedOf = async ({ accountId }: Tenant) =>
+  (
+    await database.query<Record<string, number>>(
+      `select (select count(*)::integer from capture where account_id = $1) as captures,
+              (select count(*)::integer from outbox where account_id = $1) as outbox,
+              (select pending from account_meter where account_id = $1) as pending,
+              (select requests from account_meter where account_id = $1) as requests`,
+      [accountId],
+    )
+  )[0]
+
+t.test('accept together: each request has the outcome that it has alone, in the order of the requests', async (t) => {
+  const [plain, poor, other] = [
+    await createTenant(database),
+    await createTenant(database, { screenshots_per_month: 1 }),
+    await createTenant(database, { features: [] }),
+  ]
+  const unknown = { ...plain.capture(), keyHash: Buffer.alloc(32, 1) }
+  const captures = [
+    plain.capture({ features: ['retina', 'pdf'] }),
+    poor.capture(),
+    unknown,
+    other.capture({ features: ['retina', 'pdf'] }),
+    poor.capture(),
+    other.capture(),
+  ]
+  t.strictSame(await codesOf(captures), [
+    'accepted',
+    'accepted',
+    'INVALID_API_KEY',
+    'FEATURE_NOT_AVAILABLE',
+    'USAGE_LIMIT_EXCEEDED',
+    'accepted',
+  ])
+  const [outcome] = await together([plain.capture({ features: ['retina'] })])
+  const alone = await acceptCapture(database, plain.capture({ features: ['retina'] }), { windowSize })
+  if (!outcome || outcome === 'locked' || !outcome.ok || !alone.ok) throw new Error('not accepted')
+  t.strictSame(Object.keys(outcome), Object.keys(alone))
+  t.equal(outcome.caller.accountId, plain.accountId)
+  t.match(await storedOf(plain), { captures: 3, outbox: 3, pending: 3 })
+})
+
+t.test('accept together: a repeated request is a replay, and identical captures share a result', async (t) => {
+  const tenant = await createTenant(database)
+  const idempotency = { key: 'one', requestSha256: Buffer.alloc(32, 1) }
+  const sharing = { key: Buffer.alloc(32, 2), seconds: 60 }
+  const first = tenant.capture({ idempotency })
+  const [one, again, other] = await together([
+    first,
+    tenant.capture({ idempotency }),
+    tenant.capture({ idempotency: { ...idempotency, requestSha256: Buffer.alloc(32, 3) } }),
+  ])
+  t.match(one, { ok: true, replayOf: undefined })
+  t.match(again, { ok: true, replayOf: first.id })
+  t.match(other, { ok: false, code: 'IDEMPOTENCY_MISMATCH' })
+  t.strictSame(await codesOf([tenant.capture({ sharing }), tenant.capture({ sharing })]), ['accepted', 'follows'])
+})
+
+t.test('accept together: quota and minute limit are exact at their edge, over concurrent statements', async (t) => {
+  for (const [limits, code] of [
+    [{ screenshots_per_month: 10 }, 'USAGE_LIMIT_EXCEEDED'],
+    [{ rate_limit_per_minute: 10 }, 'RATE_LIMIT_EXCEEDED'],
+    [{ max_pending: 10 }, 'QUEUE_FULL'],
+  ] as const) {
+    const tenant = await createTenant(database, limits)
+    await database.query(`select pg_sleep(case when extract(second from clock_timestamp()) > 55
+      then 60.05 - extract(second from clock_timestamp()) else 0 end)`)
+    const others = await createTenant(database)
+    const some = () => Array.from({ length: 4 }, () => [tenant.capture(), others.capture()]).flat()
+    const codes = (await Promise.all(Array.from({ length: 8 }, () => codesOf(some())))).flat()
+    const count = (wanted: string) => codes.filter((each) => each === wanted).length
+    t.equal(count('accepted'), 42, `10 of one account and 32 of the other: ${code}`)
+    t.equal(count(code), 22)
+    t.match(await storedOf(tenant), { captures: 10, pending: 10 })
+  }
+})
+
+t.test('accept together: captures of an account are in the order of the requests', async (t) => {
+  const tenant = await createTenant(database)
+  const captures = Array.from({ length: 20 }, () => tenant.capture())
+  t.strictSame(new Set(await codesOf(captures)), new Set(['accepted']))
+  const rows = await database.query<{ id: string }>(
+    'select id from capture where account_id = $1 order by created_at',
+    [tenant.accountId],
+  )
+  t.strictSame(
+    rows.map(({ id }) => id),
+    captures.map(({ id }) => id),
+  )
+})
+
+t.test('accept together: a locked account holds up no other one, and its requests have no effect', async (t) => {
+  const [held, free] = [await createTenant(database, { rate_limit_per_minute: 100 }), await createTenant(database)]
+  const captures = [held.capture(), free.capture(), held.capture()]
+  await database.transaction(async (sql) => {
+    await sql.query('select from account_meter where account_id = $1 for update', [held.accountId])
+    t.strictSame(await codesOf(captures, false), ['locked', 'accepted', 'locked'])
+  })
+  t.match(await storedOf(held), { captures: 0, outbox: 0, pending: 0, requests: 0 })
+  t.strictSame(await codesOf([held.capture()], false), ['accepted'])
+})
+
+t.test('accept together: the last use of a key waits for no other transaction', async (t) => {
+  const tenant = await createTenant(database)
+  await database.transaction(async (sql) => {
+    await sql.query('select from api_key where key_hash = $1 for update', [tenant.keyHash])
+    t.strictSame(await codesOf([tenant.capture()], false), ['accepted'])
+  })
+})
+
+t.test('accept queue: on PostgreSQL a request that fails a statement fails alone', async (t) => {
+  const [tenant, other] = [await createTenant(database), await createTenant(database)]
+  const { accept } = createAcceptQueue((requests, options) =>
+    acceptCaptures(database, requests, { ...options, windowSize }),
+  )
+  const captures = [
+    tenant.capture(),
+    tenant.capture({ url: 'https://example.com/\u0000' }),
+    other.capture(),
+    tenant.capture(),
+  ]
+  const outcomes = await Promise.allSettled(captures.map((capture) => accept({ capture, counted: false })))
+  t.strictSame(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? codeOf(outcome.value) : 'failed')),
+    ['accepted', 'failed', 'accepted', 'accepted'],
+  )
+  t.match(await storedOf(tenant), { captures: 2, pending: 2 })
+})
+
+t.test('accept queue: a caller of a locked account waits, and is accepted once it is free', async (t) => {
+  const [held, free] = [await createTenant(database), await createTenant(database)]
+  const { accept } = createAcceptQueue((requests, options) =>
+    acceptCaptures(database, requests, { ...options, windowSize }),
+  )
+  let waiting: Promise<AcceptOutcome>[] = []
+  await database.transaction(async (sql) => {
+    await sql.query('select from account_meter where account_id = $1 for update', [held.accountId])
+    waiting = Array.from({ length: 5 }, () => accept({ capture: held.capture(), counted: false }))
+    t.match(await accept({ capture: free.capture(), counted: false }), { ok: true })
+    t.match(await storedOf(held), { captures: 0 })
+  })
+  t.strictSame(
+    (await Promise.all(waiting)).map(codeOf),
+    Array.from({ length: 5 }, () => 'accepted'),
+  )
+})

@@ -1,0 +1,130 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import type { AcceptOutcome, NewCapture } from '#gateway/db/accept-capture.ts'
+import { createAcceptQueue } from '#gateway/db/accept-queue.ts'
+import type { AcceptRequest } from '#gateway/db/accept-captures.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+
+type Statement = {
+  readonly urls: readonly (string | null)[]
+  readonly waits: boolean
+  readonly answer: (outcomes: readonly (AcceptOutcome | 'locked')[]) => void
+  readonly fail: (error: AppError) => void
+}
+
+/** A request of a key whose hash begins with this byte; keys 0 and 4 go through the same statements. */
+const request = (url: string, key = 0, sealedBytes = 1): AcceptRequest => ({
+  capture: { url, keyHash: Buffer.of(key), sealed: Buffer.alloc(sealedBytes) } as unknown as NewCapture,
+  counted: false,
+})
+const accepted = (name: string) => ({ ok: true, createdAt: name }) as unknown as AcceptOutcome
+
+/** A queue whose statements end when the test answers them. */
+const openQueue = () => {
+  const statements: Statement[] = []
+  const queue = createAcceptQueue((requests, { waits }) => {
+    const { promise, resolve: answer, reject: fail } = Promise.withResolvers<readonly (AcceptOutcome | 'locked')[]>()
+    statements.push({ urls: requests.map(({ capture }) => capture.url), waits, answer, fail })
+    return promise
+  })
+  const sent = async () => {
+    await turn()
+    await turn()
+    return statements.map(({ urls, waits }) => (waits ? `waiting for ${urls.join(' ')}` : urls.join(' ')))
+  }
+  const last = () => {
+    const statement = statements.at(-1)
+    if (!statement) throw new Error('no statement was sent')
+    return statement
+  }
+  return { accept: queue.accept, sent, last, statements }
+}
+
+t.test('accept queue: requests that come while a statement runs share the next one', async (t) => {
+  const { accept, sent, last } = openQueue()
+  const outcomes = [accept(request('a')), accept(request('b'))]
+  t.strictSame(await sent(), ['a b'], 'as those of one turn of the event loop do')
+  outcomes.push(accept(request('c')), accept(request('d')))
+  t.strictSame(await sent(), ['a b'])
+  last().answer([accepted('a'), accepted('b')])
+  t.strictSame(await sent(), ['a b', 'c d'])
+  last().answer([accepted('c'), accepted('d')])
+  t.match(
+    await Promise.all(outcomes),
+    ['a', 'b', 'c', 'd'].map((createdAt) => ({ createdAt })),
+  )
+})
+
+t.test('accept queue: a request whose line is free waits for no other one', async (t) => {
+  const { accept, sent } = openQueue()
+  for (const key of [0, 1, 2, 3, 4]) void accept(request(`${key}`, key))
+  t.strictSame(await sent(), ['0 4', '1', '2', '3'])
+})
+
+t.test('accept queue: a statement has at most 64 requests, and one large capture by itself', async (t) => {
+  const { accept, sent, last, statements } = openQueue()
+  for (let count = 0; count < 65; count += 1) void accept(request('x'))
+  await sent()
+  t.equal(last().urls.length, 64)
+  last().answer(Array.from({ length: 64 }, () => accepted('x')))
+  await sent()
+  t.equal(last().urls.length, 1)
+  void accept(request('small'))
+  void accept(request('large', 0, 1_000_000))
+  void accept(request('next'))
+  last().answer([accepted('x')])
+  await sent()
+  t.strictSame(last().urls, ['small'])
+  last().answer([accepted('small')])
+  await sent()
+  t.strictSame(last().urls, ['large'])
+  t.equal(statements.length, 4)
+})
+
+t.test('accept queue: a request that fails a statement fails alone', async (t) => {
+  const { accept, sent, last } = openQueue()
+  const outcomes = Promise.allSettled(['a', 'bad', 'c'].map((url) => accept(request(url))))
+  await sent()
+  const error = new AppError('SERVER_ERROR', { message: 'invalid byte sequence' })
+  last().fail(error)
+  await sent()
+  last().answer([accepted('a')])
+  await sent()
+  last().fail(error)
+  t.strictSame(await sent(), ['a bad c', 'a', 'bad', 'c'])
+  last().answer([accepted('c')])
+  t.match(await outcomes, [{ value: { createdAt: 'a' } }, { reason: error }, { value: { createdAt: 'c' } }])
+})
+
+t.test('accept queue: a statement whose effect is unknown is not repeated', async (t) => {
+  const { accept, sent, last } = openQueue()
+  const outcomes = Promise.allSettled(['a', 'b'].map((url) => accept(request(url))))
+  await sent()
+  const error = new AppError('SERVICE_UNAVAILABLE', { message: 'the connection was lost' })
+  last().fail(error)
+  t.match(await outcomes, [{ reason: error }, { reason: error }])
+  t.strictSame(await sent(), ['a b'])
+  void accept(request('c'))
+  t.strictSame(await sent(), ['a b', 'c'], 'later requests are accepted')
+})
+
+t.test('accept queue: while an account is locked, only requests of its keys wait', async (t) => {
+  const { accept, sent, last, statements } = openQueue()
+  const [free, held] = [accept(request('free', 4)), accept(request('held', 0))]
+  await sent()
+  last().answer([accepted('free'), 'locked'])
+  t.match(await free, { createdAt: 'free' })
+  t.strictSame(await sent(), ['free held', 'waiting for held'])
+  const [other, later] = [accept(request('other', 4)), accept(request('later', 0))]
+  t.strictSame(await sent(), ['free held', 'waiting for held', 'other'])
+  last().answer([accepted('other')])
+  t.match(await other, { createdAt: 'other' })
+  statements[1]?.answer([accepted('held')])
+  t.match(await held, { createdAt: 'held' })
+  t.strictSame((await sent()).at(-1), 'waiting for later')
+  last().answer([accepted('later')])
+  t.match(await later, { createdAt: 'later' })
+  await sent()
+  void accept(request('again', 0))
+  t.strictSame((await sent()).at(-1), 'again', 'once none is left, the account is as any other')
+})
