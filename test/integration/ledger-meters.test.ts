@@ -85,7 +85,6 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
     const outcome = await acceptCapture(database, capture, { windowSize })
     if (outcome.ok && outcome.replayOf === undefined) known.push(capture.id)
   }
-  const acceptTogether = async (turn: number) => known.push(...(await acceptForEach(database, tenants, turn)))
   const acceptSome = async (turn: number) => {
     const tenant = tenants[turn % 3]!
     const { id, sharing, ...common } = tenant.capture({ lane: 'bulk', ...shared(turn) })
@@ -104,7 +103,7 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
     }).finally(() => stop.abort()),
     ...[0, 1, 2, 3].map((worker) => during(accept(worker))),
     during(acceptSome),
-    ...[0, 1].map(() => during(acceptTogether)),
+    ...[0, 1].map(() => during(async (turn) => known.push(...(await acceptForEach(database, tenants, turn))))),
     ...[0, 1, 2].map(() => during((turn) => changeCaptures(database, some(), (each) => advance(each, turn)))),
     ...[0, 1].map(() => during(() => admitWaiting(database, { windowSize, limit: 10 }))),
     ...[0, 1].map(() => during(async () => deleteOutbox(database, await takeOutbox(database, 10)))),
