@@ -4,14 +4,14 @@ import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import {
   comparedMinutesAgo,
+  minuteMs,
   predictArrivals,
   predictedLanes,
   predictedMinutes,
 } from '#shared/policy/predict-arrivals.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
-const minuteMs = 60_000
-/** A count that is later than this is none of the minute's beginning. */
+/** A later count than this does not belong to the beginning of its minute. */
 const lateMs = 5000
 
 type PredictedLane = (typeof predictedLanes)[number]
@@ -38,7 +38,7 @@ const storeCounts = async (database: Sql, minute: Date): Promise<void> => {
   const counts = (await countBacklog(database)).flatMap(({ pool, lanes }) =>
     predictedLanes.map((lane) => ({ pool, lane, accepted: lanes[lane].accepted })),
   )
-  const column = (of: (count: (typeof counts)[number]) => string | number) => counts.map(of)
+  const column = (field: (count: (typeof counts)[number]) => string | number) => counts.map(field)
   await database.query(countMinute, [
     minute,
     column(({ pool }) => pool),
@@ -58,8 +58,9 @@ export const createPredictor = ({ database }: { readonly database: Sql }, nowMs:
     untilNextMs: (): number => minuteMs - (nowMs() % minuteMs),
     /** Stores the counts of a minute that has just begun, and predicts the next ones. Resolves to those of the present one. */
     predict: async (): Promise<PresentArrivals[]> => {
-      const intoMs = nowMs() % minuteMs
-      const startMs = nowMs() - intoMs
+      const atMs = nowMs()
+      const intoMs = atMs % minuteMs
+      const startMs = atMs - intoMs
       const minute = new Date(startMs)
       if (intoMs <= lateMs) await storeCounts(database, minute)
       const past = await database.query<PastMinutes>(readPastMinutes, [minute, predictedMinutes, comparedMinutesAgo])

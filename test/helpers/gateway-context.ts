@@ -1,4 +1,5 @@
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
+import { AcceptQueue } from '#gateway/db/accept-queue.ts'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -265,10 +266,15 @@ const fakeLive = (): Pick<Context, 'waitLimit' | 'streamLimit' | 'loadProgress' 
   accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
 })
 
-/** Accepts each capture by a statement of its own. */
-const acceptEach = (database: TestContext['database']): TestContext['acceptQueue'] => ({
-  accept: ({ capture, counted }) => acceptCapture(database, capture, { windowSize: settings.windowCaptures, counted }),
-})
+/** The gateway's queue, over a statement for each capture. */
+const acceptEach = (database: TestContext['database']): TestContext['acceptQueue'] =>
+  new AcceptQueue((requests) =>
+    Promise.all(
+      requests.map(({ capture, counted }) =>
+        acceptCapture(database, capture, { windowSize: settings.windowCaptures, counted }),
+      ),
+    ),
+  )
 
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { acceptCapture, acceptCaptures, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
-import { createAcceptQueue } from '#gateway/db/accept-queue.ts'
+import { AcceptQueue } from '#gateway/db/accept-queue.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
@@ -18,6 +18,9 @@ const codeOf = (outcome: AcceptOutcome | 'locked') =>
   outcome === 'locked' ? outcome : outcome.ok ? (outcome.shared ?? 'accepted') : outcome.code
 const codesOf = async (captures: readonly NewCapture[], waits?: boolean) =>
   (await together(captures, waits)).map(codeOf)
+
+const openQueue = () =>
+  new AcceptQueue((requests, options) => acceptCaptures(database, requests, { ...options, windowSize }))
 
 const storedOf = async ({ accountId }: Tenant) =>
   (
@@ -131,16 +134,14 @@ t.test('accept together: the last use of a key waits for no other transaction', 
 
 t.test('accept queue: on PostgreSQL a request that fails a statement fails alone', async (t) => {
   const [tenant, other] = [await createTenant(database), await createTenant(database)]
-  const { accept } = createAcceptQueue((requests, options) =>
-    acceptCaptures(database, requests, { ...options, windowSize }),
-  )
+  const queue = openQueue()
   const captures = [
     tenant.capture(),
     tenant.capture({ url: 'https://example.com/\u0000' }),
     other.capture(),
     tenant.capture(),
   ]
-  const outcomes = await Promise.allSettled(captures.map((capture) => accept({ capture, counted: false })))
+  const outcomes = await Promise.allSettled(captures.map((capture) => queue.accept({ capture, counted: false })))
   t.strictSame(
     outcomes.map((outcome) => (outcome.status === 'fulfilled' ? codeOf(outcome.value) : 'failed')),
     ['accepted', 'failed', 'accepted', 'accepted'],
@@ -150,14 +151,12 @@ t.test('accept queue: on PostgreSQL a request that fails a statement fails alone
 
 t.test('accept queue: a caller of a locked account waits, and is accepted once it is free', async (t) => {
   const [held, free] = [await createTenant(database), await createTenant(database)]
-  const { accept } = createAcceptQueue((requests, options) =>
-    acceptCaptures(database, requests, { ...options, windowSize }),
-  )
+  const queue = openQueue()
   let waiting: Promise<AcceptOutcome>[] = []
   await database.transaction(async (sql) => {
     await sql.query('select from account_meter where account_id = $1 for update', [held.accountId])
-    waiting = Array.from({ length: 5 }, () => accept({ capture: held.capture(), counted: false }))
-    t.match(await accept({ capture: free.capture(), counted: false }), { ok: true })
+    waiting = Array.from({ length: 5 }, () => queue.accept({ capture: held.capture(), counted: false }))
+    t.match(await queue.accept({ capture: free.capture(), counted: false }), { ok: true })
     t.match(await storedOf(held), { captures: 0 })
   })
   t.strictSame(

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createPredictor } from '#ledger/predict-arrivals.ts'
 import { removeExpiredRows } from '#ledger/remove-expired-rows.ts'
+import { comparedMinutesAgo } from '#shared/policy/predict-arrivals.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import type { Database } from '#shared/db/connection.ts'
@@ -80,10 +81,22 @@ t.test('ledger: predicts what came at the same minute of the days before', async
 
 t.test('ledger: a count that fell, as after a restore, is no arrival', async (t) => {
   const database = await server.createDatabase()
-  await countDays(database, { minute: 0, days: [1, 2, 3, 4, 5, 6, 7], lane: 'normal', captures: -600 })
+  await database.query(
+    `insert into accepted_count (minute, pool, lane, accepted)
+     select $1::timestamptz - make_interval(mins => ago) + make_interval(mins => after), 'standard', 'normal', 1000 - after * 600
+       from unnest($2::integer[]) as a (ago) cross join generate_series(0, 1) as after on conflict do nothing`,
+    [new Date(startMs), comparedMinutesAgo],
+  )
   const { predict, predictionFor } = predictorAt(database, startMs)
-  await predict()
+  t.match(await predict(), [{ pool: 'standard', captures: 0 }])
   t.equal(predictionFor('standard'), undefined)
+})
+
+t.test('ledger: a minute begins at one time, however often the clock is read', async (t) => {
+  const database = await server.createDatabase()
+  let atMs = startMs
+  await createPredictor({ database }, () => (atMs += 1)).predict()
+  t.match(await countsOf(database), [{ minute: '2026-03-09T09:00:00.000000Z' }])
 })
 
 t.test('ledger: counts of minutes are removed once no pattern compares them', async (t) => {

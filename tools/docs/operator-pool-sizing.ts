@@ -82,7 +82,7 @@ Neither accounts for worker start time or capture duration, as the built-in cont
 ## Spot and on-demand nodes
 
 Which nodes a pool prefers is said in its template: the scheduler and the node autoscaler follow it, and the controller replaces what they
-take away. Workers on spot nodes while there are any, on others else, and beside them two that no shortage of spot nodes takes:
+take away. This pool runs on spot nodes while there are any, otherwise on others; two workers beside it are independent of spot nodes:
 
 \`\`\`yaml
 apiVersion: shutterfleet.dev/v1beta1

@@ -1,4 +1,5 @@
 import { byLane, type Lane } from '#shared/capture/lane.ts'
+import { minuteMs } from '#shared/policy/predict-arrivals.ts'
 import type { LaneLoad, Load, Observation, PoolPolicy } from './pool.ts'
 
 /** Assumed until the first capture was measured. */
@@ -13,8 +14,6 @@ export const serviceMsOf = (
   lane: Lane,
   { laneServiceMs, serviceMs }: Pick<Observation, 'laneServiceMs' | 'serviceMs'>,
 ): number => laneServiceMs[lane] ?? serviceMs ?? defaultServiceMs
-
-const minuteMs = 60_000
 
 /** Moves an exponential mean with the time constant `constantMs`; a mean of a shorter history is the plain one. */
 const move = (

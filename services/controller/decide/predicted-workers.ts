@@ -1,19 +1,22 @@
-import { predictedLanes } from '#shared/policy/predict-arrivals.ts'
+import { minuteMs, predictedLanes } from '#shared/policy/predict-arrivals.ts'
 import { serviceMsOf } from './load.ts'
 import type { Load, Observation, PoolPolicy } from './pool.ts'
 import { defaultStartMs } from './required-capacity.ts'
 import { staff, steadyShare } from './staffing.ts'
 
-const minuteMs = 60_000
 /** Workers are ready for the minute after the one that begins: within a minute the time is not known at which captures come. */
 const earlyMs = minuteMs
 /** Captures do not come as predicted if for this long less than this share of them came lately. */
 const absence = { forMs: minuteMs, share: 0.5 }
+/** Slots below which nothing counts as predicted lately, so that one absence has no effect on the next occurrence. */
+const negligibleSlots = 0.01
 
 /** When captures last came as predicted. On a holiday they do not. */
 export const followPrediction = (lastMs: number, load: Load | undefined, nowMs: number): number => {
-  const sum = (of: 'slow' | 'predicted') => predictedLanes.reduce((total, lane) => total + (load?.[lane][of] ?? 0), 0)
-  return sum('slow') >= absence.share * sum('predicted') ? nowMs : lastMs
+  const sum = (mean: 'slow' | 'predicted') =>
+    predictedLanes.reduce((total, lane) => total + (load?.[lane][mean] ?? 0), 0)
+  const predicted = sum('predicted')
+  return predicted < negligibleSlots || sum('slow') >= absence.share * predicted ? nowMs : lastMs
 }
 
 /**

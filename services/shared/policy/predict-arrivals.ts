@@ -1,5 +1,8 @@
 import type { Lane } from '#shared/capture/lane.ts'
 
+/** The unit of time of counts and predictions. */
+export const minuteMs = 60_000
+
 /** Lanes whose captures are predicted. A batch may wait for longer than a start takes. */
 export const predictedLanes = ['interactive', 'normal'] as const satisfies readonly Lane[]
 
@@ -9,7 +12,7 @@ export const predictedMinutes = 11
 /** Arrivals that came in at least `least` of the last `periods` periods are expected again. */
 type Pattern = { readonly periodMinutes: number; readonly periods: number; readonly least: number }
 
-/** By chance, what comes in three of ten minutes comes in so many of them less than once in a hundred times. */
+/** What comes by chance in three of ten minutes fulfils each of them less than once in a hundred times. */
 const patterns: readonly Pattern[] = [
   { periodMinutes: 60, periods: 24, least: 22 },
   { periodMinutes: 24 * 60, periods: 7, least: 6 },
@@ -17,9 +20,13 @@ const patterns: readonly Pattern[] = [
 ]
 
 /** How many minutes before the predicted one the arrivals are compared with. */
-export const comparedMinutesAgo: readonly number[] = patterns.flatMap(({ periodMinutes, periods }) =>
-  Array.from({ length: periods }, (_, index) => (index + 1) * periodMinutes),
-)
+export const comparedMinutesAgo: readonly number[] = [
+  ...new Set(
+    patterns.flatMap(({ periodMinutes, periods }) =>
+      Array.from({ length: periods }, (_, index) => (index + 1) * periodMinutes),
+    ),
+  ),
+]
 
 /** Days for which the counts of minutes are kept: the longest pattern, and a day. */
 export const arrivalDays = 29

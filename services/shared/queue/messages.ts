@@ -3,7 +3,7 @@ import { createValidator } from '#shared/capture/check-schema.ts'
 import type { CaptureOptions } from '#shared/capture/options.ts'
 import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { predictedMinutes } from '#shared/policy/predict-arrivals.ts'
+import { minuteMs, predictedMinutes } from '#shared/policy/predict-arrivals.ts'
 import { entriesMax, entryCharactersMax } from '#shared/policy/target-lists.ts'
 import { capturedFile, filesMax } from '#shared/capture/files.ts'
 import { byLane, pools } from '#shared/capture/lane.ts'
@@ -166,8 +166,6 @@ export const heartbeatCodec = report('heartbeat', {
     ),
   ),
 })
-
-const minuteMs = 60_000
 
 const backlogCounts = {
   pending: count(),

@@ -141,7 +141,9 @@ begin
         as u (key_hash, origin_host, account_id, counted, features, id, pool, lane, url, options, sealed,
               token_hash, budget_ms, webhook_url, cache_key, cache_seconds, idempotency_key, request_sha256,
               traceparent, targets_sha256, place)
-      left join api_key k on k.key_hash = u.key_hash
+      -- A key that is not valid locks no account.
+      left join api_key k on k.key_hash = u.key_hash and k.revoked_at is null
+                         and (k.expires_at is null or k.expires_at > clock_timestamp())
      order by account, u.place
   loop
     place := r.place;

@@ -10,7 +10,9 @@
 -- Lock order of all writers: api_key (one row), capture rows (by id, then their followers by id), outbox rows (by capture_id),
 -- account_meter (by account_id), and only then usage, usage_day, lane_meter, batch, stored_object, capture_count, idempotency_key,
 -- which belong to the accounts whose meters are locked and need no order. Every change to a meter of an account locks
--- its account_meter row, so accepts of one account are serial and its counts exact; accounts do not wait for each other.
+-- its account_meter row, so accepts of one account are serial and its counts exact. accept_captures takes the meter of an account before
+-- the row of its key, which it therefore takes only if it is free, and the meters of several accounts, in order; none waits for another
+-- account's lock, but for the statement that serves both.
 
 drop type if exists request_check cascade;
 create type request_check as (

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { decide } from '#controller/decide/decide.ts'
 import { followLoad } from '#controller/decide/load.ts'
-import { blankMemory, emptyBacklog, type Backlog, type PoolPolicy } from '#controller/decide/pool.ts'
+import { blankMemory, emptyBacklog, type Backlog, type Load, type PoolPolicy } from '#controller/decide/pool.ts'
 import { followPrediction, predictedWorkers } from '#controller/decide/predicted-workers.ts'
 import { staff } from '#controller/decide/staffing.ts'
 import type { Lane } from '#shared/capture/lane.ts'
@@ -98,10 +98,38 @@ t.test('prediction: captures come as predicted while at least half of them do', 
   t.end()
 })
 
-t.test('prediction: what was predicted is remembered as long as what came', (t) => {
-  const at = (atMs: number) => observedPool({ backlog: { ...predicting({ interactive: [perMinute] }), atMs } })
-  const load = followLoad(followLoad(undefined, at(1000), policy), at(76_000), policy)
-  t.equal(load?.interactive.predicted, 10)
+/** Follows a count of each second; `comes`: as many captures arrive as are predicted. */
+const followSeconds = (
+  from: { readonly load: Load | undefined; readonly lastMs: number },
+  { seconds, predicted, comes }: { readonly seconds: number; readonly predicted: number; readonly comes: boolean },
+) => {
+  let { load, lastMs } = from
+  for (let second = 0; second < seconds; second += 1) {
+    const atMs = (load?.atMs ?? 0) + 1000
+    const accepted = (load?.interactive.accepted ?? 0) + (comes ? predicted / 60 : 0)
+    const backlog = predicting({ interactive: [predicted] })
+    const lanes = { ...backlog.lanes, interactive: { ...backlog.lanes.interactive, accepted } }
+    load = followLoad(load, observedPool({ backlog: { ...backlog, lanes, atMs } }), policy)
+    lastMs = followPrediction(lastMs, load, atMs)
+  }
+  return { load, lastMs, atMs: load?.atMs ?? 0 }
+}
+const never = { load: undefined, lastMs: Number.NEGATIVE_INFINITY }
+
+t.test('prediction: what was predicted and what came are compared over the same time', (t) => {
+  const { load } = followSeconds(never, { seconds: 600, predicted: perMinute, comes: true })
+  const after = followSeconds({ load, lastMs: 0 }, { seconds: 60, predicted: 0, comes: false }).load
+  if (!after) throw new Error('no load')
+  t.ok(Math.abs(after.interactive.predicted - after.interactive.slow) < 0.01)
+  t.ok(after.interactive.predicted > 3 && after.interactive.predicted < 7, `${after.interactive.predicted}`)
+  t.end()
+})
+
+t.test('prediction: an absence ends with the predicted minutes, so that the next occurrence is prepared', (t) => {
+  const absent = followSeconds(never, { seconds: 300, predicted: perMinute, comes: false })
+  t.ok(absent.atMs - absent.lastMs > 60_000)
+  const later = followSeconds(absent, { seconds: 3000, predicted: 0, comes: false })
+  t.equal(later.lastMs, later.atMs)
   t.end()
 })
 

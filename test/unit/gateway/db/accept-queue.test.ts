@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { AcceptOutcome, AcceptRequest, NewCapture } from '#gateway/db/accept-capture.ts'
-import { createAcceptQueue } from '#gateway/db/accept-queue.ts'
+import { AcceptQueue } from '#gateway/db/accept-queue.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { testCaller } from '#test/helpers/gateway-context.ts'
 
@@ -35,11 +35,13 @@ const accepted = (createdAt: string): AcceptOutcome => ({ ok: true, caller: test
 /** A queue whose statements end when the test answers them. */
 const openQueue = () => {
   const statements: Statement[] = []
-  const queue = createAcceptQueue((requests, { waits }) => {
+  const clock = { nowMs: 0 }
+  const answerLater = (requests: readonly AcceptRequest[], { waits }: { readonly waits: boolean }) => {
     const { promise, resolve: answer, reject: fail } = Promise.withResolvers<readonly (AcceptOutcome | 'locked')[]>()
     statements.push({ urls: requests.map(({ capture }) => capture.url), waits, answer, fail })
     return promise
-  })
+  }
+  const queue = new AcceptQueue(answerLater, () => clock.nowMs)
   const sent = async () => {
     await turn()
     await turn()
@@ -50,7 +52,7 @@ const openQueue = () => {
     if (!statement) throw new Error('no statement was sent')
     return statement
   }
-  return { accept: queue.accept, sent, last, statements }
+  return { accept: (each: AcceptRequest) => queue.accept(each), sent, last, statements, clock }
 }
 
 t.test('accept queue: requests that come while a statement runs share the next one', async (t) => {
@@ -140,4 +142,39 @@ t.test('accept queue: while an account is locked, only requests of its keys wait
   await sent()
   void accept(request('again', 0))
   t.strictSame((await sent()).at(-1), 'again', 'once none is left, the account is as any other')
+})
+
+t.test('accept queue: what has waited for five seconds is rejected and never sent', async (t) => {
+  const { accept, sent, last, clock } = openQueue()
+  void accept(request('running'))
+  await sent()
+  const late = Promise.allSettled([accept(request('late'))])
+  clock.nowMs = 1
+  const later = accept(request('later'))
+  clock.nowMs = 5001
+  last().answer([accepted('running')])
+  t.match(await late, [{ reason: { code: 'SERVICE_UNAVAILABLE', message: /has waited for PostgreSQL for 5000 ms/ } }])
+  t.strictSame(await sent(), ['running', 'later'])
+  last().answer([accepted('later')])
+  t.match(await later, { createdAt: 'later' })
+})
+
+t.test('accept queue: at most a thousand requests wait for a statement', async (t) => {
+  const { accept, sent } = openQueue()
+  void accept(request('running'))
+  await sent()
+  for (let count = 0; count < 1000; count += 1) void accept(request('waiting'))
+  await t.rejects(accept(request('one more')), { code: 'SERVICE_UNAVAILABLE', message: /^1000 accepts wait/ })
+})
+
+t.test('accept queue: after a lock time-out each caller waits by itself', async (t) => {
+  const { accept, sent, last, statements } = openQueue()
+  const outcomes = Promise.allSettled([accept(request('held', 0)), accept(request('free', 4))])
+  await sent()
+  const timeout = new AppError('SERVICE_UNAVAILABLE', { message: 'lock', cause: { code: '55P03' } })
+  last().fail(timeout)
+  t.strictSame(await sent(), ['held free', 'waiting for held', 'waiting for free'])
+  statements[1]?.fail(timeout)
+  statements[2]?.answer([accepted('free')])
+  t.match(await outcomes, [{ reason: timeout }, { value: { createdAt: 'free' } }])
 })
