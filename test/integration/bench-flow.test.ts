@@ -26,7 +26,7 @@ t.test('bench: what carries captures is plausible, and no capture is lost', asyn
   })
   t.equal(profiled, 1)
   // Processor time is counted in hundredths of a second, and the least commit takes less than a millisecond.
-  t.strictSame(implausible(flow, /cpuMs|commitMs/), [])
+  t.strictSame(implausible(flow, /cpuMs|commitMs|walPages/), [])
   t.strictSame(lossesIn(flow), [])
   const { clients, times, ended } = flow
   const { asynchronous, synchronous, batch, link } = clients.turns

@@ -43,9 +43,24 @@ const costTable = (rows: readonly FlowRow[]) =>
 
 const trafficTable = (rows: readonly FlowRow[]) =>
   table(
-    ['per capture', 'WAL KiB', 'transactions', 'statements', 'messages to NATS', 'from NATS', 'KiB'],
+    [
+      'per capture',
+      'WAL KiB',
+      'of it whole pages',
+      'transactions',
+      'statements',
+      'messages to NATS',
+      'from NATS',
+      'KiB',
+    ],
     rows.map(({ name, flow: { cost } }) => [
-      ...[name, kib(cost.walBytes), cost.transactions.toFixed(1), cost.statements?.toFixed(1) ?? ''],
+      ...[
+        name,
+        kib(cost.walBytes),
+        cost.walPages.toFixed(1),
+        cost.transactions.toFixed(1),
+        cost.statements?.toFixed(1) ?? '',
+      ],
       ...[cost.natsMessagesIn.toFixed(1), cost.natsMessagesOut.toFixed(1), kib(cost.natsBytes)],
     ]),
   )

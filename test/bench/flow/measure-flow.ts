@@ -30,6 +30,8 @@ export type FlowCost = {
   /** Processor milliseconds by part. */
   readonly cpuMs: ReadonlyMap<string, number>
   readonly walBytes: number
+  /** Whole pages in it: the first change of a page after a checkpoint writes all of it. */
+  readonly walPages: number
   readonly transactions: number
   /** Undefined if PostgreSQL does not have pg_stat_statements. */
   readonly statements: number | undefined
@@ -97,6 +99,7 @@ const costOf = (before: Counters, after: Counters, ended: number): FlowCost => {
   return {
     cpuMs: new Map(cpuMs),
     walBytes: each(({ walBytes }) => walBytes),
+    walPages: each(({ walPages }) => walPages),
     transactions: each(({ transactions }) => transactions),
     statements: after.statements === undefined ? undefined : each(({ statements = 0 }) => statements),
     natsMessagesIn: each(({ natsMessagesIn }) => natsMessagesIn),

@@ -7,6 +7,8 @@ export type Counters = {
   /** Processor seconds by part. */
   readonly cpuSeconds: ReadonlyMap<string, number>
   readonly walBytes: number
+  /** Whole pages in it: the first change of a page after a checkpoint writes all of it. */
+  readonly walPages: number
   readonly transactions: number
   /** Statements that clients of PostgreSQL sent; undefined if it does not count them. */
   readonly statements: number | undefined
@@ -18,10 +20,10 @@ export type Counters = {
 
 /** What the measurement itself adds to these is a handful of statements. */
 const readDatabase = async ({ database, countsStatements }: Carrier) => {
-  const [server] = await database.query<{ wal: number; transactions: number }>(
-    `select (select wal_bytes::float8 from pg_stat_wal) as wal,
+  const [server] = await database.query<{ bytes: number; pages: number; transactions: number }>(
+    `select wal_bytes::float8 as bytes, wal_fpi::float8 as pages,
             (xact_commit + xact_rollback)::float8 as transactions
-       from pg_stat_database where datname = current_database()`,
+       from pg_stat_wal, pg_stat_database where datname = current_database()`,
   )
   const [counted] = countsStatements
     ? await database.query<{ calls: number }>(
@@ -29,7 +31,8 @@ const readDatabase = async ({ database, countsStatements }: Carrier) => {
           where dbid = (select oid from pg_database where datname = current_database())`,
       )
     : []
-  return { walBytes: server?.wal ?? 0, transactions: server?.transactions ?? 0, statements: counted?.calls }
+  const { bytes = 0, pages = 0, transactions = 0 } = server ?? {}
+  return { walBytes: bytes, walPages: pages, transactions, statements: counted?.calls }
 }
 
 const readNats = async ({ natsMonitor }: Carrier) => {
