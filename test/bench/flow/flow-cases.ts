@@ -7,9 +7,10 @@ export type FlowCase = { readonly name: string; readonly workload: FlowWorkload 
 /** How much is measured: captures of each case, waiting captures and rows where these are many. */
 export type FlowSize = { readonly captures: number; readonly waiting: number; readonly rows: number }
 
-/** Of 20 captures in a mixed turn of kinds, ten are of a batch. */
+/** Of the 20 captures of 13 turns, ten are of a batch. */
 const mixed: FlowWorkload['load']['weights'] = { asynchronous: 5, synchronous: 4, batch: 1, link: 1, list: 2 }
 const captureMs = 20
+const manyStandIns = { workers: 100, slots: 10, captureMs }
 
 const only = (kind: ClientKind): FlowWorkload['load']['weights'] => ({
   asynchronous: Number(kind === 'asynchronous'),
@@ -48,8 +49,10 @@ export const flowCases = ({ captures, waiting, rows }: FlowSize) => {
       vary('10,000 accounts', { accounts: 10_000 }),
     ],
     slots: [
-      { ...mixedCase, name: '10 slots of one worker' },
-      vary('1,000 slots of 100 workers', { standIns: { workers: 100, slots: 10, captureMs } }),
+      { ...mixedCase, name: '16 clients, 10 slots of one worker' },
+      vary('16 clients, 1,000 slots of 100 workers', { standIns: manyStandIns }),
+      vary('200 clients, 10 slots of one worker', { load: { ...load, clients: 200 } }),
+      vary('200 clients, 1,000 slots of 100 workers', { standIns: manyStandIns, load: { ...load, clients: 200 } }),
     ],
     replicas: [
       { ...mixedCase, name: 'one gateway, one ledger' },

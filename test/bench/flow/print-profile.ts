@@ -4,6 +4,9 @@ import type { Flow } from './measure-flow.ts'
 const statementsMax = 30
 const textCharacters = 110
 
+/** Names of columns do not tell statements apart. */
+const shorten = (text: string) => text.replace(/^select .*? from /, 'select … from ').slice(0, textCharacters)
+
 type Statement = {
   readonly text: string
   readonly calls: number
@@ -28,6 +31,6 @@ export const printProfile =
     console.error(`${name}: calls, ms, rows, WAL bytes for each of ${ended} captures`)
     for (const { text, calls, ms, rows, wal } of statements) {
       const figures = [each(calls, 2), each(ms, 3), each(rows, 2), each(wal, 0)]
-      console.error(...figures.map((figure) => figure.padStart(7)), text.slice(0, textCharacters))
+      console.error(...figures.map((figure) => figure.padStart(7)), shorten(text))
     }
   }
