@@ -56,7 +56,8 @@ export const flowCases = ({ captures, waiting, rows }: FlowSize) => {
     ],
     replicas: [
       { ...mixedCase, name: 'one gateway, one ledger' },
-      vary('three gateways, three ledgers', { gateways: 3, ledgers: 3 }),
+      // Each process runs code that is compiled once it is warm.
+      vary('three gateways, three ledgers', { gateways: 3, ledgers: 3, warmCaptures: 3 * base.warmCaptures }),
     ],
     waiting: [{ ...mixedCase, name: 'nothing waits' }, vary(`${count(waiting)} captures wait`, { waiting })],
     rows: [{ ...mixedCase, name: 'no rows before' }, vary(`${count(rows)} rows`, { rows })],
