@@ -1,9 +1,13 @@
-import { acceptCapture } from '#gateway/db/accept-capture.ts'
+import { acceptCapture, acceptCaptures, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
+import { createAcceptQueue } from '#gateway/db/accept-queue.ts'
+import type { Database } from '#shared/db/connection.ts'
 import type { PlanEntry } from '#shared/db/read-plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
+import { cpuSeconds } from './cpu-seconds.ts'
 
 const connections = 16
+const callers = 64
 const windowSize = 16
 /** Counted as any other limits, and never reached. */
 const limits: Partial<PlanEntry> = {
@@ -12,28 +16,57 @@ const limits: Partial<PlanEntry> = {
   max_pending: 2_000_000_000,
 }
 
-/** Accepts a second over `runMs` in PostgreSQL with its safe settings (`fsync` on), without the gateway. */
-export const measureAccept = async (runMs: number): Promise<{ name: string; perSecond: number }[]> => {
+type Accept = (capture: NewCapture) => Promise<AcceptOutcome>
+
+const alone =
+  (database: Database): Accept =>
+  (capture) =>
+    acceptCapture(database, capture, { windowSize })
+
+const queued = (database: Database): Accept => {
+  const { accept } = createAcceptQueue((requests, options) =>
+    acceptCaptures(database, requests, { ...options, windowSize }),
+  )
+  return (capture) => accept({ capture, counted: false })
+}
+
+/** Captures accepted a second, and the processor milliseconds of PostgreSQL for each. */
+export type AcceptRate = { readonly perSecond: number; readonly cpuMs: number }
+
+/** Accepts of some accounts, by a statement for each capture and through the gateway's queue. */
+export type AcceptRates = { readonly name: string } & Readonly<Record<'alone' | 'queued', AcceptRate>>
+
+/** Accepts over `runMs` in PostgreSQL with its safe settings (`fsync` on), without the gateway. */
+export const measureAccept = async (runMs: number): Promise<AcceptRates[]> => {
   await using server = await startPostgres(undefined, [])
-  const measure = async (accounts: number, plan: Partial<PlanEntry>) => {
+  const measure = async (accounts: number, plan: Partial<PlanEntry>, by: typeof alone): Promise<AcceptRate> => {
     const database = await server.createDatabase(connections)
     const tenants: Tenant[] = []
     for (let count = 0; count < accounts; count += 1) tenants.push(await createTenant(database, plan))
+    const accept = by(database)
     const end = performance.now() + runMs
+    const before = cpuSeconds(server.pid)
     let accepted = 0
-    const client = async (turn: number) => {
+    const call = async (turn: number) => {
       for (let at = turn; performance.now() < end; at += 1) {
         const tenant = tenants[at % accounts]
-        if (tenant) await acceptCapture(database, tenant.capture(), { windowSize })
+        const outcome = tenant && (await accept(tenant.capture()))
+        if (outcome?.ok !== true) throw new Error('not accepted')
         accepted += 1
       }
     }
-    await Promise.all(Array.from({ length: connections }, (_, turn) => client(turn)))
-    return (accepted * 1000) / runMs
+    await Promise.all(Array.from({ length: callers }, (_, turn) => call(turn)))
+    const cpuMs = ((cpuSeconds(server.pid) - before) * 1000) / accepted
+    return { perSecond: (accepted * 1000) / runMs, cpuMs }
   }
+  const both = async (name: string, accounts: number, plan: Partial<PlanEntry>): Promise<AcceptRates> => ({
+    name,
+    alone: await measure(accounts, plan, alone),
+    queued: await measure(accounts, plan, queued),
+  })
   return [
-    { name: 'one account without limits', perSecond: await measure(1, { max_pending: 2_000_000_000 }) },
-    { name: 'one account with minute limit and quota', perSecond: await measure(1, limits) },
-    { name: 'twenty accounts with minute limit and quota', perSecond: await measure(20, limits) },
+    await both('one account without limits', 1, { max_pending: 2_000_000_000 }),
+    await both('one account with minute limit and quota', 1, limits),
+    await both('a hundred accounts with minute limit and quota', 100, limits),
   ]
 }

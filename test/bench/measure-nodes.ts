@@ -4,7 +4,7 @@ import { addLocalVolumes } from '#test/helpers/nodes/local-volumes.ts'
 import { startNodeCluster } from '#test/helpers/nodes/node-cluster.ts'
 import { startOutsideServices } from '#test/helpers/nodes/outside-services.ts'
 import { evaluationOf, prepareRelease, type Release, releaseOf } from '#test/helpers/nodes/release.ts'
-import { burstPool, measureNodeBurst, type NodeBurst } from './measure-node-burst.ts'
+import { burstPool, replayNodeBurst, type NodeBurst } from './replay-node-burst.ts'
 import { untilWorkers } from '#test/helpers/nodes/workers.ts'
 
 const rounds = 5
@@ -82,6 +82,6 @@ export const measureNodes = async (t: WithTeardown): Promise<NodeTimes> => {
   }
   const spare = await measure(rounds, untilSpare, proxiedCapture('spare'))
   await shots.deploy('upgrade', { pools: { standard: { spec: burstPool } } })
-  const burst = await measureNodeBurst(cluster, shots, outside.page('burst'))
+  const burst = await replayNodeBurst(cluster, shots, outside.page('burst'))
   return { evaluation, release, zero, proxied, spare, burst }
 }

@@ -1,4 +1,4 @@
-import type { NodeBurst } from './measure-node-burst.ts'
+import type { NodeBurst } from './replay-node-burst.ts'
 import { type Measured, measureNodes } from './measure-nodes.ts'
 import { madeBy, table } from './page.ts'
 import { quantile } from './quantile.ts'

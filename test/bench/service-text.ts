@@ -87,12 +87,19 @@ ${table(
 
 /** How many captures PostgreSQL accepts. */
 export const acceptText =
-  async (): Promise<string> => `The accept call alone, 16 connections, \`fsync\` on, client and server on the same machine. One account is one row: its
-commits are serial ([ADR 8](adr/0008-count-in-meters-not-in-rows.md)).
+  async (): Promise<string> => `The accept call without the gateway, 64 callers, 16 connections, \`fsync\` on, client and server on the same machine: by a
+statement for each capture, and as gateways do it, where captures that arrive while a statement runs share the next one
+([ADR 94](adr/0094-accept-together-what-arrives-together.md)). One account is one row: its commits are serial ([ADR 8](adr/0008-count-in-meters-not-in-rows.md)).
 
 ${table(
-  ['captures of', 'accepted per second'],
-  (await measureAccept(5000)).map(({ name, perSecond }) => [name, whole(perSecond)]),
+  ['captures of', 'accepted per second, one by one', 'together', 'processor ms of PostgreSQL, one by one', 'together'],
+  (await measureAccept(5000)).map(({ name, alone, queued }) => [
+    name,
+    whole(alone.perSecond),
+    whole(queued.perSecond),
+    alone.cpuMs.toFixed(2),
+    queued.cpuMs.toFixed(2),
+  ]),
 )}
 `
 

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { acceptCapture, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
-import { acceptCaptures } from '#gateway/db/accept-captures.ts'
+import { acceptCapture, acceptCaptures, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
 import { createAcceptQueue } from '#gateway/db/accept-queue.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { acceptBatch } from '#gateway/db/accept-batch.ts'
-import { acceptCaptures } from '#gateway/db/accept-captures.ts'
-import { acceptCapture } from '#gateway/db/accept-capture.ts'
+import { acceptCapture, acceptCaptures } from '#gateway/db/accept-capture.ts'
 import { admitWaiting, takeOutbox } from '#ledger/relay.ts'
 import { type CaptureChange, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
 import { deleteCapture } from '#gateway/db/captures.ts'

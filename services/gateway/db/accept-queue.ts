@@ -1,6 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import type { AcceptOutcome } from './accept-capture.ts'
-import type { AcceptRequest } from './accept-captures.ts'
+import type { AcceptOutcome, AcceptRequest } from './accept-capture.ts'
 
 /** Statements that run at a time for accounts that no other transaction has locked. The requests of one key go through the same. */
 const statementsMax = 4

@@ -23,7 +23,6 @@ const functions = [
   'claim-answer',
   'share-capture',
   'accept-capture',
-  'accept-captures',
   'accept-batch',
   'admit-waiting',
   'end-followers',

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import type { AcceptOutcome, NewCapture } from '#gateway/db/accept-capture.ts'
+import type { AcceptOutcome, AcceptRequest, NewCapture } from '#gateway/db/accept-capture.ts'
 import { createAcceptQueue } from '#gateway/db/accept-queue.ts'
-import type { AcceptRequest } from '#gateway/db/accept-captures.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { testCaller } from '#test/helpers/gateway-context.ts'
 
 type Statement = {
   readonly urls: readonly (string | null)[]
@@ -12,12 +12,25 @@ type Statement = {
   readonly fail: (error: AppError) => void
 }
 
+const someCapture: NewCapture = {
+  id: '',
+  keyHash: null,
+  originHost: null,
+  features: [],
+  pool: 'standard',
+  lane: 'normal',
+  url: null,
+  options: {},
+  sealed: Buffer.of(),
+  tokenHash: Buffer.of(),
+  budgetMs: 50_000,
+}
 /** A request of a key whose hash begins with this byte; keys 0 and 4 go through the same statements. */
 const request = (url: string, key = 0, sealedBytes = 1): AcceptRequest => ({
-  capture: { url, keyHash: Buffer.of(key), sealed: Buffer.alloc(sealedBytes) } as unknown as NewCapture,
+  capture: { ...someCapture, url, keyHash: Buffer.of(key), sealed: Buffer.alloc(sealedBytes) },
   counted: false,
 })
-const accepted = (name: string) => ({ ok: true, createdAt: name }) as unknown as AcceptOutcome
+const accepted = (createdAt: string): AcceptOutcome => ({ ok: true, caller: testCaller, createdAt, admitted: true })
 
 /** A queue whose statements end when the test answers them. */
 const openQueue = () => {

@@ -21,7 +21,7 @@ export const burstPool = {
 export type NodeBurst = Waits & { readonly startMs: number }
 
 /** Sends sixteen captures of a page within two seconds to a release with `burstPool`. Each takes two seconds and more. */
-export const measureNodeBurst = async (cluster: NodeCluster, release: Release, url: string): Promise<NodeBurst> => {
+export const replayNodeBurst = async (cluster: NodeCluster, release: Release, url: string): Promise<NodeBurst> => {
   const [first] = await untilWorkers(cluster, release, (all) => all.length === 1 && all.every(({ isReady }) => isReady))
   const capture = async (index: number): Promise<string> => {
     const body = { url: `${url}?${index}`, delay: delaySeconds, timeout: 30 }
