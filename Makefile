@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-autoscaler bench-cluster bench-nodes bench-http bench-before-key bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-autoscaler bench-cluster bench-nodes bench-http bench-before-key bench-flow bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -119,6 +119,9 @@ bench-autoscaler: setup ## simulates the control law beside those of other autos
 
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)
+
+bench-flow: setup ## measures what carries captures, with stand-ins of workers instead of browsers, and writes its parts of docs/benchmarks.md; 10 minutes, ARGS=kinds for one part (kinds, accounts, slots, replicas, waiting, rows), ARGS='rows --rows 20000000' for more rows, ARGS='kinds --short --profile' measures less, writes nothing and prints PostgreSQL's statements
+	@exec node test/bench/flow/run-flow.ts $(ARGS)
 
 bench-compare: setup ## compares the working tree with BASE=<commit> in turns; exit 1 where it is worse. MINUTES=15 PARTS=start,idle,capture,png,accept,lists
 	@exec node test/bench/compare/run.ts --base '$(BASE)' $(if $(PARTS),--parts '$(PARTS)') $(if $(MINUTES),--minutes '$(MINUTES)')

@@ -26,20 +26,24 @@ export type LoadResult = {
 const headEnd = '\r\n\r\n'
 const lengthName = 'content-length: '
 
-/** Status and bytes of the answer that `text` begins with; undefined where it is not whole. */
-const answerIn = (text: string): { status: string; bytes: number } | undefined => {
+/** A whole answer: its status, and its body with one character for each byte. */
+export type HttpAnswer = { readonly status: string; readonly body: string }
+
+/** The answer that `text` begins with, and its bytes; undefined where it is not whole. */
+const answerIn = (text: string): (HttpAnswer & { bytes: number }) | undefined => {
   const end = text.indexOf(headEnd)
   if (end < 0) return undefined
-  const at = text.toLowerCase().indexOf(lengthName)
-  const length = at < 0 || at > end ? 0 : Number.parseInt(text.slice(at + lengthName.length), 10)
+  const at = text.slice(0, end).toLowerCase().indexOf(lengthName)
+  const length = at < 0 ? 0 : Number.parseInt(text.slice(at + lengthName.length), 10)
   const bytes = end + headEnd.length + length
-  return text.length < bytes ? undefined : { status: text.slice(9, 12), bytes }
+  if (text.length < bytes) return undefined
+  return { status: text.slice(9, 12), body: text.slice(end + headEnd.length, bytes), bytes }
 }
 
 /** A connection that carries one request at a time. */
 export const openConnection = (port: number) => {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  let waiting: { resolve: (status: string) => void; reject: (cause: unknown) => void } | undefined
+  let waiting: { resolve: (answer: HttpAnswer) => void; reject: (cause: unknown) => void } | undefined
   let text = ''
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
@@ -48,14 +52,14 @@ export const openConnection = (port: number) => {
     text = text.slice(answer.bytes)
     const { resolve } = waiting ?? {}
     waiting = undefined
-    resolve?.(answer.status)
+    resolve?.(answer)
   })
   const fail = () => waiting?.reject(new Error('disconnected'))
   socket.on('error', fail)
   socket.on('close', fail)
   return {
     ask: (request: string) =>
-      new Promise<string>((resolve, reject) => {
+      new Promise<HttpAnswer>((resolve, reject) => {
         waiting = { resolve, reject }
         socket.write(request, 'latin1')
       }),
@@ -85,7 +89,7 @@ export const sendLoad = async (load: Load): Promise<LoadResult> => {
       turn += 1
       const early = due - performance.now()
       if (early > 0) await new Promise((wake) => setTimeout(wake, early))
-      const status = await connection.ask(request)
+      const { status } = await connection.ask(request)
       statuses[status] = (statuses[status] ?? 0) + 1
       times.push(performance.now() - due)
     }

@@ -45,13 +45,20 @@ export type DeliveriesWorkload = {
   readonly idleTakes: number
 }
 
-type Receivers = { readonly egressPort: number; readonly certPath: string; readonly keyPath: string }
+/** A process with receivers of webhooks behind a filter, and the files of their certificate. */
+export type Receivers = {
+  readonly pid: number
+  readonly egressPort: number
+  readonly certPath: string
+  readonly keyPath: string
+}
 
-const startReceivers = async (opened: AsyncDisposableStack): Promise<Receivers> => {
+/** Starts receivers that end with `opened`: those of `hookUrl`, which answer as their paths say (`receiver-process.ts`). */
+export const startReceivers = async (opened: AsyncDisposableStack): Promise<Receivers> => {
   const child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   opened.defer(() => void child.kill())
-  const [message] = (await once(child, 'message')) as [Receivers]
-  return message
+  const [message] = (await once(child, 'message')) as [Omit<Receivers, 'pid'>]
+  return { pid: child.pid ?? 0, ...message }
 }
 
 const queue = (database: Database, limit: number) =>
@@ -139,7 +146,7 @@ export const measureDeliveries = async (workload: DeliveriesWorkload): Promise<D
   const t = { teardown }
   const postgres = await startPostgres(t, [])
   const database = await postgres.createDatabase()
-  const { egressPort, ...certificate } = await startReceivers(opened)
+  const { egressPort, certPath, keyPath } = await startReceivers(opened)
   const clients = await createClients(database, accounts)
   const accountIds = clients.map(({ accountId }) => accountId)
   const add = (accountId: string, url: string) =>
@@ -147,7 +154,11 @@ export const measureDeliveries = async (workload: DeliveriesWorkload): Promise<D
   for (const [index, accountId] of accountIds.entries()) await add(accountId, hookUrl(`a${index}`, '/ok'))
   await fillCaptures(database, { accountIds, rows: deliveries, newestDays: 0, oldestDays: 1 })
   await queue(database, deliveries)
-  const environment = { database, egressPort, certificate: { ...certificate, [Symbol.asyncDispose]: async () => {} } }
+  const environment = {
+    database,
+    egressPort,
+    certificate: { certPath, keyPath, [Symbol.asyncDispose]: async () => {} },
+  }
   const began = performance.now()
   const usedBefore = cpuSeconds(process.pid)
   const sender = await startSender(t, environment, { answerMs: hangMs, retryDelaysMs: [], inFlightMax: 256 })

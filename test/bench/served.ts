@@ -46,12 +46,16 @@ export const createClients = async (
   return clients
 }
 
-/** A request for one capture, as a client sends it. */
-export const createRequest = (key: string, body: object = { url: 'https://example.com/' }): string => {
+/** A request with a body of JSON, as a client sends it. */
+export const postRequest = (key: string, path: string, body: object): string => {
   const text = JSON.stringify(body)
   const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json`
-  return `POST /v1/screenshots HTTP/1.1\r\n${head}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  return `POST ${path} HTTP/1.1\r\n${head}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
 }
+
+/** A request for one capture. */
+export const createRequest = (key: string, body: object = { url: 'https://example.com/' }): string =>
+  postRequest(key, '/v1/screenshots', body)
 
 /** A request without a body. */
 export const getRequest = (key: string, path: string): string =>

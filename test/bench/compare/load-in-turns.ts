@@ -27,7 +27,7 @@ export const loadInTurns = async (
   const askBoth = async (lane: ReturnType<typeof openLane>) => {
     for (const side of turnOrder) {
       const { requests } = pair[side]
-      const answered = await lane[side].ask(requests[answers % requests.length] ?? '')
+      const { status: answered } = await lane[side].ask(requests[answers % requests.length] ?? '')
       if (answered !== status) throw new Error(`expected ${status}, received ${answered}`)
     }
     answers += 2

@@ -1,0 +1,76 @@
+import { ms, table } from '#test/bench/page.ts'
+import type { Flow } from './measure-flow.ts'
+import type { Spread } from './read-times.ts'
+
+/** The parts of the carrier, in the order of their columns. */
+const carrierParts = ['gateway', 'PostgreSQL', 'NATS', 'ledger', 'controller', 'webhooks'] as const
+/** What is beside it. */
+const otherParts = ['stand-ins', 'clients', 'receivers'] as const
+
+/** A measured case. */
+export type FlowRow = { readonly name: string; readonly flow: Flow }
+
+const pair = ({ p50, p99 }: Spread) => `${ms(p50)} / ${ms(p99)}`
+const kib = (bytes: number) => (bytes / 1024).toFixed(1)
+
+/** Captures per second until the last has its result, and until the last webhook is answered. */
+const rates = ({ clients, times }: Flow) =>
+  [times.resultSeconds, times.webhookSeconds].map((seconds) => (clients.accepted / seconds).toFixed(1))
+
+const acceptCell = ({ acceptMs }: Flow) => (acceptMs ? pair(acceptMs) : '')
+
+const timesTable = (rows: readonly FlowRow[]) =>
+  table(
+    ['', 'captures', 'to result', 'to webhook', 'accept', 'queue', 'commit', 'webhook', 'all'],
+    rows.map(({ name, flow }) => {
+      const { captures, queueMs, commitMs, webhookMs, wholeMs } = flow.times
+      return [
+        ...[name, captures, ...rates(flow), acceptCell(flow)],
+        ...[queueMs, commitMs, webhookMs, wholeMs].map(pair),
+      ]
+    }),
+  )
+
+const costTable = (rows: readonly FlowRow[]) =>
+  table(
+    ['processor ms', 'carrier', ...carrierParts, ...otherParts],
+    rows.map(({ name, flow }) => {
+      const of = (part: string) => flow.cost.cpuMs.get(part) ?? 0
+      const carrier = carrierParts.reduce((sum, part) => sum + of(part), 0)
+      return [name, carrier.toFixed(1), ...[...carrierParts, ...otherParts].map((part) => of(part).toFixed(2))]
+    }),
+  )
+
+const trafficTable = (rows: readonly FlowRow[]) =>
+  table(
+    [
+      'per capture',
+      'WAL KiB',
+      'of it whole pages',
+      'transactions',
+      'statements',
+      'messages to NATS',
+      'from NATS',
+      'KiB',
+    ],
+    rows.map(({ name, flow: { cost } }) => [
+      ...[
+        name,
+        kib(cost.walBytes),
+        cost.walPages.toFixed(1),
+        cost.transactions.toFixed(1),
+        cost.statements?.toFixed(1) ?? '',
+      ],
+      ...[cost.natsMessagesIn.toFixed(1), cost.natsMessagesOut.toFixed(1), kib(cost.natsBytes)],
+    ]),
+  )
+
+/** A part of the page: `introduction`, then the tables of its cases. */
+export const flowText = (introduction: string, rows: readonly FlowRow[]): string => `${introduction}
+
+${timesTable(rows)}
+
+${costTable(rows)}
+
+${trafficTable(rows)}
+`

@@ -1,0 +1,182 @@
+import type { Database } from '#shared/db/connection.ts'
+import { openConnection } from '#test/bench/load.ts'
+import { fillCaptures } from '#test/bench/fill-captures.ts'
+import { quantile } from '#test/bench/quantile.ts'
+import { type Client, postRequest } from '#test/bench/served.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { type Carrier, type Replicas, startCarrier } from './carrier.ts'
+import type { StandIns } from './carrier-settings.ts'
+import type { ClientLoad, ClientResult } from './clients.ts'
+import { addWebhooks, createAccounts } from './create-accounts.ts'
+import { type Counters, readCounters } from './read-counters.ts'
+import { type FlowTimes, leastIdAt, readTimes, type Spread } from './read-times.ts'
+import { type Clients, startClients } from './start-clients.ts'
+
+/** What carries what. */
+export type FlowWorkload = Replicas & {
+  readonly standIns: StandIns
+  readonly accounts: number
+  /** Rows of captures that ended in the last days. */
+  readonly rows: number
+  /** Captures of another account's batches that wait when the clients begin, a multiple of 100. */
+  readonly waiting: number
+  /** Captures before those that are measured. */
+  readonly warmCaptures: number
+  readonly load: Omit<ClientLoad, 'ports' | 'keys'>
+}
+
+/** What each capture costs: each figure is divided by all captures that ended meanwhile, those of waiting batches included. */
+export type FlowCost = {
+  /** Processor milliseconds by part. */
+  readonly cpuMs: ReadonlyMap<string, number>
+  readonly walBytes: number
+  /** Whole pages in it: the first change of a page after a checkpoint writes all of it. */
+  readonly walPages: number
+  readonly transactions: number
+  /** Undefined if PostgreSQL does not have pg_stat_statements. */
+  readonly statements: number | undefined
+  readonly natsMessagesIn: number
+  readonly natsMessagesOut: number
+  readonly natsBytes: number
+}
+
+/** What came of it. */
+export type Flow = {
+  readonly clients: ClientResult
+  readonly times: FlowTimes
+  /** All captures that ended while the clients worked. */
+  readonly ended: number
+  /** Of asynchronous creates; undefined if there were none. */
+  readonly acceptMs: Spread | undefined
+  readonly cost: FlowCost
+}
+
+const batchUrls = 100
+const batchesAtOnce = 8
+const settledMs = 120_000
+
+const spread = (values: readonly number[]): Spread => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) })
+
+/** Another account's batches, accepted before there are workers. */
+const addWaiting = async ([port = 0]: readonly number[], { key }: Client, captures: number): Promise<void> => {
+  let sent = 0
+  const send = async () => {
+    const connection = openConnection(port)
+    while (sent < captures) {
+      const first = sent
+      sent += batchUrls
+      const urls = Array.from({ length: batchUrls }, (_, nth) => `https://example.com/waiting/${first + nth}`)
+      const { status, body } = await connection.ask(postRequest(key, '/v1/screenshots/batch', { urls }))
+      if (status !== '202') throw new Error(`${status}: ${body}`)
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: batchesAtOnce }, send))
+}
+
+const countOpen = async (database: Database, from: string): Promise<number> => {
+  const [row] = await database.query<{ open: number }>(
+    `select (select count(*) from capture where id >= $1 and status in ('pending', 'processing'))
+          + (select count(*) from webhook_delivery where state = 'pending') as open`,
+    [from],
+  )
+  return Number(row?.open)
+}
+
+const countEnded = async (database: Database, since: Date, from: string): Promise<number> => {
+  const [row] = await database.query<{ ended: number }>(
+    'select count(*)::integer as ended from capture where id >= $1 and completed_at >= $2',
+    [from, since],
+  )
+  return row?.ended ?? 0
+}
+
+const costOf = (before: Counters, after: Counters, ended: number): FlowCost => {
+  const each = (read: (counters: Counters) => number) => (read(after) - read(before)) / ended
+  const cpuMs = [...after.cpuSeconds].map(
+    ([part, seconds]) => [part, ((seconds - (before.cpuSeconds.get(part) ?? 0)) * 1000) / ended] as const,
+  )
+  return {
+    cpuMs: new Map(cpuMs),
+    walBytes: each(({ walBytes }) => walBytes),
+    walPages: each(({ walPages }) => walPages),
+    transactions: each(({ transactions }) => transactions),
+    statements: after.statements === undefined ? undefined : each(({ statements = 0 }) => statements),
+    natsMessagesIn: each(({ natsMessagesIn }) => natsMessagesIn),
+    natsMessagesOut: each(({ natsMessagesOut }) => natsMessagesOut),
+    natsBytes: each(({ natsBytes }) => natsBytes),
+  }
+}
+
+/** What is wrong with the captures of a run; empty if each was accepted once, completed, and delivered once to its webhook. */
+export const lossesIn = ({ clients, times }: Pick<Flow, 'clients' | 'times'>): string[] => {
+  const { accepted } = clients
+  const counts = {
+    'captures that clients saw completed': clients.completed,
+    rows: times.captures,
+    'completed rows': times.completed,
+    deliveries: times.deliveries,
+    'answered deliveries': times.delivered,
+  }
+  return Object.entries(counts)
+    .filter(([, count]) => count !== accepted)
+    .map(([what, count]) => `${accepted} accepted captures, but ${count} ${what}`)
+}
+
+/** Runs clients until their captures have ended and their webhooks are answered; throws if that takes two minutes more. */
+const runSettled = async ({ database }: Carrier, clients: Clients, load: ClientLoad) => {
+  const from = leastIdAt(Date.now())
+  const result = await clients.run(load)
+  const until = leastIdAt(Date.now() + 1)
+  const isSettled = async () => (await countOpen(database, from)) === 0
+  await eventually(isSettled, { withinMs: settledMs, everyMs: 250, what: 'all captures and webhooks have ended' })
+  return { result, from, until }
+}
+
+/** Prepares a carrier and its accounts; the last account's batches wait. */
+const prepare = async (carrier: Carrier, workload: FlowWorkload): Promise<string[]> => {
+  const { database, gatewayPorts } = carrier
+  const accounts = await createAccounts(database, workload.accounts + 1)
+  const clients = accounts.slice(1)
+  await addWebhooks(database, clients, carrier.webhooksKey)
+  const filling = { rows: workload.rows, newestDays: 0, oldestDays: 10 }
+  if (workload.rows > 0)
+    await fillCaptures(database, { accountIds: clients.map(({ accountId }) => accountId), ...filling })
+  const [other] = accounts
+  if (other && workload.waiting > 0) await addWaiting(gatewayPorts, other, workload.waiting)
+  return clients.map(({ key }) => key)
+}
+
+/**
+ * Measures what carries captures, without browsers, on a system of its own. `profile` is called once all is measured. Throws if a
+ * capture or a delivery is lost or repeated.
+ */
+export const measureFlow = async (
+  workload: FlowWorkload,
+  profile: (carrier: Carrier, flow: Flow) => Promise<void> = async () => {},
+): Promise<Flow> => {
+  const firstId = leastIdAt(Date.now())
+  await using carrier = await startCarrier(workload)
+  const keys = await prepare(carrier, workload)
+  await carrier.startPool(workload.standIns)
+  using clients = startClients()
+  const load = { ...workload.load, ports: carrier.gatewayPorts, keys }
+  await runSettled(carrier, clients, { ...load, captures: workload.warmCaptures })
+  if (carrier.countsStatements) await carrier.database.query('select pg_stat_statements_reset()')
+  const before = await readCounters(carrier, clients.pid)
+  const since = new Date()
+  const { result, from, until } = await runSettled(carrier, clients, load)
+  const after = await readCounters(carrier, clients.pid)
+  const ended = await countEnded(carrier.database, since, firstId)
+  const flow = {
+    clients: result,
+    times: await readTimes(carrier.database, from, until),
+    ended,
+    acceptMs: result.acceptMs.length === 0 ? undefined : spread(result.acceptMs),
+    cost: costOf(before, after, ended),
+  }
+  const losses = lossesIn(flow)
+  if (losses.length > 0) throw new Error(losses.join('; '))
+  await profile(carrier, flow)
+  return flow
+}

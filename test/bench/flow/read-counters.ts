@@ -1,0 +1,71 @@
+import { cpuSeconds, selfCpuSeconds } from '#test/bench/cpu-seconds.ts'
+import { processTree } from '#test/helpers/process-tree.ts'
+import type { Carrier } from './carrier.ts'
+
+/** What has been used up so far, since any time before. */
+export type Counters = {
+  /** Processor seconds by part. */
+  readonly cpuSeconds: ReadonlyMap<string, number>
+  readonly walBytes: number
+  /** Whole pages in it: the first change of a page after a checkpoint writes all of it. */
+  readonly walPages: number
+  readonly transactions: number
+  /** Statements that clients of PostgreSQL sent; undefined if it does not count them. */
+  readonly statements: number | undefined
+  /** Messages and bytes that NATS received, and those that it sent. */
+  readonly natsMessagesIn: number
+  readonly natsMessagesOut: number
+  readonly natsBytes: number
+}
+
+/** What the measurement itself adds to these is a handful of statements. */
+const readDatabase = async ({ database, countsStatements }: Carrier) => {
+  const [server] = await database.query<{ bytes: number; pages: number; transactions: number }>(
+    `select wal_bytes::float8 as bytes, wal_fpi::float8 as pages,
+            (xact_commit + xact_rollback)::float8 as transactions
+       from pg_stat_wal, pg_stat_database where datname = current_database()`,
+  )
+  const [counted] = countsStatements
+    ? await database.query<{ calls: number }>(
+        `select coalesce(sum(calls), 0)::float8 as calls from pg_stat_statements
+          where dbid = (select oid from pg_database where datname = current_database())`,
+      )
+    : []
+  const { bytes = 0, pages = 0, transactions = 0 } = server ?? {}
+  return { walBytes: bytes, walPages: pages, transactions, statements: counted?.calls }
+}
+
+const readNats = async ({ natsMonitor }: Carrier) => {
+  const response = await fetch(`${natsMonitor}/varz`)
+  const read = (await response.json()) as { in_msgs: number; out_msgs: number; in_bytes: number; out_bytes: number }
+  return {
+    natsMessagesIn: read.in_msgs,
+    natsMessagesOut: read.out_msgs,
+    natsBytes: read.in_bytes + read.out_bytes,
+  }
+}
+
+/** The stand-ins are children of the controller. */
+const cpuByPart = ({ pids }: Carrier, clients: number): Map<string, number> => {
+  const used = new Map<string, number>()
+  for (const [part, processes] of pids) {
+    const read = part === 'controller' ? selfCpuSeconds : cpuSeconds
+    used.set(
+      part,
+      processes.reduce((sum, pid) => sum + read(pid), 0),
+    )
+  }
+  const standIns = (pids.get('controller') ?? []).flatMap((pid) => processTree(pid).slice(1))
+  used.set(
+    'stand-ins',
+    standIns.reduce((sum, { pid }) => sum + selfCpuSeconds(pid), 0),
+  )
+  return used.set('clients', selfCpuSeconds(clients))
+}
+
+/** Reads all counters; `clients` is the process id of the clients. */
+export const readCounters = async (carrier: Carrier, clients: number): Promise<Counters> => ({
+  cpuSeconds: cpuByPart(carrier, clients),
+  ...(await readDatabase(carrier)),
+  ...(await readNats(carrier)),
+})

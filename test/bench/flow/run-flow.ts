@@ -1,0 +1,84 @@
+// Measures what carries captures, without browsers: all parts or those that are named. `--rows N` and `--waiting N` change how many
+// there are where these are many; `--short` measures less and writes nothing; `--profile` prints PostgreSQL's statements of each case.
+import { parseArgs } from 'node:util'
+import { madeBy } from '#test/bench/page.ts'
+import { runProgram } from '#test/bench/run-parts.ts'
+import { flowCases, type FlowCase } from './flow-cases.ts'
+import { flowText } from './flow-text.ts'
+import { type Flow, measureFlow } from './measure-flow.ts'
+import { printProfile } from './print-profile.ts'
+
+const options = {
+  rows: { type: 'string', default: '1000000' },
+  waiting: { type: 'string', default: '100000' },
+  captures: { type: 'string', default: '1500' },
+  short: { type: 'boolean', default: false },
+  profile: { type: 'boolean', default: false },
+} as const
+const { values, positionals: names } = parseArgs({ allowPositionals: true, options })
+const { short: isShort, profile } = values
+const size = isShort
+  ? { captures: 200, waiting: 1000, rows: 20_000 }
+  : { captures: Number(values.captures), waiting: Number(values.waiting), rows: Number(values.rows) }
+const cases = flowCases(size)
+
+const measured = new Map<FlowCase['workload'], Promise<Flow>>()
+/** Parts share a case that they have in common. */
+const measureOnce = ({ name, workload }: FlowCase): Promise<Flow> => {
+  const flow = measured.get(workload) ?? measureFlow(workload, profile ? printProfile(name) : undefined)
+  measured.set(workload, flow)
+  return flow
+}
+
+const measureCases = async (introduction: string, part: readonly FlowCase[]): Promise<string> => {
+  const rows = []
+  for (const each of part) rows.push({ name: each.name, flow: await measureOnce(each) })
+  return flowText(introduction, rows)
+}
+
+const common = `16 clients, each with one connection, begin their next request once the last has ended. Stand-ins of workers take 20 ms for a
+capture, in 10 slots, and store a png of 4 KB; they run all of a worker's code but the browser host. Each capture is delivered to one
+webhook over TLS. Captures per second from the first accept to the last result and to the last answered webhook; milliseconds as
+p50 / p99: of the response that accepts, from accept to start, from the stored result to its commit, from there to the answered webhook,
+and from accept to webhook. Then what one capture costs; what follows the webhooks' column is none of the carrier.`
+
+const parts = {
+  kinds: {
+    heading: 'Carrying captures without browsers',
+    measure: () =>
+      measureCases(
+        `${common}
+
+Of 20 mixed captures ten are of a batch, five asynchronous, four synchronous, and of one the image is fetched by a signed link; two
+lists are read beside them. With few captures per second, each has a larger share of what the parts do when idle, and fewer are
+written and sent together.`,
+        cases.kinds,
+      ),
+  },
+  accounts: {
+    heading: 'Carrying captures of few and many accounts',
+    measure: () => measureCases('As mixed captures above.', cases.accounts),
+  },
+  slots: {
+    heading: 'Carrying captures to few and many slots',
+    measure: () => measureCases('As mixed captures above.', cases.slots),
+  },
+  replicas: {
+    heading: 'Carrying captures with several gateways and ledgers',
+    measure: () => measureCases('As mixed captures above. All images go to the first gateway.', cases.replicas),
+  },
+  waiting: {
+    heading: 'Carrying captures beside those that wait',
+    measure: () =>
+      measureCases(
+        "As mixed captures above, while captures of another account's batches wait, which share the slots; costs are of all that ended meanwhile.",
+        cases.waiting,
+      ),
+  },
+  rows: {
+    heading: 'Carrying captures beside many rows',
+    measure: () => measureCases('As mixed captures above, beside rows of captures of the last ten days.', cases.rows),
+  },
+}
+
+await runProgram({ parts, names, footer: madeBy('bench-flow') }, isShort ? () => {} : undefined)

@@ -1,0 +1,84 @@
+// Runs what `make bench-flow` measures in the smallest form, and checks that the numbers are plausible and that no capture is lost.
+import t from 'tap'
+import { mixKinds, runClients } from '#test/bench/flow/clients.ts'
+import { flowText } from '#test/bench/flow/flow-text.ts'
+import { type FlowWorkload, lossesIn, measureFlow } from '#test/bench/flow/measure-flow.ts'
+import { leastIdAt } from '#test/bench/flow/read-times.ts'
+import { implausible } from '#test/helpers/implausible.ts'
+
+const weights = { asynchronous: 2, synchronous: 1, batch: 1, link: 1, list: 1 }
+const workload: FlowWorkload = {
+  gateways: 2,
+  ledgers: 2,
+  standIns: { workers: 2, slots: 2, captureMs: 1 },
+  accounts: 3,
+  rows: 20,
+  waiting: 100,
+  warmCaptures: 1,
+  load: { clients: 2, captures: 8, weights, batchUrls: 3, pollMs: 20, turnMs: 60_000 },
+}
+
+t.test('bench: what carries captures is plausible, and no capture is lost', async (t) => {
+  let profiled = 0
+  const flow = await measureFlow(workload, async ({ countsStatements }, { cost }) => {
+    profiled += 1
+    t.equal(cost.statements !== undefined, countsStatements)
+  })
+  t.equal(profiled, 1)
+  // Processor time is counted in hundredths of a second, and the least commit takes less than a millisecond.
+  t.strictSame(implausible(flow, /cpuMs|commitMs|walPages/), [])
+  t.strictSame(lossesIn(flow), [])
+  const { clients, times, ended } = flow
+  const { asynchronous, synchronous, batch, link } = clients.turns
+  t.equal(clients.accepted, asynchronous + synchronous + link + 3 * batch)
+  t.ok(times.captures >= workload.load.captures && ended >= times.captures)
+  for (const kind of Object.keys(weights) as (keyof typeof weights)[]) t.ok(clients.turns[kind] > 0, kind)
+  const parts = [
+    'gateway',
+    'PostgreSQL',
+    'NATS',
+    'ledger',
+    'webhooks',
+    'receivers',
+    'controller',
+    'stand-ins',
+    'clients',
+  ]
+  t.strictSame([...flow.cost.cpuMs.keys()], parts)
+  t.match(
+    flowText('Introduction.', [{ name: 'small', flow }]),
+    /^Introduction\.\n\n(?:\|.*\n){3}\n(?:\|.*\n){3}\n(?:\|.*\n){3}$/,
+  )
+
+  t.test('a capture that is lost on the way is found', (t) => {
+    const broken = [
+      { clients: { ...clients, accepted: clients.accepted + 1 }, times },
+      { clients: { ...clients, completed: clients.completed - 1 }, times },
+      { clients, times: { ...times, captures: times.captures + 1 } },
+      { clients, times: { ...times, completed: times.completed - 1 } },
+      { clients, times: { ...times, deliveries: times.deliveries + 1 } },
+      { clients, times: { ...times, delivered: times.delivered - 1 } },
+    ]
+    for (const each of broken) t.not(lossesIn(each).length, 0)
+    t.end()
+  })
+})
+
+t.test('bench: a load that requests no capture is refused', async (t) => {
+  const none = { asynchronous: 0, synchronous: 0, batch: 0, link: 0, list: 1 }
+  await t.rejects(runClients({ ...workload.load, weights: none, ports: [], keys: [] }), {
+    message: /no kind of client/,
+  })
+})
+
+t.test('bench: kinds of clients are mixed evenly', (t) => {
+  const kinds = mixKinds({ asynchronous: 4, synchronous: 2, batch: 0, link: 0, list: 0 })
+  t.strictSame(kinds, ['asynchronous', 'synchronous', 'asynchronous', 'asynchronous', 'synchronous', 'asynchronous'])
+  t.end()
+})
+
+t.test('bench: ids of captures of a millisecond are not less than its least id', (t) => {
+  t.equal(leastIdAt(Date.parse('2026-01-01T00:00:00Z')), '019b76da-a800-7000-8000-000000000000')
+  t.ok(leastIdAt(1000) < leastIdAt(1001))
+  t.end()
+})
