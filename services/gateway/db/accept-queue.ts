@@ -3,7 +3,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { AcceptOutcome, AcceptRequest } from './accept-capture.ts'
 
 /** Statements that run at a time for accounts that no other transaction has locked. The requests of one key go through the same. */
-const statementsMax = 4
+const statementsMax = 2
 /** Most requests of a statement, and the bytes of their sealed parts from which no further one is added. */
 const requestsMax = 64
 const bytesMax = 1_000_000
