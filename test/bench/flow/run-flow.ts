@@ -40,7 +40,7 @@ const common = `16 clients, each with one connection, begin their next request o
 capture, in 10 slots, and store a png of 4 KB; they run all of a worker's code but the browser host. Each capture is delivered to one
 webhook over TLS. Captures per second from the first accept to the last result and to the last answered webhook; milliseconds as
 p50 / p99: of the response that accepts, from accept to start, from the stored result to its commit, from there to the answered webhook,
-and from accept to webhook. Then what one capture costs; what follows the webhooks' column is none of the carrier.`
+and from accept to webhook. Then what one capture costs; what follows the webhooks' column does not belong to the carrier.`
 
 const parts = {
   kinds: {
