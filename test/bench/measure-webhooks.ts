@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '#shared/db/connection.ts'
 import { announceDeliveries, takeDeliveries } from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -45,6 +46,9 @@ export type DeliveriesWorkload = {
   readonly idleTakes: number
 }
 
+/** Longest time that the receivers get to end by themselves. */
+const endMs = 5000
+
 /** A process with receivers of webhooks behind a filter, and the files of their certificate. */
 export type Receivers = {
   readonly pid: number
@@ -56,7 +60,14 @@ export type Receivers = {
 /** Starts receivers that end with `opened`: those of `hookUrl`, which answer as their paths say (`receiver-process.ts`). */
 export const startReceivers = async (opened: AsyncDisposableStack): Promise<Receivers> => {
   const child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  opened.defer(() => void child.kill())
+  opened.defer(async () => {
+    if (child.exitCode !== null) return
+    // It removes its certificate; the pipe may be closed already.
+    const ended = once(child, 'exit')
+    if (child.connected) child.disconnect()
+    await Promise.race([ended, delay(endMs, undefined, { ref: false })])
+    child.kill()
+  })
   const [message] = (await once(child, 'message')) as [Omit<Receivers, 'pid'>]
   return { pid: child.pid ?? 0, ...message }
 }

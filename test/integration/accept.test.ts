@@ -3,7 +3,7 @@ import { acceptCapture, type AcceptOutcome } from '#gateway/db/accept-capture.ts
 import { admitWaiting } from '#ledger/relay.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { scopes } from '#shared/policy/scopes.ts'
-import { type Database, openDatabase } from '#shared/db/connection.ts'
+import { type Database, openDatabase, type Sql } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { findSealedCapture, findMessage } from '#shared/db/find-capture.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -44,6 +44,19 @@ const awayFromMinuteEnd = async () => {
     then 60.05 - extract(second from clock_timestamp()) else 0 end)`
   await database.query(text)
 }
+
+t.test('accept: a read does not wait for the disk, an accept does', async (t) => {
+  const { keyHash, capture } = await createTenant(database)
+  const settingAfter = (work: (sql: Sql) => Promise<unknown>) =>
+    database.transaction(async (sql) => {
+      await sql.query('set local synchronous_commit = on')
+      await work(sql)
+      return (await sql.query<{ setting: string }>(`select current_setting('synchronous_commit') as setting`))[0]
+        ?.setting
+    })
+  t.equal(await settingAfter((sql) => checkRequest(sql, { keyHash, originHost: null, scopes })), 'off')
+  t.equal(await settingAfter((sql) => acceptCapture(sql, capture(), { windowSize })), 'on')
+})
 
 // Contract: Charging
 t.test('accept: an accepted capture is a record, a reservation and an outbox row', async (t) => {

@@ -138,7 +138,9 @@ export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller
   }
 }
 
-const statement = `select ${requestColumns} from check_request($1, $2, $3, $4, $5)`
+// Its commit does not wait for the disk: a server that crashes forgets at most the counts of the last moments, and no request waits.
+const statement = `select ${requestColumns} from check_request($1, $2, $3, $4, $5),
+  set_config('synchronous_commit', 'off', true)`
 
 /** A request to check: the hash of its key, the host of the page that sent it, and the scopes of which the key needs one. */
 type CheckedRequest = {
