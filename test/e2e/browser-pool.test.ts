@@ -105,6 +105,7 @@ t.test('browser pool: omitted fields have their defaults', async (t) => {
     slots: 1,
     buffer: 0,
     reservedSlots: 0,
+    prediction: true,
     queueWaitMs: 2000,
   }
   const scaleDown = { stabilizationWindowSeconds: 30, periodSeconds: 5 }
