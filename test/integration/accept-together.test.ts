@@ -87,7 +87,7 @@ t.test('accept together: quota and minute limit are exact at their edge, over co
     [{ max_pending: 10 }, 'QUEUE_FULL'],
   ] as const) {
     const tenant = await createTenant(database, limits)
-    await database.query(`select pg_sleep(case when extract(second from clock_timestamp()) > 55
+    await database.query(`select pg_sleep(case when extract(second from clock_timestamp()) > 50
       then 60.05 - extract(second from clock_timestamp()) else 0 end)`)
     const others = await createTenant(database)
     const some = () => Array.from({ length: 4 }, () => [tenant.capture(), others.capture()]).flat()
