@@ -164,3 +164,28 @@ t.test('accept queue: a caller of a locked account waits, and is accepted once i
     Array.from({ length: 5 }, () => 'accepted'),
   )
 })
+
+t.test(
+  'accept queue: after a time-out for another lock than the meter of an account, others are accepted',
+  async (t) => {
+    const [held, free] = [await createTenant(database), await createTenant(database)]
+    const queue = openQueue()
+    // Keys whose hashes begin with the same byte share a statement.
+    for (const { accountId } of [held, free])
+      await database.query(
+        `update api_key set key_hash = '\\x00'::bytea || substr(key_hash, 2) where account_id = $1`,
+        [accountId],
+      )
+    const capture = (tenant: Tenant) =>
+      tenant.capture({ keyHash: Buffer.concat([Buffer.of(0), tenant.keyHash.subarray(1)]) })
+    await database.transaction(async (sql) => {
+      // The first capture of an account inserts rows that refer to its own.
+      await sql.query('select from account where id = $1 for update', [held.accountId])
+      const outcomes = await Promise.allSettled(
+        [held, free].map((tenant) => queue.accept({ capture: capture(tenant), counted: false })),
+      )
+      t.match(outcomes, [{ reason: { code: 'SERVICE_UNAVAILABLE' } }, { value: { ok: true } }])
+    })
+    t.match(await storedOf(held), { captures: 0 })
+  },
+)

@@ -1,23 +1,17 @@
-import { type AcceptOutcome, toOutcome, acceptParameters, commonParameters, type NewCapture } from './accept-capture.ts'
+import {
+  type AcceptOutcome,
+  acceptParameters,
+  type CommonCapture,
+  commonParameters,
+  type NewCapture,
+  toOutcome,
+} from './accept-capture.ts'
 import { callByName } from '#shared/db/call-by-name.ts'
 import { requestColumns, type RequestRow } from '#shared/db/check-request.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 
 /** Captures to accept together: 1 to 100 members that differ only by their URL. */
-export type NewBatch = Pick<
-  NewCapture,
-  | 'keyHash'
-  | 'accountId'
-  | 'originHost'
-  | 'features'
-  | 'pool'
-  | 'lane'
-  | 'budgetMs'
-  | 'webhookUrl'
-  | 'idempotency'
-  | 'traceparent'
-  | 'targetsSha256'
-> & {
+export type NewBatch = CommonCapture & {
   readonly id: string
   /** How many seconds the members' results may be shared; absent: never, and members have no `cacheKey`. */
   readonly cacheSeconds?: number | undefined

@@ -77,23 +77,24 @@ const relayAfterMs = 2000
 /** The parameters of all accept functions that are the same for all captures, by name. `windowSize` as for `acceptCapture`. */
 export const commonParameters = (windowSize: number) => ({ window: windowSize, relay_after_ms: relayAfterMs })
 
-/** The other parameters that all accept functions have, by name. */
-export const acceptParameters = (
-  capture: Pick<
-    NewCapture,
-    | 'keyHash'
-    | 'accountId'
-    | 'originHost'
-    | 'features'
-    | 'pool'
-    | 'lane'
-    | 'budgetMs'
-    | 'webhookUrl'
-    | 'idempotency'
-    | 'traceparent'
-    | 'targetsSha256'
-  >,
-) => ({
+/** What all accept functions need of a capture. */
+export type CommonCapture = Pick<
+  NewCapture,
+  | 'keyHash'
+  | 'accountId'
+  | 'originHost'
+  | 'features'
+  | 'pool'
+  | 'lane'
+  | 'budgetMs'
+  | 'webhookUrl'
+  | 'idempotency'
+  | 'traceparent'
+  | 'targetsSha256'
+>
+
+/** Its parameters, by name. */
+export const acceptParameters = (capture: CommonCapture) => ({
   key_hash: capture.keyHash,
   account_id: capture.accountId ?? null,
   origin_host: capture.originHost,

@@ -43,7 +43,7 @@ const take = (waiting: Waiting[]): Waiting[] => {
  * Accepts captures, each with an outcome of its own: those that arrive while a statement runs share the next one, so that one commit and
  * one round trip serve many under load. If a statement fails, its requests are accepted one by one, so that none fails by another's
  * fault; not if its effect is unknown. While another transaction has locked an account, only requests of its keys wait. Rejects with
- * `SERVICE_UNAVAILABLE`, without an effect, what has waited for five seconds.
+ * `SERVICE_UNAVAILABLE`, without an effect, what has waited for a statement for five seconds.
  */
 export class AcceptQueue {
   readonly #acceptTogether: AcceptTogether
@@ -87,7 +87,7 @@ export class AcceptQueue {
     await endOfTurn()
     while (line.waiting.length > 0) {
       const batch = take(line.waiting).filter((request) => this.#isInTime(request))
-      for (const request of await this.#serve(batch, waits)) this.#waitForLock(request)
+      for (const request of await this.#serve(batch, waits)) this.#waitForLock({ ...request, sinceMs: this.#nowMs() })
     }
     line.isRunning = false
   }

@@ -168,10 +168,11 @@ t.test('accept queue: at most a thousand requests wait for a statement', async (
 })
 
 t.test('accept queue: after a lock time-out each caller waits by itself', async (t) => {
-  const { accept, sent, last, statements } = openQueue()
+  const { accept, sent, last, statements, clock } = openQueue()
   const outcomes = Promise.allSettled([accept(request('held', 0)), accept(request('free', 4))])
   await sent()
   const timeout = new AppError('SERVICE_UNAVAILABLE', { message: 'lock', cause: { code: '55P03' } })
+  clock.nowMs = 5001
   last().fail(timeout)
   t.strictSame(await sent(), ['held free', 'waiting for held', 'waiting for free'])
   statements[1]?.fail(timeout)
