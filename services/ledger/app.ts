@@ -25,9 +25,9 @@ type Pace = { readonly everyMs: number; readonly idleMs: number }
 
 const loopsWith =
   ({ idleMonitor }: Pick<Ledger, 'idleMonitor'>) =>
-  (name: LoopName, pace: Pace, turn: Loop['turn'], wakeup = createWakeup()): Loop => {
+  (name: LoopName, pace: Pace | Loop['everyMs'], turn: Loop['turn'], wakeup = createWakeup()): Loop => {
     idleMonitor.subscribe(wakeup)
-    const everyMs = () => (idleMonitor.isIdle() ? pace.idleMs : pace.everyMs)
+    const everyMs = typeof pace === 'function' ? pace : () => (idleMonitor.isIdle() ? pace.idleMs : pace.everyMs)
     return { name, everyMs, turn, wakeup, pauseTurns: 0 }
   }
 
@@ -67,7 +67,7 @@ export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotSt
     loop('relay', { everyMs: 500, idleMs: 5000 }, () => relay(ledger), ledger.relayWakeup),
     // Subscribers treat a count as unknown after five seconds, so that one may be lost.
     loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger, predictor)),
-    { ...loop('prediction', { everyMs: 60_000, idleMs: 60_000 }, predict), everyMs: predictor.untilNextMs },
+    loop('prediction', predictor.untilNextMs, predict),
     loop('pauses', { everyMs: 1000, idleMs: 2000 }, createPauseKeeper(ledger)),
     loop('accounts', { everyMs: 15_000, idleMs: 60_000 }, async () =>
       ledger.events.accountsCounted(await findBusiestAccounts(ledger.database)),

@@ -1,4 +1,4 @@
-import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import { type Pool, pools } from '#shared/capture/lane.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
@@ -8,18 +8,13 @@ import {
   predictArrivals,
   predictedLanes,
   predictedMinutes,
+  type Prediction,
 } from '#shared/policy/predict-arrivals.ts'
-import type { BacklogMessage } from '#shared/queue/messages.ts'
 
 /** A later count than this does not belong to the beginning of its minute. */
 const lateMs = 5000
 
 type PredictedLane = (typeof predictedLanes)[number]
-
-/** Captures by lane and minute, the first of which is the present one, and the milliseconds of it that have passed. */
-export type Prediction = Required<Pick<BacklogMessage, 'intoMinuteMs'>> & {
-  readonly lanes: Readonly<Partial<Record<Lane, number[]>>>
-}
 
 /** Captures that are predicted for the present minute. */
 export type PresentArrivals = { readonly pool: Pool; readonly captures: number }

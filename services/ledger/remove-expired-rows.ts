@@ -44,7 +44,8 @@ const removeSessions = removal('remove-sessions.sql')
 
 /**
  * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, usage
- * of days before the last 400, counts of minutes that are no longer compared, empty webhook queues, and of the console's expired sign-in links, used sign-ins and ended sessions.
+ * of days before the last 400, counts of minutes that are no longer compared, empty webhook queues, and of the console's expired
+ * sign-in links, used sign-ins and ended sessions.
  * Resolves to whether there may be more.
  */
 export const removeExpiredRows = async ({ database, events }: Dependencies): Promise<boolean> => {

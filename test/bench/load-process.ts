@@ -1,9 +1,5 @@
-import { type Load, sendLoad } from './load.ts'
+import { serveParent } from './fork-sender.ts'
+import { sendLoad } from './load.ts'
 
-// The load of a benchmark in a process of its own: sends what its parent tells it, and tells what came of it.
-process.on('message', (load: Load) => {
-  void sendLoad(load).then(
-    (result) => process.send?.({ result }),
-    (error: unknown) => process.send?.({ error: String(error) }),
-  )
-})
+// The load of a benchmark in a process of its own.
+serveParent(sendLoad)

@@ -10,7 +10,7 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 import { type RunningGateway, startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { cpuSeconds } from './cpu-seconds.ts'
 import type { Load, LoadResult } from './load.ts'
-import { type LoadProcess, startLoadProcess } from './load-from-process.ts'
+import { forkSender, type Sender } from './fork-sender.ts'
 
 const never = 2_000_000_000
 const plan: PlanEntry = {
@@ -70,7 +70,7 @@ export type Served = AsyncDisposable & {
   readonly send: (load: Omit<Load, 'port'>) => Promise<LoadResult & { readonly cost: Cost }>
 }
 
-const spentBy = (gateway: RunningGateway, load: LoadProcess): Cost => ({
+const spentBy = (gateway: RunningGateway, load: Sender<Load, LoadResult>): Cost => ({
   gateway: cpuSeconds(gateway.pid),
   postgres: cpuSeconds(gateway.postgres.pid),
   nats: cpuSeconds(gateway.nats.pid),
@@ -90,7 +90,7 @@ export const startServed = async (settings: Readonly<Record<string, string>> = {
   const log = await open(join(folder, 'log'), 'w')
   opened.use(log)
   const gateway = await startGateway(t, { LOG_LEVEL: 'info', ...settings }, postgres, log.fd)
-  const load = opened.use(startLoadProcess())
+  const load = opened.use(forkSender<Load, LoadResult>('load-process.ts'))
   const port = Number(new URL(gateway.baseUrl).port)
   const owned = opened.move()
   return {

@@ -127,7 +127,7 @@ t.test('bench autoscaler: a crowd that comes each day finds workers; one that st
   t.ok(prepared.podHours < 1.1 * surprised.podHours, `${prepared.podHours} and ${surprised.podHours}`)
   const [plain, misled] = [own(), ownWithPast(traces.flash)].map((law) => measure(calm, law))
   if (!plain || !misled) throw new Error('two laws')
-  // Two crowds of 75 pods, for which they wait three minutes.
+  // Each of two crowds is awaited for about three minutes.
   t.ok(misled.podHours < plain.podHours + 7.5, `${misled.podHours} and ${plain.podHours}`)
   t.end()
 })

@@ -9,7 +9,8 @@ import {
   type ObservedWorker,
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
-import { byLane, type Lane, lanes } from '#shared/capture/lane.ts'
+import { byLane, lanes } from '#shared/capture/lane.ts'
+import type { Prediction } from '#shared/policy/predict-arrivals.ts'
 import type { Driver, Simulation } from './simulate.ts'
 
 const observed = ({ pods, nowMs, scenario }: Simulation): ObservedWorker[] =>
@@ -46,10 +47,7 @@ const apply = (pool: Simulation, decision: Decision): void => {
 const countEveryMs = 1000
 
 /** What the ledger predicts at a time of the simulation. */
-export type PredictedAt = (nowMs: number) => {
-  readonly intoMinuteMs: number
-  readonly lanes: Readonly<Partial<Record<Lane, number[]>>>
-}
+export type PredictedAt = (nowMs: number) => Prediction
 
 const countOf = (pool: Simulation, predictedAt: PredictedAt | undefined): Omit<Backlog, 'atMs'> => {
   const { intoMinuteMs, lanes: predicted = {} } = predictedAt?.(pool.nowMs) ?? {}

@@ -109,10 +109,8 @@ const desiredSize = ({
   const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy, peak }
   const need = requiredCapacity(demand, policy)
   const least = clamp(predictedWorkers(observation, memory.lastPredictedMs, policy), policy)
-  const [desired, load] = [need.workers, need.load].map((workers) => clamp(Math.max(workers, least), policy)) as [
-    number,
-    number,
-  ]
+  const desired = clamp(Math.max(need.workers, least), policy)
+  const load = clamp(Math.max(need.load, least), policy)
   if (need.workers > policy.max) return { desired, load, reason: 'at-maximum' }
   if (least > Math.max(policy.min, need.workers)) return { desired, load, reason: 'predicted' }
   const isBelow = desired === policy.min && groups.active.length < desired

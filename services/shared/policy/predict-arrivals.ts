@@ -9,6 +9,12 @@ export const predictedLanes = ['interactive', 'normal'] as const satisfies reado
 /** Minutes that are predicted, beginning with the present one: no start is prepared for earlier. */
 export const predictedMinutes = 11
 
+/** Captures by lane and minute, the first of which is the present one, and the milliseconds of it that have passed. */
+export type Prediction = {
+  readonly intoMinuteMs: number
+  readonly lanes: Readonly<Partial<Record<Lane, number[]>>>
+}
+
 /** Arrivals that came in at least `least` of the last `periods` periods are expected again. */
 type Pattern = { readonly periodMinutes: number; readonly periods: number; readonly least: number }
 

@@ -2,20 +2,16 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { samplesIn } from '#cli/top/read-pools.ts'
 import type { Arrival } from '#cli/simulation/pods.ts'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
-import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
-import { simulateServed, type Waits } from './simulate-served.ts'
+import { sendArrivals, simulateServed, type Waits } from './simulate-served.ts'
 
 const workersMax = 16
 /** A pod's image, node and sandbox take this long before its browser; a process has none of them. */
 const beforeStartSeconds = 6
-/** Longest wait for the timings of a capture. */
-const restMs = 120_000
 
 /** What a trace gave in reality and in the simulation, and the mean start of a worker in milliseconds. */
 export type Replay = Waits & { readonly captures: number; readonly startMs: number }
@@ -39,35 +35,6 @@ const createSlowBrowser = async () => {
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
 }
 
-/** Sends each capture at its time, whether or not earlier ones have ended; resolves to their ids once all have ended. */
-const send = async (system: System, arrivals: readonly Arrival[], port: number): Promise<readonly string[]> => {
-  const began = performance.now()
-  const ids: Promise<string>[] = []
-  const post = async (serviceMs: number) => {
-    const url = `http://127.0.0.1:${port}/${Math.round(serviceMs)}`
-    const response = await system.post('/v1/screenshots/capture', { url, timeout: 30 })
-    await response.arrayBuffer()
-    const id = response.headers.get('x-screenshot-id')
-    if (!id) throw new Error(`${response.status} without an id`)
-    return id
-  }
-  for (const { atMs, serviceMs } of arrivals) {
-    await delay(Math.max(0, began + atMs - performance.now()))
-    ids.push(post(serviceMs))
-  }
-  return Promise.all(ids)
-}
-
-const timingsOf = async (system: System, id: string): Promise<Record<string, number>> => {
-  let record = await system.record(id)
-  const hasTimings = async () => {
-    record = await system.record(id)
-    return record.timings !== undefined
-  }
-  if (!record.timings) await eventually(hasTimings, { withinMs: restMs, everyMs: 500, what: `${id} has timings` })
-  return record.timings ?? {}
-}
-
 /** Mean time from the start of a worker until it was ready, of all of a system's pool. */
 const meanStartMs = async (system: System): Promise<number> => {
   const samples = samplesIn(await system.metrics('controller'))
@@ -87,9 +54,14 @@ export const measureReplay = async (arrivals: readonly Arrival[]): Promise<Repla
   const env = { SHUTTERFLEET_CHROMIUM: browser.path, SHUTTERFLEET_POOL_IDLE_CORES: '0' }
   const args = ['--workers-max', String(workersMax), '--allow-target', `127.0.0.1:${site.port}`]
   await using system = await startSystem(args, { env })
-  const ids = await send(system, arrivals, site.port)
-  const timings: Record<string, number>[] = []
-  for (const id of ids) timings.push(await timingsOf(system, id))
+  const timings = await sendArrivals(arrivals, {
+    capture: ({ serviceMs }) =>
+      system.post('/v1/screenshots/capture', {
+        url: `http://127.0.0.1:${site.port}/${Math.round(serviceMs)}`,
+        timeout: 30,
+      }),
+    record: system.record,
+  })
   const startMs = await meanStartMs(system)
-  return { captures: ids.length, startMs, ...simulateServed({ arrivals, timings, startMs, workersMax }) }
+  return { captures: timings.length, startMs, ...simulateServed({ arrivals, timings, startMs, workersMax }) }
 }

@@ -42,7 +42,7 @@ export type Carrier = AsyncDisposable & {
   /** Address of NATS's monitoring. */
   readonly natsMonitor: string
   readonly gatewayPorts: readonly number[]
-  /** Processes by part. The parts `stand-ins` and `clients` are none of the carrier. */
+  /** Processes by part. The parts `stand-ins` and `clients` do not belong to the carrier. */
   readonly pids: ReadonlyMap<string, readonly number[]>
   /** Starts a controller that starts stand-ins; resolves once they are warm. */
   readonly startPool: (standIns: StandIns) => Promise<CarrierProcess>

@@ -35,9 +35,9 @@ const costTable = (rows: readonly FlowRow[]) =>
   table(
     ['processor ms', 'carrier', ...carrierParts, ...otherParts],
     rows.map(({ name, flow }) => {
-      const of = (part: string) => flow.cost.cpuMs.get(part) ?? 0
-      const carrier = carrierParts.reduce((sum, part) => sum + of(part), 0)
-      return [name, carrier.toFixed(1), ...[...carrierParts, ...otherParts].map((part) => of(part).toFixed(2))]
+      const cpuMs = (part: string) => flow.cost.cpuMs.get(part) ?? 0
+      const carrier = carrierParts.reduce((sum, part) => sum + cpuMs(part), 0)
+      return [name, carrier.toFixed(1), ...[...carrierParts, ...otherParts].map((part) => cpuMs(part).toFixed(2))]
     }),
   )
 

@@ -10,7 +10,7 @@ import type { ClientLoad, ClientResult } from './clients.ts'
 import { addWebhooks, createAccounts } from './create-accounts.ts'
 import { type Counters, readCounters } from './read-counters.ts'
 import { type FlowTimes, leastIdAt, readTimes, type Spread } from './read-times.ts'
-import { type Clients, startClients } from './start-clients.ts'
+import { forkSender, type Sender } from '#test/bench/fork-sender.ts'
 
 /** What carries what. */
 export type FlowWorkload = Replicas & {
@@ -26,18 +26,9 @@ export type FlowWorkload = Replicas & {
 }
 
 /** What each capture costs: each figure is divided by all captures that ended meanwhile, those of waiting batches included. */
-export type FlowCost = {
+export type FlowCost = Omit<Counters, 'cpuSeconds'> & {
   /** Processor milliseconds by part. */
   readonly cpuMs: ReadonlyMap<string, number>
-  readonly walBytes: number
-  /** Whole pages in it: the first change of a page after a checkpoint writes all of it. */
-  readonly walPages: number
-  readonly transactions: number
-  /** Undefined if PostgreSQL does not have pg_stat_statements. */
-  readonly statements: number | undefined
-  readonly natsMessagesIn: number
-  readonly natsMessagesOut: number
-  readonly natsBytes: number
 }
 
 /** What came of it. */
@@ -124,9 +115,9 @@ export const lossesIn = ({ clients, times }: Pick<Flow, 'clients' | 'times'>): s
 }
 
 /** Runs clients until their captures have ended and their webhooks are answered; throws if that takes two minutes more. */
-const runSettled = async ({ database }: Carrier, clients: Clients, load: ClientLoad) => {
+const runSettled = async ({ database }: Carrier, clients: Sender<ClientLoad, ClientResult>, load: ClientLoad) => {
   const from = leastIdAt(Date.now())
-  const result = await clients.run(load)
+  const result = await clients.send(load)
   const until = leastIdAt(Date.now() + 1)
   const isSettled = async () => (await countOpen(database, from)) === 0
   await eventually(isSettled, { withinMs: settledMs, everyMs: 250, what: 'all captures and webhooks have ended' })
@@ -159,7 +150,7 @@ export const measureFlow = async (
   await using carrier = await startCarrier(workload)
   const keys = await prepare(carrier, workload)
   await carrier.startPool(workload.standIns)
-  using clients = startClients()
+  using clients = forkSender<ClientLoad, ClientResult>('flow/clients-process.ts')
   const load = { ...workload.load, ports: carrier.gatewayPorts, keys }
   await runSettled(carrier, clients, { ...load, captures: workload.warmCaptures })
   if (carrier.countsStatements) await carrier.database.query('select pg_stat_statements_reset()')
