@@ -8,7 +8,7 @@ export type Sender<Work extends object, Result> = Disposable & {
   readonly send: (work: Work) => Promise<Result>
 }
 
-/** Starts a program of this folder, which answers each work with `serveParent`. */
+/** Starts a program of this folder, which answers each work by `answerParent`. */
 export const forkSender = <Work extends object, Result>(program: string): Sender<Work, Result> => {
   const child = fork(resolve(import.meta.dirname, program), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   return {
@@ -24,12 +24,10 @@ export const forkSender = <Work extends object, Result>(program: string): Sender
   }
 }
 
-/** Does what the parent process sends, and answers with the result. */
-export const serveParent = <Work>(work: (input: Work) => Promise<unknown>): void => {
-  process.on('message', (input: Work) => {
-    void work(input).then(
-      (result) => process.send?.({ result }),
-      (error: unknown) => process.send?.({ error: String(error) }),
-    )
-  })
+/** Sends the result of some work to the parent process, or its error. */
+export const answerParent = (work: Promise<unknown>): void => {
+  void work.then(
+    (result) => process.send?.({ result }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  )
 }

@@ -1,5 +1,5 @@
-import { serveParent } from './fork-sender.ts'
-import { sendLoad } from './load.ts'
+import { answerParent } from './fork-sender.ts'
+import { type Load, sendLoad } from './load.ts'
 
 // The load of a benchmark in a process of its own.
-serveParent(sendLoad)
+process.on('message', (load: Load) => answerParent(sendLoad(load)))

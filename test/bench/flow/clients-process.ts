@@ -1,5 +1,5 @@
-import { serveParent } from '#test/bench/fork-sender.ts'
-import { runClients } from './clients.ts'
+import { answerParent } from '#test/bench/fork-sender.ts'
+import { type ClientLoad, runClients } from './clients.ts'
 
 // The clients of a benchmark in a process of their own.
-serveParent(runClients)
+process.on('message', (load: ClientLoad) => answerParent(runClients(load)))
