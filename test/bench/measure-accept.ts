@@ -1,5 +1,5 @@
-import { acceptCapture, acceptCaptures, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
-import { AcceptQueue } from '#gateway/db/accept-queue.ts'
+import { acceptCapture, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
+import { createRequestQueues } from '#gateway/db/request-queues.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { PlanEntry } from '#shared/db/read-plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -24,8 +24,8 @@ const alone =
     acceptCapture(database, capture, { windowSize })
 
 const queued = (database: Database): Accept => {
-  const queue = new AcceptQueue((requests, options) => acceptCaptures(database, requests, { ...options, windowSize }))
-  return (capture) => queue.accept({ capture, counted: false })
+  const { acceptQueue } = createRequestQueues(database, windowSize)
+  return (capture) => acceptQueue.serve({ capture, counted: false })
 }
 
 /** Captures accepted a second, and the processor milliseconds of PostgreSQL for each. */

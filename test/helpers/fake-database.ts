@@ -3,7 +3,7 @@ import type { Accepted, AcceptOutcome, NewCapture } from '#gateway/db/accept-cap
 import type { Account } from '#gateway/records/account.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 import type { Delivery } from '#gateway/records/delivery.ts'
-import type { Caller, Refusal, RequestRow } from '#shared/db/check-request.ts'
+import type { Caller, Refusal, RequestRow, Verdict } from '#shared/db/check-request.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
@@ -11,7 +11,7 @@ import { testRecords } from '#test/helpers/record-seal.ts'
 /** What the gateway's statements return. `list` and `deliveries` take the parameters of their statement. */
 export type DatabaseAnswers = {
   accept: () => AcceptOutcome
-  check: () => { readonly ok: true; readonly caller: Caller } | Refusal
+  check: () => Verdict
   acceptBatch: (batch: NewBatch) => AcceptBatchOutcome
   find: (id: string) => FoundCapture | undefined
   list: (parameters: readonly unknown[]) => readonly FoundCapture[]
@@ -134,9 +134,10 @@ export const createFakeDatabase = (calls: DatabaseCalls, answers: DatabaseAnswer
     calls.batches.push(batch)
     return [rowOf(answers.acceptBatch(batch), anyone)]
   }
-  const check = () => {
-    calls.checks += 1
-    return [rowOf(answers.check(), anyone)]
+  const check = (_statement: string, values: readonly unknown[]) => {
+    const keyHashes = values[1] as readonly unknown[]
+    calls.checks += keyHashes.length
+    return keyHashes.map((_, index) => ({ ...rowOf(answers.check(), anyone), place: index + 1, locked: false }))
   }
   const list = (_statement: string, values: readonly unknown[]) => {
     const captures = answers.list(values)
@@ -150,7 +151,7 @@ export const createFakeDatabase = (calls: DatabaseCalls, answers: DatabaseAnswer
   ])[] = [
     [/accept_capture\(/, accept],
     [/accept_batch\(/, acceptBatch],
-    [/check_request\(/, check],
+    [/check_requests\(/, check],
     [/^with page as/, list],
     [/as "attemptKey"/, () => [answers.rendering]],
     [

@@ -1,5 +1,6 @@
-import { acceptCapture } from '#gateway/db/accept-capture.ts'
-import { AcceptQueue } from '#gateway/db/accept-queue.ts'
+import { acceptCapture, type AcceptOutcome, type AcceptRequest } from '#gateway/db/accept-capture.ts'
+import { RequestQueue } from '#gateway/db/request-queue.ts'
+import { createRequestQueues } from '#gateway/db/request-queues.ts'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -268,12 +269,14 @@ const fakeLive = (): Pick<Context, 'waitLimit' | 'streamLimit' | 'loadProgress' 
 
 /** The gateway's queue, over a statement for each capture. */
 const acceptEach = (database: TestContext['database']): TestContext['acceptQueue'] =>
-  new AcceptQueue((requests) =>
-    Promise.all(
-      requests.map(({ capture, counted }) =>
-        acceptCapture(database, capture, { windowSize: settings.windowCaptures, counted }),
+  new RequestQueue<AcceptRequest, AcceptOutcome>(
+    (requests) =>
+      Promise.all(
+        requests.map(({ capture, counted }) =>
+          acceptCapture(database, capture, { windowSize: settings.windowCaptures, counted }),
+        ),
       ),
-    ),
+    { identityOf: ({ capture }) => capture },
   )
 
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
@@ -312,6 +315,7 @@ export const createTestContext = (): TestContext => {
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     acceptQueue: acceptEach(database),
+    checkQueue: createRequestQueues(database, settings.windowCaptures).checkQueue,
     isValidKey: async () => answers.validKey(),
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { acceptCapture, acceptCaptures, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
-import { AcceptQueue } from '#gateway/db/accept-queue.ts'
+import { createRequestQueues } from '#gateway/db/request-queues.ts'
+import { checkRequests } from '#shared/db/check-request.ts'
+import type { Scope } from '#shared/policy/scopes.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 
@@ -19,8 +21,12 @@ const codeOf = (outcome: AcceptOutcome | 'locked') =>
 const codesOf = async (captures: readonly NewCapture[], waits?: boolean) =>
   (await together(captures, waits)).map(codeOf)
 
-const openQueue = () =>
-  new AcceptQueue((requests, options) => acceptCaptures(database, requests, { ...options, windowSize }))
+const openQueue = () => createRequestQueues(database, windowSize).acceptQueue
+
+/** So that no minute ends during a test. */
+const keepFromEndOfMinute = () =>
+  database.query(`select pg_sleep(case when extract(second from clock_timestamp()) > 50
+    then 60.05 - extract(second from clock_timestamp()) else 0 end)`)
 
 const storedOf = async ({ accountId }: Tenant) =>
   (
@@ -87,8 +93,7 @@ t.test('accept together: quota and minute limit are exact at their edge, over co
     [{ max_pending: 10 }, 'QUEUE_FULL'],
   ] as const) {
     const tenant = await createTenant(database, limits)
-    await database.query(`select pg_sleep(case when extract(second from clock_timestamp()) > 50
-      then 60.05 - extract(second from clock_timestamp()) else 0 end)`)
+    await keepFromEndOfMinute()
     const others = await createTenant(database)
     const some = () => Array.from({ length: 4 }, () => [tenant.capture(), others.capture()]).flat()
     const codes = (await Promise.all(Array.from({ length: 8 }, () => codesOf(some())))).flat()
@@ -141,7 +146,7 @@ t.test('accept queue: on PostgreSQL a request that fails a statement fails alone
     other.capture(),
     tenant.capture(),
   ]
-  const outcomes = await Promise.allSettled(captures.map((capture) => queue.accept({ capture, counted: false })))
+  const outcomes = await Promise.allSettled(captures.map((capture) => queue.serve({ capture, counted: false })))
   t.strictSame(
     outcomes.map((outcome) => (outcome.status === 'fulfilled' ? codeOf(outcome.value) : 'failed')),
     ['accepted', 'failed', 'accepted', 'accepted'],
@@ -155,8 +160,8 @@ t.test('accept queue: a caller of a locked account waits, and is accepted once i
   let waiting: Promise<AcceptOutcome>[] = []
   await database.transaction(async (sql) => {
     await sql.query('select from account_meter where account_id = $1 for update', [held.accountId])
-    waiting = Array.from({ length: 5 }, () => queue.accept({ capture: held.capture(), counted: false }))
-    t.match(await queue.accept({ capture: free.capture(), counted: false }), { ok: true })
+    waiting = Array.from({ length: 5 }, () => queue.serve({ capture: held.capture(), counted: false }))
+    t.match(await queue.serve({ capture: free.capture(), counted: false }), { ok: true })
     t.match(await storedOf(held), { captures: 0 })
   })
   t.strictSame(
@@ -182,10 +187,74 @@ t.test(
       // The first capture of an account inserts rows that refer to its own.
       await sql.query('select from account where id = $1 for update', [held.accountId])
       const outcomes = await Promise.allSettled(
-        [held, free].map((tenant) => queue.accept({ capture: capture(tenant), counted: false })),
+        [held, free].map((tenant) => queue.serve({ capture: capture(tenant), counted: false })),
       )
       t.match(outcomes, [{ reason: { code: 'SERVICE_UNAVAILABLE' } }, { value: { ok: true } }])
     })
     t.match(await storedOf(held), { captures: 0 })
   },
 )
+
+const scopes: readonly Scope[] = ['read']
+const check = ({ keyHash }: { readonly keyHash: Buffer }) => ({ keyHash, originHost: null, scopes })
+
+t.test(
+  'check together: each request has the verdict that it has alone, and the last one of a minute is admitted once',
+  async (t) => {
+    const [plain, limited] = [
+      await createTenant(database, { rate_limit_per_minute: null }),
+      await createTenant(database, { rate_limit_per_minute: 3 }),
+    ]
+    const session = { ...check({ keyHash: Buffer.alloc(32, 9) }), accountId: limited.accountId }
+    await keepFromEndOfMinute()
+    const verdicts = await checkRequests(
+      database,
+      [limited, plain, { keyHash: Buffer.alloc(32, 8) }, limited, limited, limited].map(check).concat(session),
+      { waits: false },
+    )
+    t.match(verdicts, [
+      { ok: true, caller: { accountId: limited.accountId, rate: { remaining: 2 } } },
+      { ok: true, caller: { accountId: plain.accountId, rate: null } },
+      { ok: false, code: 'INVALID_API_KEY', isUnknown: true },
+      { ok: true, caller: { rate: { remaining: 1 } } },
+      { ok: true, caller: { rate: { remaining: 0 } } },
+      { ok: false, code: 'RATE_LIMIT_EXCEEDED' },
+      { ok: true, caller: { accountId: limited.accountId, rate: { remaining: 0 } } },
+    ])
+    t.match(await storedOf(limited), { requests: 4 })
+  },
+)
+
+t.test('check together: a locked account holds up only requests that it counts', async (t) => {
+  const [held, free] = [
+    await createTenant(database, { rate_limit_per_minute: 100 }),
+    await createTenant(database, { rate_limit_per_minute: 100 }),
+  ]
+  const session = { ...check({ keyHash: Buffer.alloc(32, 9) }), accountId: held.accountId }
+  const { checkQueue } = createRequestQueues(database, windowSize)
+  let waiting
+  await database.transaction(async (sql) => {
+    await sql.query('select from account_meter where account_id = $1 for update', [held.accountId])
+    const verdicts = await checkRequests(database, [...[held, free].map(check), session], { waits: false })
+    t.match(verdicts, ['locked', { ok: true }, { ok: true }])
+    waiting = checkQueue.serve(check(held))
+    t.match(await checkQueue.serve(check(free)), { ok: true })
+    t.match(await storedOf(held), { requests: 0 })
+  })
+  t.match(await waiting, { ok: true, caller: { rate: { remaining: 99 } } })
+})
+
+t.test('check together: the minute limit is exact over concurrent statements of several gateways', async (t) => {
+  const tenant = await createTenant(database, { rate_limit_per_minute: 20 })
+  await keepFromEndOfMinute()
+  const gateways = Array.from({ length: 3 }, () => createRequestQueues(database, windowSize))
+  const verdicts = await Promise.all(
+    gateways.flatMap(({ checkQueue, acceptQueue }) =>
+      Array.from({ length: 5 }, () => [
+        checkQueue.serve(check(tenant)),
+        acceptQueue.serve({ capture: tenant.capture(), counted: false }),
+      ]).flat(),
+    ),
+  )
+  t.equal(verdicts.filter(({ ok }) => ok).length, 20)
+})

@@ -162,9 +162,9 @@ const requests: readonly Mutation[] = [
   { point: 'Session requests', at: `${sessions} > admitSession`, drop: 'takeFrom($$rest)' },
   {
     point: 'Session requests',
-    at: 'services/shared/db/check-request.ts > checkRequest',
-    replace: '$accountId !== undefined',
-    by: 'false',
+    at: 'services/shared/db/check-request.ts > checkRequests',
+    replace: '$accountId ?? null',
+    by: 'null',
   },
   { point: 'Session changes', at: `${sessions} > admitSession`, drop: 'assertSameOrigin($$rest)' },
   { point: 'Session changes', at: `${sessions} > admitSession`, drop: 'assertCsrfToken($$rest)' },

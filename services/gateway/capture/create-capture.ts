@@ -85,7 +85,7 @@ const accept = async (
   counted: boolean,
 ): Promise<Accepted> => {
   try {
-    const call = () => acceptQueue.accept({ capture: records.seal(capture), counted })
+    const call = () => acceptQueue.serve({ capture: records.seal(capture), counted })
     return acceptedOutcome(await refusals.queryAndCache(capture, call), capture)
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error

@@ -7,8 +7,7 @@ import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
 import { TargetsCache } from '#gateway/db/targets-cache.ts'
 import { type TargetStore, targetStoreIn } from '#shared/db/account-targets.ts'
 import { type AccountChanges, accountChangesIn } from '#gateway/db/recent-captures.ts'
-import { acceptCaptures } from '#gateway/db/accept-capture.ts'
-import { AcceptQueue } from '#gateway/db/accept-queue.ts'
+import { type AcceptQueue, type CheckQueue, createRequestQueues } from '#gateway/db/request-queues.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
@@ -82,7 +81,8 @@ export type Context = {
   readonly hashKey: HashKey
   /** Cached refusals of keys and minute limits. */
   readonly refusals: RefusalCache
-  readonly acceptQueue: Pick<AcceptQueue, 'accept'>
+  readonly acceptQueue: Pick<AcceptQueue, 'serve'>
+  readonly checkQueue: Pick<CheckQueue, 'serve'>
   /** Whether a key or session is valid now. Not counted; concurrent lookups are batched into one round trip. */
   readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
   /** Captures of an account, pool and lane that are admitted and have not begun, on a plan of weight 1. */
@@ -350,9 +350,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   return {
     hashKey: createKeyHash(config.keyPepper),
     refusals: createRefusalCache(nowMs),
-    acceptQueue: new AcceptQueue((requests, options) =>
-      acceptCaptures(database, requests, { ...options, windowSize: config.windowCaptures }),
-    ),
+    ...createRequestQueues(database, config.windowCaptures),
     isValidKey,
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,

@@ -6,6 +6,7 @@ import {
   type RequestRow,
   type Shared,
   toVerdict,
+  type TogetherRow,
 } from '#shared/db/check-request.ts'
 import { callByName } from '#shared/db/call-by-name.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -144,8 +145,6 @@ export const acceptCapture = async (
 /** A capture to accept; `counted` as for `acceptCapture`. */
 export type AcceptRequest = { readonly capture: NewCapture; readonly counted: boolean }
 
-type Row = RequestRow & { readonly place: number; readonly locked: boolean }
-
 const rowOf = ({ capture, counted }: AcceptRequest) => ({
   ...captureParameters(capture),
   features: `{${capture.features.join(',')}}`,
@@ -170,7 +169,7 @@ export const acceptCaptures = async (
   })
   const statement = `select place, locked, ${requestColumns} from (select place, locked, (outcome).* from ${call} as f) as o`
   const outcomes: (AcceptOutcome | 'locked')[] = []
-  for (const { place, locked, ...row } of await database.query<Row>(statement, values, 'keep'))
+  for (const { place, locked, ...row } of await database.query<TogetherRow>(statement, values, 'keep'))
     outcomes[place - 1] = locked ? 'locked' : toOutcome(row)
   return outcomes
 }

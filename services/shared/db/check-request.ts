@@ -1,6 +1,6 @@
 import type { Scope } from '#shared/policy/scopes.ts'
 import type { TargetTexts } from '#shared/policy/target-lists.ts'
-import { onlyRow, type Sql } from './connection.ts'
+import type { Sql } from './connection.ts'
 
 /** An account's requests in the current minute. `resetUnix`: its end, in seconds since 1970. */
 type RateState = { readonly limit: number; readonly remaining: number; readonly resetUnix: number }
@@ -93,6 +93,9 @@ export type RequestRow = {
   readonly targetsSha256: Buffer | null
 }
 
+/** A row of the functions that serve several requests: `place` counts from 1. */
+export type TogetherRow = RequestRow & { readonly place: number; readonly locked: boolean }
+
 /** Result columns of SQL's `check_request` and `accept_capture`. */
 export const requestColumns = `refusal, retry_after_seconds as "retryAfterSeconds",
   key_unknown as "keyUnknown", key_state as "keyState", grounds, sufficient_plan as "sufficientPlan", account_id as "accountId", plan,
@@ -121,8 +124,11 @@ const toCaller = (row: RequestRow): Caller => ({
   usage: toUsage(row),
 })
 
+/** Whether a request may go on. */
+export type Verdict = { readonly ok: true; readonly caller: Caller } | Refusal
+
 /** Converts a row to the verdict on a request. */
-export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller: Caller } | Refusal => {
+export const toVerdict = (row: RequestRow): Verdict => {
   if (row.refusal === null) return { ok: true, caller: toCaller(row) }
   return {
     ok: false,
@@ -138,24 +144,46 @@ export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller
   }
 }
 
-// Its commit does not wait for the disk: a server that crashes forgets at most the counts of the last moments, and no request waits.
-const statement = `select ${requestColumns} from check_request($1, $2, $3, $4, $5),
-  set_config('synchronous_commit', 'off', true)`
-
 /** A request to check: the hash of its key, the host of the page that sent it, and the scopes of which the key needs one. */
-type CheckedRequest = {
+export type CheckedRequest = {
   readonly keyHash: Buffer
   readonly originHost: string | null
   readonly scopes: readonly Scope[]
   /** A session of the console acts for this account: no key is checked, and nothing counted. */
-  readonly accountId?: string | undefined
+  readonly accountId?: string
 }
 
-/** Checks key, domain, scopes and minute limit of a request that accepts no capture, and counts it, in one round trip. */
-export const checkRequest = async (
+// Its commit does not wait for the disk: a server that crashes forgets at most the counts of the last moments, and no request waits.
+const statement = `select place, locked, ${requestColumns} from (
+    select place, locked, (outcome).* from check_requests($1, $2, $3, $4, $5) as f) as o,
+  set_config('synchronous_commit', 'off', true)`
+
+/**
+ * Checks key, domain, scopes and minute limit of requests that accept no capture, and counts them, in one round trip: their verdicts
+ * in the order of the requests. `locked`: another transaction had locked the account's counts, and the request is to be checked again
+ * with `waits`, without those of other accounts.
+ */
+export const checkRequests = async (
   database: Sql,
-  { keyHash, originHost, scopes, accountId }: CheckedRequest,
-): Promise<{ readonly ok: true; readonly caller: Caller } | Refusal> => {
-  const values = [keyHash, originHost, accountId !== undefined, accountId ?? null, scopes]
-  return toVerdict(onlyRow(await database.query<RequestRow>(statement, values, 'keep')))
+  requests: readonly CheckedRequest[],
+  { waits }: { readonly waits: boolean },
+): Promise<(Verdict | 'locked')[]> => {
+  const values = [
+    waits,
+    requests.map(({ keyHash }) => keyHash),
+    requests.map(({ originHost }) => originHost),
+    requests.map(({ accountId }) => accountId ?? null),
+    requests.map(({ scopes }) => `{${scopes.join(',')}}`),
+  ]
+  const verdicts: (Verdict | 'locked')[] = []
+  for (const { place, locked, ...row } of await database.query<TogetherRow>(statement, values, 'keep'))
+    verdicts[place - 1] = locked ? 'locked' : toVerdict(row)
+  return verdicts
+}
+
+/** Checks a single request as `checkRequests` does. */
+export const checkRequest = async (database: Sql, request: CheckedRequest): Promise<Verdict> => {
+  const [verdict] = await checkRequests(database, [request], { waits: true })
+  if (verdict === undefined || verdict === 'locked') throw new Error('PostgreSQL: check_requests returned no verdict')
+  return verdict
 }

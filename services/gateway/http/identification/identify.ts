@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '#shared/errors/app-error.ts'
-import { type Caller, checkRequest } from '#shared/db/check-request.ts'
-import type { Sql } from '#shared/db/connection.ts'
+import type { Caller } from '#shared/db/check-request.ts'
+import type { CheckQueue } from '#gateway/db/request-queues.ts'
 import type { ActiveSession } from '#gateway/db/sessions.ts'
 import type { RefusalCache, RequestIdentity } from '#gateway/db/refusal-cache.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'
@@ -62,15 +62,19 @@ export const identify = (
 }
 
 /** What a check of a key uses. */
-export type KeyCheck = { readonly database: Sql; readonly refusals: RefusalCache; readonly hashKey: HashKey }
+export type KeyCheck = {
+  readonly checkQueue: Pick<CheckQueue, 'serve'>
+  readonly refusals: RefusalCache
+  readonly hashKey: HashKey
+}
 
 /** Checks key, domain, scopes and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
-  { database, refusals, hashKey }: KeyCheck,
+  { checkQueue, refusals, hashKey }: KeyCheck,
   exchange: Pick<Exchange, 'headers' | 'session' | 'scopes' | 'headIsTooLarge'>,
 ): Promise<Caller> => {
   const request = identify(exchange, hashKey)
-  const check = () => checkRequest(database, { ...request, scopes: exchange.scopes })
+  const check = () => checkQueue.serve({ ...request, scopes: exchange.scopes })
   const outcome = refusals.find(request) ?? (await refusals.queryAndCache(request, check))
   if (!outcome.ok) throw refusalError(outcome, request.originHost)
   const { caller } = outcome

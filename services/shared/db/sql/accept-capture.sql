@@ -149,12 +149,7 @@ begin
     place := r.place;
     if r.account is distinct from v_account then
       v_account := r.account;
-      if p_waits then
-        perform from account_meter m where m.account_id = v_account for update;
-      else
-        perform from account_meter m where m.account_id = v_account for update skip locked;
-        locked := not found and exists (select from account_meter m where m.account_id = v_account);
-      end if;
+      locked := not lock_account(v_account, p_waits);
     end if;
     outcome := null;
     if not locked then

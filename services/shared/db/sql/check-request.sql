@@ -10,8 +10,8 @@
 -- Lock order of all writers: api_key (one row), capture rows (by id, then their followers by id), outbox rows (by capture_id),
 -- account_meter (by account_id), and only then usage, usage_day, lane_meter, batch, stored_object, capture_count, idempotency_key,
 -- which belong to the accounts whose meters are locked and need no order. Every change to a meter of an account locks
--- its account_meter row, so accepts of one account are serial and its counts exact. accept_captures takes the meter of an account before
--- the row of its key, which it therefore takes only if it is free, and the meters of several accounts, in order; none waits for another
+-- its account_meter row, so accepts of one account are serial and its counts exact. accept_captures and check_requests take the meter of an account before
+-- the row of its key, which they therefore take only if it is free, and the meters of several accounts, in order; none waits for another
 -- account's lock, but for the statement that serves both.
 
 drop type if exists request_check cascade;
@@ -154,6 +154,57 @@ begin
     from usage u where u.account_id = c.account_id and u.period = c.period;
   c.used := coalesce(c.used, 0);
   return c;
+end
+$$;
+
+-- Locks what is counted of an account. Without p_waits returns false, at once, if another transaction has locked it. True without one.
+create or replace function lock_account(p_account uuid, p_waits boolean) returns boolean
+language plpgsql as $$
+begin
+  if p_waits then
+    perform from account_meter m where m.account_id = p_account for update;
+    return true;
+  end if;
+  perform from account_meter m where m.account_id = p_account for update skip locked;
+  return found or not exists (select from account_meter m where m.account_id = p_account);
+end
+$$;
+
+-- Checks several requests in one call and transaction, each as check_request does by itself. The arrays are of one length, a text of
+-- p_scopes is an array. Returns a row for each request in any order: `place` counts from 1. Accounts whose requests are counted are served
+-- by id, so that concurrent calls take their locks in one order; those that another transaction has locked hold up no other one: their
+-- requests are returned as `locked`, without an effect, and are to be sent again with p_waits, without those of other accounts.
+create or replace function check_requests(
+  p_waits boolean, p_key_hash bytea[], p_origin_host text[], p_account_id uuid[], p_scopes text[]
+) returns table (place integer, locked boolean, outcome request_check)
+language plpgsql as $$
+declare
+  r record;
+  v_account uuid;
+begin
+  locked := false;
+  for r in
+    select u.*, p.account_id as account
+      from unnest(p_key_hash, p_origin_host, p_account_id, p_scopes) with ordinality
+        as u (key_hash, origin_host, account_id, scopes, place)
+      left join lateral (
+        select k.account_id
+          from api_key k join account a on a.id = k.account_id join plan l on l.slug = a.plan
+         where u.account_id is null and k.key_hash = u.key_hash and k.revoked_at is null
+           and (k.expires_at is null or k.expires_at > clock_timestamp()) and l.rate_limit_per_minute is not null) as p on true
+     order by account, u.place
+  loop
+    place := r.place;
+    if r.account is distinct from v_account then
+      v_account := r.account;
+      locked := not lock_account(v_account, p_waits);
+    end if;
+    outcome := null;
+    if not locked then
+      outcome := check_request(r.key_hash, r.origin_host, r.account_id is not null, r.account_id, r.scopes::text[]);
+    end if;
+    return next;
+  end loop;
 end
 $$;
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { AcceptOutcome, AcceptRequest, NewCapture } from '#gateway/db/accept-capture.ts'
-import { AcceptQueue } from '#gateway/db/accept-queue.ts'
+import { RequestQueue } from '#gateway/db/request-queue.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { testCaller } from '#test/helpers/gateway-context.ts'
 
@@ -41,7 +41,11 @@ const openQueue = () => {
     statements.push({ urls: requests.map(({ capture }) => capture.url), waits, answer, fail })
     return promise
   }
-  const queue = new AcceptQueue(answerLater, () => clock.nowMs)
+  const queue = new RequestQueue(answerLater, {
+    identityOf: ({ capture }) => capture,
+    bytesOf: ({ capture }) => capture.sealed.length,
+    nowMs: () => clock.nowMs,
+  })
   const sent = async () => {
     await turn()
     await turn()
@@ -52,10 +56,10 @@ const openQueue = () => {
     if (!statement) throw new Error('no statement was sent')
     return statement
   }
-  return { accept: (each: AcceptRequest) => queue.accept(each), sent, last, statements, clock }
+  return { accept: (each: AcceptRequest) => queue.serve(each), sent, last, statements, clock }
 }
 
-t.test('accept queue: requests that come while a statement runs share the next one', async (t) => {
+t.test('request queue: requests that come while a statement runs share the next one', async (t) => {
   const { accept, sent, last } = openQueue()
   const outcomes = [accept(request('a')), accept(request('b'))]
   t.strictSame(await sent(), ['a b'], 'as those of one turn of the event loop do')
@@ -70,13 +74,13 @@ t.test('accept queue: requests that come while a statement runs share the next o
   )
 })
 
-t.test('accept queue: a request whose line is free waits for no other one', async (t) => {
+t.test('request queue: a request whose line is free waits for no other one', async (t) => {
   const { accept, sent } = openQueue()
   for (const key of [0, 1, 2, 3, 4]) void accept(request(`${key}`, key))
   t.strictSame(await sent(), ['0 2 4', '1 3'])
 })
 
-t.test('accept queue: a statement has at most 64 requests, and one large capture by itself', async (t) => {
+t.test('request queue: a statement has at most 64 requests, and one large capture by itself', async (t) => {
   const { accept, sent, last, statements } = openQueue()
   for (let count = 0; count < 65; count += 1) void accept(request('x'))
   await sent()
@@ -96,7 +100,7 @@ t.test('accept queue: a statement has at most 64 requests, and one large capture
   t.equal(statements.length, 4)
 })
 
-t.test('accept queue: a request that fails a statement fails alone', async (t) => {
+t.test('request queue: a request that fails a statement fails alone', async (t) => {
   const { accept, sent, last } = openQueue()
   const outcomes = Promise.allSettled(['a', 'bad', 'c'].map((url) => accept(request(url))))
   await sent()
@@ -111,7 +115,7 @@ t.test('accept queue: a request that fails a statement fails alone', async (t) =
   t.match(await outcomes, [{ value: { createdAt: 'a' } }, { reason: error }, { value: { createdAt: 'c' } }])
 })
 
-t.test('accept queue: a statement whose effect is unknown is not repeated', async (t) => {
+t.test('request queue: a statement whose effect is unknown is not repeated', async (t) => {
   const { accept, sent, last } = openQueue()
   const outcomes = Promise.allSettled(['a', 'b'].map((url) => accept(request(url))))
   await sent()
@@ -123,7 +127,7 @@ t.test('accept queue: a statement whose effect is unknown is not repeated', asyn
   t.strictSame(await sent(), ['a b', 'c'], 'later requests are accepted')
 })
 
-t.test('accept queue: while an account is locked, only requests of its keys wait', async (t) => {
+t.test('request queue: while an account is locked, only requests of its keys wait', async (t) => {
   const { accept, sent, last, statements } = openQueue()
   const [free, held] = [accept(request('free', 4)), accept(request('held', 0))]
   await sent()
@@ -144,7 +148,7 @@ t.test('accept queue: while an account is locked, only requests of its keys wait
   t.strictSame((await sent()).at(-1), 'again', 'once none is left, the account is as any other')
 })
 
-t.test('accept queue: what has waited for five seconds is rejected and never sent', async (t) => {
+t.test('request queue: what has waited for five seconds is rejected and never sent', async (t) => {
   const { accept, sent, last, clock } = openQueue()
   void accept(request('running'))
   await sent()
@@ -159,15 +163,15 @@ t.test('accept queue: what has waited for five seconds is rejected and never sen
   t.match(await later, { createdAt: 'later' })
 })
 
-t.test('accept queue: at most a thousand requests wait for a statement', async (t) => {
+t.test('request queue: at most a thousand requests wait for a statement', async (t) => {
   const { accept, sent } = openQueue()
   void accept(request('running'))
   await sent()
   for (let count = 0; count < 1000; count += 1) void accept(request('waiting'))
-  await t.rejects(accept(request('one more')), { code: 'SERVICE_UNAVAILABLE', message: /^1000 accepts wait/ })
+  await t.rejects(accept(request('one more')), { code: 'SERVICE_UNAVAILABLE', message: /^1000 requests wait/ })
 })
 
-t.test('accept queue: after a lock time-out each caller waits by itself', async (t) => {
+t.test('request queue: after a lock time-out each caller waits by itself', async (t) => {
   const { accept, sent, last, statements, clock } = openQueue()
   const outcomes = Promise.allSettled([accept(request('held', 0)), accept(request('free', 4))])
   await sent()
