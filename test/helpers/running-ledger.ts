@@ -39,7 +39,7 @@ export const startLedger = async (
   const queue = await openQueue(test, servers.nats.url)
   const ledger = createTestLedger(database, queue, options)
   const ended: EventMessage[] = []
-  queue.subscribe(eventFilter, ({ data }) => ended.push(eventCodec.decode(data)))
+  queue.subscribe(eventFilter(), ({ data }) => ended.push(eventCodec.decode(data)))
   const backlogs: BacklogMessage[] = []
   queue.subscribe(backlogSubject('standard'), ({ data }) => backlogs.push(backlogCodec.decode(data)))
   await runUntilTeardown(test, ledger)

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { ResponseType } from '#shared/capture/options.ts'
+import { poolOf } from '#shared/capture/pool-of.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
@@ -79,11 +80,11 @@ const takePrefetched = async (prefetch: Prefetch | undefined, image: StoredImage
 const answerImage = async (
   context: ImageReader & Pick<Context, 'events' | 'now'>,
   capture: FoundCapture,
-  waiter: Waiter | undefined,
+  waiter: Waiter,
 ): Promise<Answer> => {
   const image = storedImage(capture, context.now())
   if (!image) throw new AppError('EXPIRED')
-  const body = (await takePrefetched(waiter?.prefetch(), image)) ?? (await readImage(context, image))
+  const body = (await takePrefetched(waiter.prefetch(), image)) ?? (await readImage(context, image))
   if (!body) throw imageGone(context, capture.id)
   return { status: 200, headers: { ...imageHeaders(capture), 'content-length': String(image.fileSize) }, body }
 }
@@ -98,14 +99,14 @@ const answerRecord = ({ publicUrl }: Pick<Context, 'publicUrl'>, capture: FoundC
 const awaitEnd = async (
   context: Records & Pick<Context, 'waiters' | 'queueAllowanceMs'>,
   created: CreatedCapture,
-  waiter: Waiter | undefined,
+  waiter: Waiter,
 ): Promise<WaitResult | 'full'> => {
   const find = () => findRecord(context, created)
-  if (created.shared === 'hit' || created.isReplay) {
+  if (created.shared || created.isReplay) {
     const capture = orNotFound(await find())
     if (isTerminal(capture.status)) return { capture }
   }
-  if (!waiter?.takeSlot(created.accountId)) return 'full'
+  if (!waiter.takeSlot()) return 'full'
   const { isStopping } = context.waiters
   return await waitForEnd({ find, isStopping }, waiter, created.budgetMs + context.queueAllowanceMs)
 }
@@ -114,7 +115,7 @@ const awaitEnd = async (
 const answerEnd = async (
   context: Context,
   created: CreatedCapture,
-  options: { readonly waiter: Waiter | undefined; readonly response: ResponseType; readonly requestId: string },
+  options: { readonly waiter: Waiter; readonly response: ResponseType; readonly requestId: string },
 ): Promise<Answer> => {
   const { caller, isReplay } = created
   const ended = await awaitEnd(context, created, options.waiter)
@@ -143,13 +144,10 @@ export const captureSynchronously = async (
   { traceparent, requestId }: Exchange,
   { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
 ): Promise<Answer> => {
-  const id = randomUUIDv7()
-  using early = context.waiters.begin(id)
-  const created = await createCapture(context, { id, lane: 'interactive', request, traceparent })
-  const { caller, isReplay } = created
-  using late = isReplay ? context.waiters.begin(created.id) : undefined
-  const waiter = isReplay ? late : early
-  return await withFacts({ caller, isReplay, screenshotId: created.id }, () =>
+  const created = await createCapture(context, { id: randomUUIDv7(), lane: 'interactive', request, traceparent })
+  const { id, accountId, caller, isReplay } = created
+  using waiter = context.waiters.begin({ id, accountId, pool: poolOf(request.parsed.options) })
+  return await withFacts({ caller, isReplay, screenshotId: id }, () =>
     answerEnd(context, created, { waiter, response, requestId }),
   )
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
+import { poolOf } from '#shared/capture/pool-of.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -86,13 +87,14 @@ const answerStale = async (context: Context, view: View, rendering: WithImage): 
 
 /** Waits for the end of a capture. Throws `NOT_READY` if it does not end in time, or too many requests wait. */
 const awaitEnd = async (context: Context, { capture }: View, id: string, accountId: string): Promise<void> => {
-  using waiter = context.waiters.begin(id)
+  const { options } = capture.parsed
+  using waiter = context.waiters.begin({ id, accountId, pool: poolOf(options) })
   const find = () => findSealedCapture(context.database, { id, accountId })
   const found = await find()
   if (found && isTerminal(found.status)) return
-  const boundMs = attemptBudgetMs(capture.parsed.options) + context.queueAllowanceMs
+  const boundMs = attemptBudgetMs(options) + context.queueAllowanceMs
   const { isStopping } = context.waiters
-  const ended = waiter?.takeSlot(accountId) ? await waitForEnd({ find, isStopping }, waiter, boundMs) : 'full'
+  const ended = waiter.takeSlot() ? await waitForEnd({ find, isStopping }, waiter, boundMs) : 'full'
   if (typeof ended === 'string') throw new AppError('NOT_READY', { retryAfterSeconds: retrySeconds })
 }
 

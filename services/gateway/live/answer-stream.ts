@@ -35,21 +35,21 @@ export const takeStream = ({ streamLimit }: Pick<Context, 'streamLimit'>, accoun
 }
 
 /**
- * Returns an event stream, woken by the events of `wokenBy`, the id of a capture or account. It reads at most every `gapMs`
+ * Returns an event stream, woken by the events of the capture `id`, or of all captures of the account. It reads at most every `gapMs`
  * and ends when the key of the request becomes invalid. Throws `RATE_LIMIT_EXCEEDED` if the account has too many streams
  * open, `SERVICE_UNAVAILABLE` if this gateway has.
  */
 export const answerStream = (
   context: Context,
   request: Pick<Exchange, 'headers' | 'session'>,
-  options: { readonly accountId: string; readonly wokenBy: string; readonly gapMs: number },
+  options: { readonly accountId: string; readonly id?: string; readonly gapMs: number },
   report: ChangeReporter,
 ) => {
   const { isStopping } = context
   const { keyHash } = identify(request, context.hashKey)
   const isAuthorized = () => context.isValidKey(keyHash)
   const slot = takeStream(context, options.accountId)
-  const watcher = context.waiters.watch(options.wokenBy)
+  const watcher = context.waiters.watch(options)
   const bounds: StreamBounds = { ...streamBounds, gapMs: options.gapMs, lifeMs: context.streamMs }
   const texts = streamUntilEnd({ watcher, isStopping, isAuthorized, bounds, ended: context.events.streamed }, report)
   const release = () => {

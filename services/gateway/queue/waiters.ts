@@ -1,30 +1,30 @@
 import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
-import { AppError } from '#shared/errors/app-error.ts'
-import type { Queue } from '#shared/queue/connection.ts'
-import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
-import { parseEventAccountId, parseCaptureId, eventFilter, resultFilter } from '#shared/queue/subjects.ts'
-import { isCaptureObjectKey } from '#shared/storage/objects.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import type { Queue } from '#shared/queue/connection.ts'
+import { resultCodec } from '#shared/queue/messages.ts'
+import { eventFilter, eventSubject, resultSubject } from '#shared/queue/subjects.ts'
+import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 
 /** An image read when a worker reported it, before the ledger decided whether this report is the capture's result. */
 export type Prefetch = { readonly objectKey: string; readonly bytes: Promise<Buffer | undefined> }
 
-/** A synchronous request that waits for the end of its capture. */
-export type Waiter = Disposable & {
-  /** Resolves on an event of the capture since the last call, on shutdown, or after `ms`. */
-  readonly waitForChange: (ms: number) => Promise<unknown>
-  readonly prefetch: () => Prefetch | undefined
-  /** Takes a slot for the account, once it is known. False: no slot is free, and the waiter is disposed. */
-  readonly takeSlot: (accountId: string) => boolean
-}
-
 /** Wakes its owner when a row may have changed. */
 export type Watcher = Disposable & {
-  /** As a waiter's; resolves with false on timeout. */
+  /** Resolves on an event since the last call, on shutdown, or after `ms`; with false only on timeout. */
   readonly waitForChange: (ms: number) => Promise<boolean>
   /** Resolves the current call of `waitForChange`, or the next one. */
   readonly wake: () => void
+}
+
+/** A synchronous request that waits for the end of its capture. */
+export type Waiter = Disposable & {
+  readonly waitForChange: (ms: number) => Promise<unknown>
+  readonly prefetch: () => Prefetch | undefined
+  /** Takes a slot for the account. False: no slot is free. */
+  readonly takeSlot: () => boolean
 }
 
 /** The requests of this gateway that wait for captures. */
@@ -37,61 +37,30 @@ type Dependencies = {
   readonly waitersMax: number
 }
 
-/** Waiters whose account is not known yet are accepted up to this multiple of the bound, so that one account's flood blocks no other. */
-const unidentifiedFactor = 2
-
-type Entry = Watcher & { prefetch: Prefetch | undefined; readonly wantsImage: boolean }
-
-const decode = <T>(read: () => T): T | undefined => {
+/** The object of a reported image; undefined for another report, and for a malformed one. */
+const imageOf = (id: string, data: Uint8Array): string | undefined => {
   try {
-    return read()
+    const result = resultCodec.decode(data)
+    if (result.outcome !== 'completed' || result.id !== id) return undefined
+    return isCaptureObjectKey(id, result.objectKey) ? result.objectKey : undefined
   } catch (error) {
     if (error instanceof AppError) return undefined
     throw error
   }
 }
 
-/** Entries by the id of the capture or account whose events wake them; an id may have several. */
-const createEntries = (isStopping: () => boolean) => {
-  const byId = new Map<string, Set<Entry>>()
-  let images = 0
-
-  const remove = (id: string, entry: Entry) => {
-    const others = byId.get(id)
-    if (!others?.delete(entry)) return
-    if (others.size === 0) byId.delete(id)
-    if (entry.wantsImage) images -= 1
-  }
-
-  const add = (id: string, wantsImage: boolean): Entry => {
-    let wakeup = Promise.withResolvers<boolean>()
-    const entry: Entry = {
-      wantsImage,
-      prefetch: undefined,
-      wake: () => wakeup.resolve(true),
-      waitForChange: async (ms) => {
-        if (isStopping()) return true
-        const timer = setTimeout(() => wakeup.resolve(false), ms)
-        const woken = await wakeup.promise
-        clearTimeout(timer)
-        wakeup = Promise.withResolvers<boolean>()
-        return woken
-      },
-      [Symbol.dispose]: () => remove(id, entry),
-    }
-    byId.set(id, (byId.get(id) ?? new Set()).add(entry))
-    if (wantsImage) images += 1
-    return entry
-  }
-
+const createWakeup = (isStopping: () => boolean) => {
+  let wakeup = Promise.withResolvers<boolean>()
   return {
-    add,
-    at: (id: string): Entry[] => [...(byId.get(id) ?? [])],
-    wakeAll: () => {
-      for (const entries of byId.values()) for (const entry of entries) entry.wake()
+    wake: () => wakeup.resolve(true),
+    waitForChange: async (ms: number) => {
+      if (isStopping()) return true
+      const timer = setTimeout(() => wakeup.resolve(false), ms)
+      const woken = await wakeup.promise
+      clearTimeout(timer)
+      wakeup = Promise.withResolvers<boolean>()
+      return woken
     },
-    images: () => images,
-    count: () => [...byId.values()].reduce((sum, { size }) => sum + size, 0),
   }
 }
 
@@ -102,71 +71,70 @@ const createEntries = (isStopping: () => boolean) => {
 const createShares = (max: number) =>
   createConcurrencyLimit({ max, accountMax: (accounts) => Math.max(1, max / (accounts + 1)) })
 
-/** Subscribes to workers' results and to the ledger's completion events, once each for all waiters. */
+/**
+ * Waits for workers' results and the ledger's completion events. Each waiter subscribes to those that it waits for: a gateway receives
+ * none that nobody there waits for, however many other gateways there are.
+ */
 export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) => {
   let stopping = false
-  const entries = createEntries(() => stopping)
+  const watchers = new Set<Watcher>()
   const shares = createShares(waitersMax)
 
-  const onResult = (id: string, data: Uint8Array) => {
-    const eager = entries.at(id).filter(({ wantsImage, prefetch }) => wantsImage && !prefetch)
-    if (eager.length === 0) return
-    const result = decode(() => resultCodec.decode(data))
-    if (result?.outcome !== 'completed' || result.id !== id || !isCaptureObjectKey(id, result.objectKey)) return
-    const { objectKey } = result
-    const prefetch = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
-    for (const entry of eager) entry.prefetch = prefetch
-  }
-
-  const onEvent = (accountId: string, data: Uint8Array) => {
-    const event = decode(() => eventCodec.decode(data))
-    if (!event) return
-    for (const entry of [...entries.at(event.id), ...entries.at(accountId)]) entry.wake()
-  }
-
-  const subscriptions = [
-    queue.subscribe(resultFilter, ({ subject, data }) => onResult(parseCaptureId(subject), data)),
-    queue.subscribe(eventFilter, ({ subject, data }) => onEvent(parseEventAccountId(subject), data)),
-  ]
-
-  const begin = (id: string): Waiter | undefined => {
-    if (entries.images() >= waitersMax * unidentifiedFactor) return undefined
-    const entry = entries.add(id, true)
-    let slot: Disposable | undefined
+  const watch = ({ accountId, id }: { readonly accountId: string; readonly id?: string }): Watcher => {
+    const { wake, waitForChange } = createWakeup(() => stopping)
+    const subscription = queue.subscribe(
+      id === undefined ? eventFilter(accountId) : eventSubject({ accountId, id }),
+      wake,
+    )
     const leave = () => {
-      entry[Symbol.dispose]()
-      slot?.[Symbol.dispose]()
+      if (watchers.delete(watcher)) subscription[Symbol.dispose]()
     }
+    const watcher = { wake, waitForChange, [Symbol.dispose]: leave }
+    watchers.add(watcher)
+    return watcher
+  }
+
+  const begin = (capture: { readonly accountId: string; readonly id: string; readonly pool: Pool }): Waiter => {
+    let prefetch: Prefetch | undefined
+    const stack = new DisposableStack()
+    const { waitForChange } = stack.use(watch(capture))
+    stack.use(
+      queue.subscribe(resultSubject(capture), ({ data }) => {
+        const objectKey = prefetch ? undefined : imageOf(capture.id, data)
+        if (objectKey !== undefined) prefetch = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
+      }),
+    )
     return {
-      waitForChange: entry.waitForChange,
-      prefetch: () => entry.prefetch,
-      takeSlot: (accountId) => {
-        const taken = slot ?? shares.take(accountId)
-        if (typeof taken === 'string') leave()
-        else slot = taken
-        return typeof taken !== 'string'
+      waitForChange,
+      prefetch: () => prefetch,
+      takeSlot: () => {
+        const slot = shares.take(capture.accountId)
+        if (typeof slot === 'string') return false
+        stack.use(slot)
+        return true
       },
-      [Symbol.dispose]: leave,
+      [Symbol.dispose]: () => stack.dispose(),
     }
+  }
+
+  const wake = () => {
+    for (const watcher of watchers) watcher.wake()
   }
 
   return {
-    /** Registers a waiter for a capture, before it is accepted; undefined if too many wait already. */
+    /** Waits for the end of a capture. What ended before this call is not noticed. Unbounded until a slot is taken. */
     begin,
-    /** Watches one capture, or all captures of an account, by its id. Unbounded: the caller limits how many. */
-    watch: (id: string): Watcher => entries.add(id, false),
-    count: entries.count,
+    /** Watches one capture, or all captures of an account. Unbounded: the caller limits how many. */
+    watch,
+    count: () => watchers.size,
     /** Wakes all waiters. */
-    wake: entries.wakeAll,
+    wake,
     /** Ends all waits, present and future. */
     stop: () => {
       stopping = true
-      entries.wakeAll()
+      wake()
     },
     isStopping: () => stopping,
-    [Symbol.dispose]: () => {
-      for (const subscription of subscriptions) subscription[Symbol.dispose]()
-    },
   }
 }
 

@@ -97,7 +97,7 @@ const gateway = user('gateway', {
   ],
   // The last three for operators in the console.
   subscribe: [
-    eventFilter,
+    eventFilter(),
     resultFilter,
     ...[signFilter, decisionSubject, heartbeatFilter, backlogSubject].flatMap((of) => pools.map(of)),
   ],
@@ -111,7 +111,7 @@ const ledger = user('ledger', {
     acks(resultsStream.name, ledgerConsumer.durable_name),
     captureFilter(),
     ...streams.map(probeFilter),
-    eventFilter,
+    eventFilter(),
     ...pools.flatMap((pool) => [backlogSubject(pool), poolWakeupSubject(pool)]),
   ],
   subscribe: [relayWakeupSubject, ...pools.map(poolStateSubject)],

@@ -66,11 +66,8 @@ export const parseReportSubject = (
 export const eventSubject = (capture: { accountId: string; id: string }): string =>
   `event.${capture.accountId}.${capture.id}`
 
-/** The account's id in the subject of an event. */
-export const parseEventAccountId = (subject: string): string => subject.split('.')[1] ?? ''
-
-/** All events of all accounts. */
-export const eventFilter = 'event.*.*'
+/** All events of an account, or of all accounts. */
+export const eventFilter = (accountId = any): string => eventSubject({ accountId, id: any })
 
 /** A worker's heartbeat. Not stored. Its last token is the one that workers of earlier releases may publish to. */
 export const heartbeatSubject = (worker: { pool: Pool; pod: string }): string =>

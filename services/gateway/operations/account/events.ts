@@ -106,6 +106,6 @@ export const accountEvents = forCaller({
     const { accountId } = request.caller
     const { database, records, publicUrl, accountChanges } = context
     const report = reportAccount({ database, records, publicUrl, accountChanges, accountId })
-    return answerStream(context, request, { accountId, wokenBy: accountId, gapMs }, report)
+    return answerStream(context, request, { accountId, gapMs }, report)
   },
 })

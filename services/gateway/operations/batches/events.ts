@@ -110,6 +110,6 @@ export const batchEvents = forCaller({
     const { 'last-event-id': lastSeen } = headers
     if (lastSeen === lastId) return { status: 204 }
     const reported = reportedMembers(typeof lastSeen === 'string' ? lastSeen : undefined)
-    return answerStream(context, request, { accountId, wokenBy: accountId, gapMs }, reportBatch(context, ref, reported))
+    return answerStream(context, request, { accountId, gapMs }, reportBatch(context, ref, reported))
   },
 })

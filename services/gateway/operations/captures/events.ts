@@ -87,7 +87,7 @@ export const captureEvents = forCaller({
     return answerStream(
       context,
       request,
-      { accountId, wokenBy: id, gapMs: 0 },
+      { accountId, id, gapMs: 0 },
       reportCapture(id, { find, loadProgress, publicUrl }),
     )
   },

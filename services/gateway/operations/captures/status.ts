@@ -19,7 +19,7 @@ const findLater = async (
 ) => {
   const find = () => findRecord(context, ref)
   // Watch before the first read, so that no end is missed in between.
-  using watcher = context.waiters.watch(ref.id)
+  using watcher = context.waiters.watch(ref)
   const now = orNotFound(await find())
   const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(ref.accountId)
   if (typeof permit === 'string') return now

@@ -100,7 +100,7 @@ t.test(
   async (t) => {
     const { context, post, accepts } = start(t)
     accepts({ shared: 'hit' })
-    context.answers.waiter = undefined
+    context.answers.waiter = { ...context.answers.waiter, takeSlot: () => false }
     context.answers.find = () => ({ ...completedCapture, cached: true })
     const image = await post(capturePath, { cache_ttl: 60 })
     t.match([image.statusCode, image.headers['x-cache'], image.rawPayload], [200, 'HIT', testImage])
@@ -152,9 +152,9 @@ t.test(
     const begins: string[] = []
     const { begin } = context.waiters
     Object.assign(context.waiters, {
-      begin: (id: string) => {
-        begins.push(id)
-        return begin(id)
+      begin: (capture: Parameters<typeof begin>[0]) => {
+        begins.push(capture.id)
+        return begin(capture)
       },
     })
     const created = await post(createPath, {}, key)

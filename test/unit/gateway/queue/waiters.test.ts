@@ -1,24 +1,28 @@
 import t from 'tap'
 import type { Incoming } from '#shared/queue/connection.ts'
-import { eventCodec, resultCodec } from '#shared/queue/messages.ts'
-import { eventFilter, eventSubject, resultFilter, resultSubject } from '#shared/queue/subjects.ts'
+import { resultCodec } from '#shared/queue/messages.ts'
+import { eventFilter, eventSubject, resultSubject } from '#shared/queue/subjects.ts'
 import { createWaiters, waitForEnd } from '#gateway/queue/waiters.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
 
 const id = '22222222-2222-4222-8222-222222222222'
 const objectKey = `captures/2026-01-01T00/${id}/${'0'.repeat(32)}`
-const reported = resultSubject({ pool: 'standard', id })
+const capture = { accountId: 'a', id, pool: 'standard' } as const
+const of = (accountId: string) => ({ ...capture, accountId })
+const reported = resultSubject(capture)
+const ended = eventSubject(capture)
 const longMs = 60_000
 
 const start = (waitersMax = 10) => {
-  const listeners = new Map<string, (message: Incoming) => void>()
+  const subscriptions = new Set<{ readonly filter: string; readonly onMessage: (message: Incoming) => void }>()
   const reads: string[] = []
   const waiters = createWaiters({
     queue: {
       subscribe: (filter, onMessage) => {
-        listeners.set(filter, onMessage)
-        return { [Symbol.dispose]: () => listeners.delete(filter) }
+        const subscription = { filter, onMessage }
+        subscriptions.add(subscription)
+        return { [Symbol.dispose]: () => subscriptions.delete(subscription) }
       },
     },
     readSmall: async (key) => {
@@ -27,8 +31,12 @@ const start = (waitersMax = 10) => {
     },
     waitersMax,
   })
-  const deliver = (filter: string, subject: string, data: Uint8Array) =>
-    listeners.get(filter)?.({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
+  const filters = () => [...subscriptions].map(({ filter }) => filter)
+  const deliver = (subject: string, data: Uint8Array = Buffer.of()) => {
+    for (const { filter, onMessage } of subscriptions)
+      if (filter === subject || (filter.endsWith('.*') && subject.startsWith(filter.slice(0, -1))))
+        onMessage({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
+  }
   const result = (changes: object = {}) =>
     resultCodec.encode({
       id,
@@ -44,119 +52,108 @@ const start = (waitersMax = 10) => {
       warnings: [],
       ...changes,
     })
-  return { waiters, listeners, reads, deliver, result }
+  return { waiters, filters, reads, deliver, result }
 }
 
 t.test('waiters: an event wakes the waiter of its capture, even if it arrives before the wait', async (t) => {
   const { waiters, deliver } = start()
-  using waiter = waiters.begin(id)
-  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
-  await waiter?.waitForChange(longMs)
-  const again = waiter?.waitForChange(longMs)
-  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  using waiter = waiters.begin(capture)
+  deliver(ended)
+  await waiter.waitForChange(longMs)
+  const again = waiter.waitForChange(longMs)
+  deliver(ended)
   await again
   t.equal(waiters.count(), 1)
 })
 
 t.test('waiters: a result starts to read its object, once, and wakes no waiter', async (t) => {
   const { waiters, reads, deliver, result } = start()
-  using waiter = waiters.begin(id)
-  deliver(resultFilter, reported, result())
-  deliver(resultFilter, reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
+  using waiter = waiters.begin(capture)
+  deliver(reported, result())
+  deliver(reported, result({ objectKey: objectKey.replace(/0$/, '1') }))
   t.same(reads, [objectKey])
-  t.equal(waiter?.prefetch()?.objectKey, objectKey)
-  t.same(await waiter?.prefetch()?.bytes, Buffer.from('image'))
+  t.equal(waiter.prefetch()?.objectKey, objectKey)
+  t.same(await waiter.prefetch()?.bytes, Buffer.from('image'))
 })
 
-t.test(
-  'waiters: ignores malformed results and events, and results that name the object of another capture',
-  async (t) => {
-    const { waiters, reads, deliver, result } = start()
-    using waiter = waiters.begin(id)
-    const other = id.replace(/2$/, '3')
-    deliver(resultFilter, reported, result({ objectKey: objectKey.replace(id, other) }))
-    deliver(resultFilter, reported, result({ id: other }))
-    deliver(resultFilter, reported, result({ objectKey: '../../etc/passwd' }))
-    deliver(resultFilter, reported, Buffer.from('{'))
-    deliver(eventFilter, eventSubject({ accountId: 'a', id }), Buffer.from('{'))
-    deliver(
-      resultFilter,
-      resultSubject({ pool: 'standard', id: other }),
-      result({ id: other, objectKey: objectKey.replace(id, other) }),
-    )
-    t.same([reads, waiter?.prefetch()], [[], undefined])
-  },
-)
+t.test('waiters: ignores malformed results, and results that name another capture or its object', async (t) => {
+  const { waiters, reads, deliver, result } = start()
+  using waiter = waiters.begin(capture)
+  const other = id.replace(/2$/, '3')
+  deliver(reported, result({ objectKey: objectKey.replace(id, other) }))
+  deliver(reported, result({ id: other }))
+  deliver(reported, result({ objectKey: '../../etc/passwd' }))
+  deliver(reported, Buffer.from('{'))
+  t.same([reads, waiter.prefetch()], [[], undefined])
+})
 
 t.test('waiters: a wait without an event ends at its timeout', async (t) => {
   const { waiters } = start()
-  using waiter = waiters.begin(id)
-  t.equal(await waiter?.waitForChange(1), false)
+  using waiter = waiters.begin(capture)
+  t.equal(await waiter.waitForChange(1), false)
 })
 
 t.test('waiters: stopping wakes all waiters, and later waits end immediately', async (t) => {
   const { waiters } = start()
-  using waiter = waiters.begin(id)
-  const waiting = waiter?.waitForChange(longMs)
+  using waiter = waiters.begin(capture)
+  const waiting = waiter.waitForChange(longMs)
   waiters.stop()
   await waiting
-  await waiter?.waitForChange(longMs)
+  await waiter.waitForChange(longMs)
   t.equal(waiters.isStopping(), true)
 })
 
 t.test('waiters: the number of waiters is bounded, and disposing of one frees its slot', async (t) => {
   const { waiters } = start(1)
-  const first = waiters.begin(id)
-  t.equal(first?.takeSlot('a'), true)
-  t.equal(waiters.begin('other')?.takeSlot('b'), false)
-  const unknown = [waiters.begin('third'), waiters.begin('fourth')]
-  t.same(
-    unknown.map((waiter) => waiter !== undefined),
-    [true, false],
-    'waiters of unknown accounts are bounded too',
-  )
-  first?.[Symbol.dispose]()
-  t.equal(waiters.begin('other')?.takeSlot('b'), true)
+  const first = waiters.begin(capture)
+  t.equal(first.takeSlot(), true)
+  t.equal(waiters.begin(of('b')).takeSlot(), false)
+  first[Symbol.dispose]()
+  t.equal(waiters.begin(of('b')).takeSlot(), true)
 })
 
-t.test('waiters: disposing ends both subscriptions', async (t) => {
-  const { waiters, listeners } = start()
-  t.equal(listeners.size, 2)
-  waiters[Symbol.dispose]()
-  t.equal(listeners.size, 0)
+t.test('waiters: a gateway subscribes only to what somebody there waits for', async (t) => {
+  const { waiters, filters } = start()
+  const waiter = waiters.begin(capture)
+  t.strictSame(filters(), [ended, reported])
+  const one = waiters.watch(capture)
+  const all = waiters.watch({ accountId: 'a' })
+  t.strictSame(filters().slice(2), [ended, eventFilter('a')])
+  for (const each of [waiter, one, all]) each[Symbol.dispose]()
+  t.strictSame(filters(), [])
 })
 
 t.test('waiters: an event wakes all followers of its capture or its account, and no others', async (t) => {
   const { waiters, reads, deliver, result } = start(1)
-  using capture = waiters.watch(id)
-  using again = waiters.watch(id)
-  using account = waiters.watch('a')
-  using other = waiters.watch('b')
+  using one = waiters.watch(capture)
+  using again = waiters.watch(capture)
+  using account = waiters.watch({ accountId: 'a' })
+  using other = waiters.watch({ accountId: 'b' })
   let others = 0
   void other.waitForChange(longMs).then(() => (others += 1))
-  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
-  await Promise.all([capture.waitForChange(longMs), again.waitForChange(longMs), account.waitForChange(longMs)])
+  deliver(ended)
+  await Promise.all([one.waitForChange(longMs), again.waitForChange(longMs), account.waitForChange(longMs)])
   t.equal(others, 0)
-  deliver(resultFilter, reported, result())
+  deliver(reported, result())
   t.same(reads, [], 'followers read no image')
-  t.ok(waiters.begin(id), 'followers take no slot of a synchronous capture')
+  t.ok(waiters.begin(capture).takeSlot(), 'followers take no slot of a synchronous capture')
   other.wake()
 })
 
 t.test('waiters: one of several followers of a capture can unsubscribe', async (t) => {
   const { waiters, deliver } = start()
-  using stays = waiters.watch(id)
-  const goes = waiters.watch(id)
+  using stays = waiters.watch(capture)
+  const goes = waiters.watch(capture)
   goes[Symbol.dispose]()
   goes[Symbol.dispose]()
   t.equal(waiters.count(), 1)
-  deliver(eventFilter, eventSubject({ accountId: 'a', id }), eventCodec.encode({ id, status: 'completed' }))
+  deliver(ended)
   await stays.waitForChange(longMs)
 })
 
 t.test('waiters: accounts share the slots; each leaves free slots for others', async (t) => {
   const { waiters } = start(12)
-  const hold = (accountId: string) => waiters.begin(`of ${accountId}`)?.takeSlot(accountId) === true
+  const hold = (accountId: string) => waiters.begin(of(accountId)).takeSlot()
   const fill = (accountId: string) => Array.from({ length: 12 }, () => hold(accountId)).filter(Boolean).length
   t.same([fill('busy'), fill('second'), fill('third')], [6, 4, 2])
   t.equal(hold('busy'), false)
@@ -164,16 +161,11 @@ t.test('waiters: accounts share the slots; each leaves free slots for others', a
 
 t.test('waiters: a slot is released once, even if disposed of twice', async (t) => {
   const { waiters } = start(2)
-  using first = waiters.begin(id)
-  t.equal(first?.takeSlot('a'), true)
-  t.equal(first?.takeSlot('a'), true, 'a second call keeps the slot')
-  const second = waiters.begin(id)
-  t.equal(second?.takeSlot('a'), false)
-  second?.[Symbol.dispose]()
-  first?.[Symbol.dispose]()
-  first?.[Symbol.dispose]()
+  const [first, second] = [waiters.begin(capture), waiters.begin(capture)]
+  t.strictSame([first.takeSlot(), second.takeSlot()], [true, false])
+  for (const waiter of [first, first, second]) waiter[Symbol.dispose]()
   t.equal(waiters.count(), 0)
-  t.same([waiters.begin(id)?.takeSlot('a'), waiters.begin(id)?.takeSlot('b')], [true, true])
+  t.strictSame([waiters.begin(capture).takeSlot(), waiters.begin(of('b')).takeSlot()], [true, true])
 })
 
 const startWait = (reads: (() => typeof pendingCapture | undefined)[]) => {

@@ -189,7 +189,7 @@ t.test('capture: a capture that exceeds the wait continues, and the 202 carries 
 
 t.test('capture: returns 202 without waiting if all waiters are taken', async (t) => {
   const { context, capture } = start(t)
-  context.answers.waiter = undefined
+  context.answers.waiter = { ...context.answers.waiter, takeSlot: () => false }
   t.equal((await capture()).statusCode, 202)
   t.equal(context.calls.accepted.length, 1)
 })
