@@ -85,14 +85,14 @@ ${table(
 `
 }
 
-/** How many captures PostgreSQL accepts. */
+/** How many captures PostgreSQL accepts, and how many other requests it checks. */
 export const acceptText =
-  async (): Promise<string> => `The accept call without the gateway, 64 callers, 16 connections, \`fsync\` on, client and server on the same machine: by a
-statement for each capture, and as gateways do it, where captures that arrive while a statement runs share the next one
-([ADR 94](adr/0094-accept-together-what-arrives-together.md)). One account is one row: its commits are serial ([ADR 8](adr/0008-count-in-meters-not-in-rows.md)).
+  async (): Promise<string> => `The accept call and the check of requests that accept nothing, without the gateway, 64 callers, 16 connections, \`fsync\` on, client and
+server on the same machine: by a statement for each request, and as gateways do it, where requests that arrive while a statement runs
+share the next one ([ADR 94](adr/0094-accept-together-what-arrives-together.md)). One account is one row: its commits are serial ([ADR 8](adr/0008-count-in-meters-not-in-rows.md)).
 
 ${table(
-  ['captures of', 'accepted per second, one by one', 'together', 'processor ms of PostgreSQL, one by one', 'together'],
+  ['', 'per second, one by one', 'together', 'processor ms of PostgreSQL, one by one', 'together'],
   (await measureAccept(5000)).map(({ name, alone, queued }) => [
     name,
     whole(alone.perSecond),

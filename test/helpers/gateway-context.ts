@@ -267,9 +267,10 @@ const fakeLive = (): Pick<Context, 'waitLimit' | 'streamLimit' | 'loadProgress' 
   accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
 })
 
-/** The gateway's queue, over a statement for each capture. */
-const acceptEach = (database: TestContext['database']): TestContext['acceptQueue'] =>
-  new RequestQueue<AcceptRequest, AcceptOutcome>(
+/** The gateway's queues; captures are accepted by a statement for each. */
+const testQueues = (database: TestContext['database']): Pick<TestContext, 'acceptQueue' | 'checkQueue'> => ({
+  ...createRequestQueues(database, settings.windowCaptures),
+  acceptQueue: new RequestQueue<AcceptRequest, AcceptOutcome>(
     (requests) =>
       Promise.all(
         requests.map(({ capture, counted }) =>
@@ -277,7 +278,8 @@ const acceptEach = (database: TestContext['database']): TestContext['acceptQueue
         ),
       ),
     { identityOf: ({ capture }) => capture },
-  )
+  ),
+})
 
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
@@ -314,8 +316,7 @@ export const createTestContext = (): TestContext => {
     database,
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
-    acceptQueue: acceptEach(database),
-    checkQueue: createRequestQueues(database, settings.windowCaptures).checkQueue,
+    ...testQueues(database),
     isValidKey: async () => answers.validKey(),
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { acceptCapture, acceptCaptures, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
 import { createRequestQueues } from '#gateway/db/request-queues.ts'
-import { checkRequests } from '#shared/db/check-request.ts'
+import { checkRequests, type Verdict } from '#shared/db/check-request.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
@@ -232,7 +232,7 @@ t.test('check together: a locked account holds up only requests that it counts',
   ]
   const session = { ...check({ keyHash: Buffer.alloc(32, 9) }), accountId: held.accountId }
   const { checkQueue } = createRequestQueues(database, windowSize)
-  let waiting
+  let waiting: Promise<Verdict> | undefined
   await database.transaction(async (sql) => {
     await sql.query('select from account_meter where account_id = $1 for update', [held.accountId])
     const verdicts = await checkRequests(database, [...[held, free].map(check), session], { waits: false })
