@@ -309,6 +309,7 @@ export const createTestContext = (): TestContext => {
     answers,
     openingKeys: openingKeysOf(keys),
     database,
+    replica: { isUsed: () => false, asOf: () => database },
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     acceptQueue: acceptEach(database),

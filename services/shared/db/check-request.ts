@@ -19,12 +19,24 @@ export type UsageState = {
   readonly overagePrice: string | null
 }
 
+/**
+ * A position in the WAL of the primary: all that it had committed with `synchronous_commit` is before it. `timeline`: as in names of
+ * WAL files; `bytes`: from the beginning of the WAL.
+ */
+export type WalPosition = { readonly timeline: string; readonly bytes: number }
+
+/** Selects a `WalPosition` on the primary. */
+export const walPosition = `left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) as timeline,
+  (pg_current_wal_flush_lsn() - '0/0')::float8 as bytes`
+
 /** The caller, once the key was found. */
 export type Caller = {
   readonly accountId: string
   readonly plan: string
   readonly rate: RateState | null
   readonly usage: UsageState
+  /** Of the check, if it was requested. */
+  readonly walPosition?: WalPosition
 }
 
 /** The lists of targets of an account, and the SHA-256 by which the accept statement knows them. */
@@ -139,8 +151,9 @@ export const toVerdict = (row: RequestRow): { readonly ok: true; readonly caller
 }
 
 // Its commit does not wait for the disk: a server that crashes forgets at most the counts of the last moments, and no request waits.
-const statement = `select ${requestColumns} from check_request($1, $2, $3, $4, $5),
-  set_config('synchronous_commit', 'off', true)`
+const check = `from check_request($1, $2, $3, $4, $5), set_config('synchronous_commit', 'off', true)`
+const statement = `select ${requestColumns} ${check}`
+const positionedStatement = `select ${requestColumns}, ${walPosition} ${check}`
 
 /** A request to check: the hash of its key, the host of the page that sent it, and the scopes of which the key needs one. */
 type CheckedRequest = {
@@ -149,13 +162,19 @@ type CheckedRequest = {
   readonly scopes: readonly Scope[]
   /** A session of the console acts for this account: no key is checked, and nothing counted. */
   readonly accountId?: string | undefined
+  /** Whether the caller gets the WAL position. */
+  readonly isPositioned?: boolean
 }
 
 /** Checks key, domain, scopes and minute limit of a request that accepts no capture, and counts it, in one round trip. */
 export const checkRequest = async (
   database: Sql,
-  { keyHash, originHost, scopes, accountId }: CheckedRequest,
+  { keyHash, originHost, scopes, accountId, isPositioned = false }: CheckedRequest,
 ): Promise<{ readonly ok: true; readonly caller: Caller } | Refusal> => {
   const values = [keyHash, originHost, accountId !== undefined, accountId ?? null, scopes]
-  return toVerdict(onlyRow(await database.query<RequestRow>(statement, values, 'keep')))
+  if (!isPositioned) return toVerdict(onlyRow(await database.query<RequestRow>(statement, values, 'keep')))
+  const row = onlyRow(await database.query<RequestRow & WalPosition>(positionedStatement, values, 'keep'))
+  const verdict = toVerdict(row)
+  const { timeline, bytes } = row
+  return verdict.ok ? { ok: true, caller: { ...verdict.caller, walPosition: { timeline, bytes } } } : verdict
 }

@@ -3,6 +3,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { type Caller, checkRequest } from '#shared/db/check-request.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { ActiveSession } from '#gateway/db/sessions.ts'
+import type { ReplicaReads } from '#gateway/db/replica-reads.ts'
 import type { RefusalCache, RequestIdentity } from '#gateway/db/refusal-cache.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -62,15 +63,22 @@ export const identify = (
 }
 
 /** What a check of a key uses. */
-export type KeyCheck = { readonly database: Sql; readonly refusals: RefusalCache; readonly hashKey: HashKey }
+export type KeyCheck = {
+  readonly database: Sql
+  readonly refusals: RefusalCache
+  readonly hashKey: HashKey
+  /** Absent: what the request reads needs no position. */
+  readonly replica?: Pick<ReplicaReads, 'isUsed'>
+}
 
 /** Checks key, domain, scopes and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
-  { database, refusals, hashKey }: KeyCheck,
+  { database, refusals, hashKey, replica }: KeyCheck,
   exchange: Pick<Exchange, 'headers' | 'session' | 'scopes' | 'headIsTooLarge'>,
 ): Promise<Caller> => {
   const request = identify(exchange, hashKey)
-  const check = () => checkRequest(database, { ...request, scopes: exchange.scopes })
+  const check = () =>
+    checkRequest(database, { ...request, scopes: exchange.scopes, isPositioned: replica?.isUsed() ?? false })
   const outcome = refusals.find(request) ?? (await refusals.queryAndCache(request, check))
   if (!outcome.ok) throw refusalError(outcome, request.originHost)
   const { caller } = outcome
