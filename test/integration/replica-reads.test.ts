@@ -66,33 +66,35 @@ t.test('replica: lists, batches and usage by day are read from it, all else from
   const { data } = (await batch.json()) as { data: { id: string } }
   const scans = `select coalesce(seq_scan, 0) + coalesce(idx_scan, 0) as scans from pg_stat_user_tables where relname = 'capture'`
   const scansOf = async () => Number(onlyRow(await replica.database.query<{ scans: string }>(scans)).scans)
-  const before = { scans: await scansOf(), reads: await reads('replica') }
-  for (const path of [
-    '/screenshots',
-    '/account/activity',
-    '/account/usage?to=2026-01-01',
-    `/screenshots/batch/${data.id}`,
-  ])
-    t.equal((await read(path)).status, 200, path)
-  const lines = await fetch(`${reader.baseUrl}/v1/account/activity/export?from=2026-01-01`, { headers })
-  t.equal(lines.status, 200)
-  await lines.text()
-  for (const path of ['/account', '/account/usage', '/webhooks']) t.equal((await read(path)).status, 200, path)
-  t.equal((await reads('replica')) - before.reads, 5)
-  await eventually(async () => (await scansOf()) > before.scans, { what: 'the replica counts the scans' })
+  const scansBefore = await scansOf()
+  const paths = ['/screenshots', '/account/activity', '/account/usage?to=2026-01-01', `/screenshots/batch/${data.id}`]
+  const isFromReplica = async (path: string) => {
+    await used()
+    const before = await reads('replica')
+    const response = await fetch(`${reader.baseUrl}/v1${path}`, { headers })
+    await response.text()
+    t.equal(response.status, 200, path)
+    return (await reads('replica')) === before + 1
+  }
+  // On a busy machine it may be behind for a moment.
+  for (const path of [...paths, '/account/activity/export?from=2026-01-01'])
+    await eventually(() => isFromReplica(path), { what: `${path} is read from the replica` })
+  for (const path of ['/account', '/account/usage', '/webhooks', `/screenshots/${await create()}`])
+    t.notOk(await isFromReplica(path), path)
+  await eventually(async () => (await scansOf()) > scansBefore, { what: 'the replica counts the scans' })
 })
 
 t.test('replica: a list has what any caller created or deleted before, whichever gateway accepted it', async (t) => {
-  await used()
-  const before = { replica: await reads('replica'), unused: await reads('unused') }
+  const before = await reads('replica')
   for (let turn = 0; turn < 20; turn += 1) {
+    await used()
     const id = await create(turn % 2 === 0 ? writer.baseUrl : reader.baseUrl)
     t.equal(await newest(), id)
     if (turn % 5 !== 0) continue
     await fetch(`${writer.baseUrl}/v1/screenshots/${id}`, { method: 'DELETE', headers })
     t.not(await newest(), id)
   }
-  t.ok((await reads('replica')) - before.replica > 12, 'most of these came from the replica')
+  t.ok((await reads('replica')) - before > 10, 'most of these came from the replica')
 })
 
 t.test('replica: a cursor of one server continues on the other', async (t) => {
@@ -145,11 +147,11 @@ t.test('replica: no request fails while it does not respond, and it is used agai
     proxy.set('hold')
     await unused()
     t.equal(await readiness(), 200)
-    const [before, id] = [await reads('failed'), await create()]
-    t.equal(await newest(), id)
-    t.equal(await reads('failed'), before, 'later reads do not wait for it')
   })
   t.strictSame([...new Set(statuses)], [200])
+  const [failed, id] = [await reads('failed'), await create()]
+  t.equal(await newest(), id)
+  t.equal(await reads('failed'), failed, 'a later read does not wait for it')
   proxy.set('pass')
   await used()
 })
