@@ -1,26 +1,13 @@
-import { type ChildProcess, execFile } from 'node:child_process'
-import { chown, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import type { ChildProcess } from 'node:child_process'
+import { rm } from 'node:fs/promises'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
-import { eventually } from '#test/helpers/eventually.ts'
-import {
-  copyTemplate,
-  findPrograms,
-  kill,
-  launch,
-  makeFolder,
-  migrated,
-  type Programs,
-} from '#test/helpers/postgres.ts'
+import { copyTemplate, findPrograms, kill, launch, migrated } from '#test/helpers/postgres.ts'
+import { copyRunning, waitForReplica } from '#test/helpers/postgres-replica.ts'
 
-const run = promisify(execFile)
 const hosts = ['127.0.0.2', '127.0.0.3'] as const
 /** A commit waits until the replica has its WAL, as it must if a failover is to lose nothing; the replica applies it later. */
 const settings = ['fsync=off', 'wal_keep_size=256MB']
 const applyDelay = '2s'
-const attachMs = 30_000
 
 type Server = { readonly host: string; readonly folder: string; readonly process: ChildProcess }
 
@@ -36,27 +23,6 @@ export type PostgresPair = AsyncDisposable & {
 
 const open = (host: string, port: number): Database =>
   openDatabase({ url: `postgres://postgres@${host}:${port}/postgres`, poolMax: 1 })
-
-/** Copies the data of a running primary into a new folder, as the base of a replica. */
-const copyRunning = async (database: Database, { user }: Programs, from: string): Promise<string> => {
-  const folder = await makeFolder(join(tmpdir(), 'postgres-'), user)
-  const data = join(folder, 'data')
-  await database.transaction(async (sql) => {
-    await sql.query(`select pg_backup_start('replica', true)`)
-    // Files may vanish meanwhile, which is an error of cp alone.
-    await run('cp', ['-a', join(from, 'data'), folder]).catch(() => {})
-    const [stopped] = await sql.query<{ label: string }>('select labelfile as label from pg_backup_stop(false)')
-    await writeFile(join(data, 'backup_label'), stopped?.label ?? '')
-  })
-  await rm(join(data, 'postmaster.pid'), { force: true })
-  // Has the primary's wait for its replica.
-  await writeFile(join(data, 'postgresql.auto.conf'), '')
-  await writeFile(join(data, 'standby.signal'), '')
-  if (user) {
-    for (const name of ['backup_label', 'standby.signal']) await chown(join(data, name), user.uid, user.gid)
-  }
-  return folder
-}
 
 /** Starts a pair with the database `shutterfleet`. */
 export const startPostgresPair = async (port: number): Promise<PostgresPair> => {
@@ -77,10 +43,8 @@ export const startPostgresPair = async (port: number): Promise<PostgresPair> => 
     const conninfo = `host=${primary.host} port=${port} user=postgres`
     const host = hosts.find((each) => each !== primary.host)!
     const lag = [`primary_conninfo=${conninfo}`, `recovery_min_apply_delay=${applyDelay}`]
-    replica = await start(host, await copyRunning(database, programs, primary.folder), lag)
-    const isAttached = async () =>
-      (await database.query(`select from pg_stat_replication where state = 'streaming'`)).length > 0
-    await eventually(isAttached, { withinMs: attachMs, what: 'the replica is attached' })
+    replica = await start(host, await copyRunning(database, programs), lag)
+    await waitForReplica(database)
     await database.query(`alter system set synchronous_standby_names = '*'`)
     await database.query('select pg_reload_conf()')
   }

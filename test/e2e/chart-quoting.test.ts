@@ -102,6 +102,7 @@ t.test('chart: no string of the values changes the structure of an object', asyn
     'keys.existingSecret',
     'postgresql.existingSecret',
     'postgresql.directUrlKey',
+    'postgresql.replicaUrlKey',
     'postgresql.certificateSecret',
     'nats.existingSecret',
     'nats.certificateSecrets',

@@ -301,6 +301,7 @@ t.test('chart: services and hooks accept their environment, files and arguments'
   const outside: Readonly<Record<string, string>> = {
     DATABASE_URL: 'postgres://a:b@postgres/c',
     DATABASE_DIRECT_URL: 'postgres://a:b@postgres/c',
+    DATABASE_REPLICA_URL: 'postgres://a:b@replica/c',
     NATS_URL: 'nats://a:b@nats:4222',
     NATS_CREDENTIALS: 'a',
     NATS_CERTIFICATE: 'a',

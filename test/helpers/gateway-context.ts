@@ -281,6 +281,13 @@ const testQueues = (database: TestContext['database']): Pick<TestContext, 'accep
   ),
 })
 
+/** Every idempotency key is new. */
+const unusedKeys: Context['idempotencyStore'] = {
+  claim: async () => ({ outcome: 'claimed', claimedAt: '2026-06-01 12:34:56+00' }),
+  save: async () => {},
+  release: async () => {},
+}
+
 /** A context of hand-written doubles that accepts every request unless the test changes an answer. */
 export const createTestContext = (): TestContext => {
   const keys = poolKeys()
@@ -314,6 +321,7 @@ export const createTestContext = (): TestContext => {
     answers,
     openingKeys: openingKeysOf(keys),
     database,
+    replica: { isUsed: () => false, asOf: () => database },
     hashKey: (key) => createHash('sha256').update(key).digest(),
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     ...testQueues(database),
@@ -323,11 +331,7 @@ export const createTestContext = (): TestContext => {
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),
     ...fakeConsole(),
     activity: { record: (activity) => void calls.activities.push(activity) },
-    idempotencyStore: {
-      claim: async () => ({ outcome: 'claimed', claimedAt: '2026-06-01 12:34:56+00' }),
-      save: async () => {},
-      release: async () => {},
-    },
+    idempotencyStore: unusedKeys,
     objects: fakeObjects(answers),
     bufferedImages: createBufferedBytes(bufferedBytesMax),
     publisher: {

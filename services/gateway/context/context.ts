@@ -11,6 +11,7 @@ import { type AcceptQueue, type CheckQueue, createRequestQueues } from '#gateway
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
+import { openReplica, type ReplicaReads } from '#gateway/db/replica-reads.ts'
 import { createKeyLookup } from '#gateway/db/valid-keys.ts'
 import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
@@ -78,6 +79,8 @@ type OidcSignIn = {
 export type Context = {
   /** Throws `SERVICE_UNAVAILABLE` if it is unavailable. */
   readonly database: Pick<Database, 'query' | 'transaction'>
+  /** Reads as of a caller's request, from the replica where there is one. */
+  readonly replica: Pick<ReplicaReads, 'isUsed' | 'asOf'>
   readonly hashKey: HashKey
   /** Cached refusals of keys and minute limits. */
   readonly refusals: RefusalCache
@@ -329,6 +332,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     stealth: readSealingKey(config.sealingKeyStealth || generateSealingKeys().public),
   }
   const { files, objects, database } = await openStores(stack, config, events, by)
+  const replica = openReplica(stack, config, database, { events, open: by.openConfiguredDatabase })
   const confirm = () => confirmPepper(database, config.keyPepper, 'record')
   const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
   const queue = stack.use(await openQueue(config, events, by))
@@ -361,6 +365,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     objects,
     bufferedImages,
     database,
+    replica,
     files,
     fleet,
     pepper,

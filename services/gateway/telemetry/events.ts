@@ -37,6 +37,9 @@ export type Answered = {
 /** How the wait for a synchronous capture ended; `accepted`: timeout or shutdown, `full`: too many waits already. */
 export type WaitEnd = 'completed' | 'failed' | 'accepted' | 'full'
 
+/** Who served a read that may come from the replica of PostgreSQL: it, or the primary, because it was behind, failed, or is not in use. */
+export type ReplicaOutcome = 'replica' | 'behind' | 'failed' | 'unused'
+
 /** What a view of a link that captures on demand got. */
 export type LinkImage = 'fresh' | 'stale' | 'made' | 'placeholder'
 
@@ -136,6 +139,36 @@ const createActivityEvents = (log: Logger, metrics: Metrics) => {
   }
 }
 
+const createReplicaEvents = (log: Logger, metrics: Metrics) => {
+  const metric = metrics.declare({
+    replica_used: {
+      gauge:
+        '1 while lists, batches and usage by day are read from the replica of PostgreSQL, 0 while from the primary',
+    },
+    replica_reads_total: {
+      counter:
+        'Reads that may come from the replica, by outcome: replica, or why the primary served them: behind, failed (also too slow) or unused',
+      labels: ['outcome'],
+    },
+  } as const satisfies MetricTable)
+  let logged = ''
+  return {
+    replicaRead: (outcome: ReplicaOutcome) => metric.replica_reads_total.inc({ outcome }),
+    replicaUsed: () => {
+      metric.replica_used.set(1)
+      logged = ''
+      log.info({}, 'reading lists from the replica of PostgreSQL')
+    },
+    /** Called again for each failed try to use it again; logged when the reason changes. */
+    replicaLeft: (cause: unknown) => {
+      metric.replica_used.set(0)
+      const reason = String(cause)
+      if (reason !== logged) log.warn({ reason }, 'replica of PostgreSQL not used, reading lists from the primary')
+      logged = reason
+    },
+  }
+}
+
 /** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
 
@@ -148,6 +181,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...createIdentityEvents(log, metrics),
     ...createSignInEvents(log, metrics),
     ...createActivityEvents(log, metrics),
+    ...createReplicaEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
     answered: ({ fault, sampledTraceId, ...line }: Answered) => {

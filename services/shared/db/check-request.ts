@@ -19,12 +19,24 @@ export type UsageState = {
   readonly overagePrice: string | null
 }
 
+/**
+ * A position in the WAL of the primary: all that it had committed with `synchronous_commit` is before it. `timeline`: as in names of
+ * WAL files; `bytes`: from the beginning of the WAL.
+ */
+export type WalPosition = { readonly timeline: string; readonly bytes: number }
+
+/** Selects a `WalPosition` on the primary. */
+export const walPosition = `left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) as timeline,
+  (pg_current_wal_flush_lsn() - '0/0')::float8 as bytes`
+
 /** The caller, once the key was found. */
 export type Caller = {
   readonly accountId: string
   readonly plan: string
   readonly rate: RateState | null
   readonly usage: UsageState
+  /** Of the check, if it was requested. */
+  readonly walPosition?: WalPosition
 }
 
 /** The lists of targets of an account, and the SHA-256 by which the accept statement knows them. */
@@ -66,7 +78,7 @@ export type Refusal = {
 export type Shared = 'hit' | 'follows'
 
 /** A `request_check` of the database as `requestColumns` selects it. */
-export type RequestRow = {
+export type RequestRow = Partial<WalPosition> & {
   readonly refusal: Refusal['code'] | null
   readonly retryAfterSeconds: number | null
   readonly keyUnknown: boolean | null
@@ -116,12 +128,13 @@ const toUsage = ({ usageLimit: limit, used, periodStart, usageReset, overagePric
   overagePrice,
 })
 
-const toCaller = (row: RequestRow): Caller => ({
+const toCaller = ({ timeline, bytes, ...row }: RequestRow): Caller => ({
   accountId: row.accountId,
   plan: row.plan,
   rate:
     row.rateLimit === null ? null : { limit: row.rateLimit, remaining: row.rateRemaining, resetUnix: row.rateReset },
   usage: toUsage(row),
+  ...(timeline !== undefined && bytes !== undefined && { walPosition: { timeline, bytes } }),
 })
 
 /** Whether a request may go on. */
@@ -151,12 +164,15 @@ export type CheckedRequest = {
   readonly scopes: readonly Scope[]
   /** A session of the console acts for this account: no key is checked, and nothing counted. */
   readonly accountId?: string
+  /** Whether the caller gets the WAL position. */
+  readonly isPositioned?: boolean
 }
 
 // Its commit does not wait for the disk: a server that crashes forgets at most the counts of the last moments, and no request waits.
-const statement = `select place, locked, ${requestColumns} from (
-    select place, locked, (outcome).* from check_requests($1, $2, $3, $4, $5) as f) as o,
+const check = `from (select place, locked, (outcome).* from check_requests($1, $2, $3, $4, $5) as f) as o,
   set_config('synchronous_commit', 'off', true)`
+const statement = `select place, locked, ${requestColumns} ${check}`
+const positionedStatement = `select place, locked, ${requestColumns}, ${walPosition} ${check}`
 
 /**
  * Checks key, domain, scopes and minute limit of requests that accept no capture, and counts them, in one round trip: their verdicts
@@ -175,9 +191,10 @@ export const checkRequests = async (
     requests.map(({ accountId }) => accountId ?? null),
     requests.map(({ scopes }) => `{${scopes.join(',')}}`),
   ]
+  const isPositioned = requests.some((request) => request.isPositioned)
+  const rows = await database.query<TogetherRow>(isPositioned ? positionedStatement : statement, values, 'keep')
   const verdicts: (Verdict | 'locked')[] = []
-  for (const { place, locked, ...row } of await database.query<TogetherRow>(statement, values, 'keep'))
-    verdicts[place - 1] = locked ? 'locked' : toVerdict(row)
+  for (const { place, locked, ...row } of rows) verdicts[place - 1] = locked ? 'locked' : toVerdict(row)
   return verdicts
 }
 

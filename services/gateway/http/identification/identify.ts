@@ -3,6 +3,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { CheckQueue } from '#gateway/db/request-queues.ts'
 import type { ActiveSession } from '#gateway/db/sessions.ts'
+import type { ReplicaReads } from '#gateway/db/replica-reads.ts'
 import type { RefusalCache, RequestIdentity } from '#gateway/db/refusal-cache.ts'
 import { refusalError, RequestError } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
@@ -66,15 +67,18 @@ export type KeyCheck = {
   readonly checkQueue: Pick<CheckQueue, 'serve'>
   readonly refusals: RefusalCache
   readonly hashKey: HashKey
+  /** Absent: what the request reads needs no position. */
+  readonly replica?: Pick<ReplicaReads, 'isUsed'>
 }
 
 /** Checks key, domain, scopes and minute limit, in this order, and counts the request. Throws a `RequestError`, with the caller if the key is valid. */
 export const authorize = async (
-  { checkQueue, refusals, hashKey }: KeyCheck,
+  { checkQueue, refusals, hashKey, replica }: KeyCheck,
   exchange: Pick<Exchange, 'headers' | 'session' | 'scopes' | 'headIsTooLarge'>,
 ): Promise<Caller> => {
   const request = identify(exchange, hashKey)
-  const check = () => checkQueue.serve({ ...request, scopes: exchange.scopes })
+  const { scopes } = exchange
+  const check = () => checkQueue.serve({ ...request, scopes, isPositioned: replica?.isUsed() ?? false })
   const outcome = refusals.find(request) ?? (await refusals.queryAndCache(request, check))
   if (!outcome.ok) throw refusalError(outcome, request.originHost)
   const { caller } = outcome

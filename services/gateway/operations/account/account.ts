@@ -64,7 +64,8 @@ export const accountOperations: readonly Operation[] = [
     checkQuery: checkRange,
     answers: { 200: jsonAnswer('The usage.', usageAnswer) },
     run: async (context, { caller, query }) => {
-      const days = await describeUsageDays(context, caller.accountId, query)
+      const database = context.replica.asOf(caller)
+      const days = await describeUsageDays({ database, now: context.now }, caller.accountId, query)
       return { status: 200, body: { data: { ...usageRecord(caller.usage), ...days } } }
     },
   }),

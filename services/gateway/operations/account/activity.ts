@@ -60,10 +60,14 @@ export const listActivity = forCaller({
   query: parameters,
   checkQuery: check,
   answers: { 200: jsonAnswer('A page of activities.', activityPage) },
-  run: async ({ database }, { caller: { accountId }, query }) => {
+  run: async ({ replica }, { caller, query }) => {
+    const { accountId } = caller
     const { per_page: limit, from, to, key_id: keyId, operation, cursor } = query
     const filter = { accountId, ...momentsOf({ from, to }), keyId, operation }
-    const found = await listActivities(database, filter, { limit: limit + 1, before: positionAfter(cursor) })
+    const found = await listActivities(replica.asOf(caller), filter, {
+      limit: limit + 1,
+      before: positionAfter(cursor),
+    })
     return { status: 200, body: cursorPage(found, limit, positionOf) }
   },
 })
@@ -101,15 +105,15 @@ export const exportActivity = forCaller({
   checkQuery: checkFilters,
   answers: { 200: linesAnswer('The activities.', activityEntry) },
   run: async (context, request) => {
-    const { query } = request
-    const { accountId } = request.caller
-    const { database, now } = context
+    const { query, caller } = request
+    const { accountId } = caller
+    const { replica, now } = context
     const { keyHash } = identify(request, context.hashKey)
     const { from, to = now().toISOString(), key_id: keyId, operation } = query
     const filter = { accountId, ...momentsOf({ from, to }), keyId, operation }
     const stream = takeStream(context, accountId)
     const body = eventStream(
-      exportLines(database, filter, () => context.isValidKey(keyHash)),
+      exportLines(replica.asOf(caller), filter, () => context.isValidKey(keyHash)),
       exportMs,
       () => stream[Symbol.dispose](),
     )

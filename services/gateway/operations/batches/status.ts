@@ -15,7 +15,12 @@ export const showBatch = forCaller({
   description: 'Returns the current state of a batch and its screenshots.',
   answers: { 200: jsonAnswer('The batch.', batchAnswer) },
   run: async (context, { caller, id }) => {
-    const data = orNotFound(await findBatch(context, { id, accountId: caller.accountId }))
+    const data = orNotFound(
+      await findBatch(
+        { database: context.replica.asOf(caller), records: context.records },
+        { id, accountId: caller.accountId },
+      ),
+    )
     return { status: 200, body: { data } }
   },
 })

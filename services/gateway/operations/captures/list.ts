@@ -153,12 +153,13 @@ export const listScreenshots = forCaller({
   query: listParameters,
   checkQuery: checkList,
   answers: { 200: jsonAnswer('A page of screenshots.', screenshotPage) },
-  run: async (context, { caller: { accountId }, query: values, rawQuery }) => {
+  run: async (context, { caller, query: values, rawQuery }) => {
+    const { accountId } = caller
     const listQuery = toListQuery({ values, rawQuery })
     const { at, status, from, to, perPage } = listQuery
     const start = 'page' in at ? { skip: (at.page - 1) * perPage } : at
     const filter = { accountId, status, from, to }
-    const page = await listCaptures(context.database, filter, { start, limit: perPage })
+    const page = await listCaptures(context.replica.asOf(caller), filter, { start, limit: perPage })
     const captures = page.captures.map((each) => context.records.open(each))
     return { status: 200, body: pageBody(listQuery, { ...page, captures }, context.publicUrl()) }
   },

@@ -34,6 +34,12 @@ export const gatewaySettings = {
   ...adminSettings,
   ...consoleSettings,
   ...oidcSettings,
+  databaseReplicaUrl: address('DATABASE_REPLICA_URL', {
+    help: 'streaming replica of PostgreSQL, or several behind one address, for lists, batches and usage by day; with the password settings and the size of the pool of DATABASE_URL, and through a pooler if DATABASE_DIRECT_URL is set. While it cannot be reached or lags, the primary serves them; empty: always',
+    fallback: '',
+    schemes: ['postgres', 'postgresql'],
+    secret: true,
+  }),
   keyPepper: text('KEY_PEPPER', {
     help: 'secret with which API keys are hashed; the gateway does not start if the keys in its database are hashed with a different one',
     secret: true,
