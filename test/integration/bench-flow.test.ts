@@ -1,12 +1,14 @@
 // Runs what `make bench-flow` measures in the smallest form, and checks that the numbers are plausible and that no capture is lost.
 import t from 'tap'
+import { carrierSettings } from '#test/bench/flow/carrier-settings.ts'
 import { mixKinds, runClients } from '#test/bench/flow/clients.ts'
 import { flowText } from '#test/bench/flow/flow-text.ts'
+import { diskText, measureDisk } from '#test/bench/flow/measure-disk.ts'
 import { type FlowWorkload, lossesIn, measureFlow } from '#test/bench/flow/measure-flow.ts'
 import { leastIdAt } from '#test/bench/flow/read-times.ts'
 import { implausible } from '#test/helpers/implausible.ts'
 
-const weights = { asynchronous: 2, synchronous: 1, batch: 1, link: 1, list: 1 }
+const weights = { asynchronous: 2, synchronous: 1, batch: 1, link: 1, render: 1, list: 1 }
 const workload: FlowWorkload = {
   gateways: 2,
   ledgers: 2,
@@ -15,7 +17,7 @@ const workload: FlowWorkload = {
   rows: 20,
   waiting: 100,
   warmCaptures: 1,
-  load: { clients: 2, captures: 8, weights, batchUrls: 3, pollMs: 20, turnMs: 60_000 },
+  load: { clients: 2, captures: 9, weights, batchUrls: 3, pollMs: 20, turnMs: 60_000 },
 }
 
 t.test('bench: what carries captures is plausible, and no capture is lost', async (t) => {
@@ -29,8 +31,8 @@ t.test('bench: what carries captures is plausible, and no capture is lost', asyn
   t.strictSame(implausible(flow, /cpuMs|commitMs|walPages/), [])
   t.strictSame(lossesIn(flow), [])
   const { clients, times, ended } = flow
-  const { asynchronous, synchronous, batch, link } = clients.turns
-  t.equal(clients.accepted, asynchronous + synchronous + link + 3 * batch)
+  const { asynchronous, synchronous, batch, link, render } = clients.turns
+  t.equal(clients.accepted, asynchronous + synchronous + link + render + 3 * batch)
   t.ok(times.captures >= workload.load.captures && ended >= times.captures)
   for (const kind of Object.keys(weights) as (keyof typeof weights)[]) t.ok(clients.turns[kind] > 0, kind)
   const parts = [
@@ -64,15 +66,38 @@ t.test('bench: what carries captures is plausible, and no capture is lost', asyn
   })
 })
 
+t.test('bench: what captures leave in tables and streams is plausible', async (t) => {
+  const disk = await measureDisk({ ...workload, gateways: 1, ledgers: 1, rows: 0, waiting: 0 })
+  t.strictSame(implausible(disk), [])
+  const rows = (name: string) => disk.tables.find((each) => each.name === name)?.rows
+  t.strictSame(['capture', 'webhook_delivery'].map(rows), [1, 1])
+  t.match(diskText(disk), /\| capture \|(?:.*\n)*\| CAPTURES, while it waits \| [\d,]+ \|\n$/)
+})
+
 t.test('bench: a load that requests no capture is refused', async (t) => {
-  const none = { asynchronous: 0, synchronous: 0, batch: 0, link: 0, list: 1 }
-  await t.rejects(runClients({ ...workload.load, weights: none, ports: [], keys: [] }), {
+  const none = { asynchronous: 0, synchronous: 0, batch: 0, link: 0, render: 0, list: 1 }
+  await t.rejects(runClients({ ...workload.load, weights: none, ports: [], accounts: [] }), {
     message: /no kind of client/,
   })
 })
 
+t.test('bench: each gateway signs addresses of images for itself, so that images spread over all', (t) => {
+  const receivers = { egressPort: 1, certPath: '' }
+  const places = { databaseUrl: '', natsUrl: () => '', folder: '/', objectsPorts: [10, 11], receivers }
+  const ports = carrierSettings(places).gateways.map((each) => [
+    each['GATEWAY_OBJECTS_PORT'],
+    each['STORAGE_FILES_URL'],
+  ])
+  const expected = [
+    ['10', 'http://127.0.0.1:10'],
+    ['11', 'http://127.0.0.1:11'],
+  ]
+  t.strictSame(ports, expected)
+  t.end()
+})
+
 t.test('bench: kinds of clients are mixed evenly', (t) => {
-  const kinds = mixKinds({ asynchronous: 4, synchronous: 2, batch: 0, link: 0, list: 0 })
+  const kinds = mixKinds({ asynchronous: 4, synchronous: 2, batch: 0, link: 0, render: 0, list: 0 })
   t.strictSame(kinds, ['asynchronous', 'synchronous', 'asynchronous', 'asynchronous', 'synchronous', 'asynchronous'])
   t.end()
 })

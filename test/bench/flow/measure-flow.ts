@@ -7,7 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { type Carrier, type Replicas, startCarrier } from './carrier.ts'
 import type { StandIns } from './carrier-settings.ts'
 import type { ClientLoad, ClientResult } from './clients.ts'
-import { addWebhooks, createAccounts } from './create-accounts.ts'
+import { addWebhooks, createAccounts, type LinkClient } from './create-accounts.ts'
 import { type Counters, readCounters } from './read-counters.ts'
 import { type FlowTimes, leastIdAt, readTimes, type Spread } from './read-times.ts'
 import { forkSender, type Sender } from '#test/bench/fork-sender.ts'
@@ -22,7 +22,7 @@ export type FlowWorkload = Replicas & {
   readonly waiting: number
   /** Captures before those that are measured. */
   readonly warmCaptures: number
-  readonly load: Omit<ClientLoad, 'ports' | 'keys'>
+  readonly load: Omit<ClientLoad, 'ports' | 'accounts'>
 }
 
 /** What each capture costs: each figure is divided by all captures that ended meanwhile, those of waiting batches included. */
@@ -124,18 +124,16 @@ const runSettled = async ({ database }: Carrier, clients: Sender<ClientLoad, Cli
   return { result, from, until }
 }
 
-/** Prepares a carrier and its accounts; the last account's batches wait. */
-const prepare = async (carrier: Carrier, workload: FlowWorkload): Promise<string[]> => {
+/** Prepares a carrier and the accounts of its clients; batches of another one wait. */
+const prepare = async (carrier: Carrier, workload: FlowWorkload): Promise<readonly LinkClient[]> => {
   const { database, gatewayPorts } = carrier
-  const accounts = await createAccounts(database, workload.accounts + 1)
-  const clients = accounts.slice(1)
+  const { first, others: clients } = await createAccounts(database, workload.accounts)
   await addWebhooks(database, clients, carrier.webhooksKey)
   const filling = { rows: workload.rows, newestDays: 0, oldestDays: 10 }
   if (workload.rows > 0)
     await fillCaptures(database, { accountIds: clients.map(({ accountId }) => accountId), ...filling })
-  const [other] = accounts
-  if (other && workload.waiting > 0) await addWaiting(gatewayPorts, other, workload.waiting)
-  return clients.map(({ key }) => key)
+  if (workload.waiting > 0) await addWaiting(gatewayPorts, first, workload.waiting)
+  return clients
 }
 
 /**
@@ -148,10 +146,10 @@ export const measureFlow = async (
 ): Promise<Flow> => {
   const firstId = leastIdAt(Date.now())
   await using carrier = await startCarrier(workload)
-  const keys = await prepare(carrier, workload)
+  const accounts = await prepare(carrier, workload)
   await carrier.startPool(workload.standIns)
   using clients = forkSender<ClientLoad, ClientResult>('flow/clients-process.ts')
-  const load = { ...workload.load, ports: carrier.gatewayPorts, keys }
+  const load = { ...workload.load, ports: carrier.gatewayPorts, accounts }
   await runSettled(carrier, clients, { ...load, captures: workload.warmCaptures })
   if (carrier.countsStatements) await carrier.database.query('select pg_stat_statements_reset()')
   const before = await readCounters(carrier, clients.pid)
