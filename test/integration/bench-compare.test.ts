@@ -56,12 +56,13 @@ t.test('comparison: a round measures every part of two running systems and of a 
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
   const side = await createSide(ownTree, folder, { accounts: 1, args: ['--allow-target', site.host] })
-  const workload = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000 }
+  const workload = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000, flow: { turns: 1, captures: 10 } }
   const surroundings = { workload, pageUrl: `http://${site.host}/index.html` }
-  const round = await measureRound([side, side], Object.keys(runningParts), surroundings)
+  const round = await measureRound([side, side], ['flow', ...Object.keys(runningParts)], surroundings)
   t.strictSame(
     [...round.keys()],
     [
+      'flow: processor ms each, without workers',
       'idle: % of a core',
       'idle: MiB',
       'capture: processor ms each',

@@ -8,7 +8,7 @@ import { type Carrier, type Replicas, startCarrier } from './carrier.ts'
 import type { StandIns } from './carrier-settings.ts'
 import type { ClientLoad, ClientResult } from './clients.ts'
 import { addWebhooks, createAccounts, type LinkClient } from './create-accounts.ts'
-import { type Counters, readCounters } from './read-counters.ts'
+import { carrierParts, type Counters, readCounters } from './read-counters.ts'
 import { type FlowTimes, leastIdAt, readTimes, type Spread } from './read-times.ts'
 import { forkSender, type Sender } from '#test/bench/fork-sender.ts'
 
@@ -136,6 +136,33 @@ const prepare = async (carrier: Carrier, workload: FlowWorkload): Promise<readon
   return clients
 }
 
+/** A system that has carried its first captures and carries more by `run`; `clients` is the process id of what sends requests. */
+export type OpenFlow = AsyncDisposable & {
+  readonly carrier: Carrier
+  readonly clients: number
+  readonly run: (captures: number) => ReturnType<typeof runSettled>
+}
+
+/** Starts and warms a system of its own for a workload. */
+export const openFlow = async (workload: FlowWorkload): Promise<OpenFlow> => {
+  await using opened = new AsyncDisposableStack()
+  const carrier = opened.use(await startCarrier(workload))
+  const accounts = await prepare(carrier, workload)
+  await carrier.startPool(workload.standIns)
+  const clients = opened.use(forkSender<ClientLoad, ClientResult>('flow/clients-process.ts'))
+  const load = { ...workload.load, ports: carrier.gatewayPorts, accounts }
+  const run = (captures: number) => runSettled(carrier, clients, { ...load, captures })
+  await run(workload.warmCaptures)
+  const owned = opened.move()
+  return { carrier, clients: clients.pid, run, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** Processor seconds of all that carries, so far. */
+export const carrierCpuSeconds = async ({ carrier, clients }: OpenFlow): Promise<number> => {
+  const { cpuSeconds } = await readCounters(carrier, clients)
+  return carrierParts.reduce((sum, part) => sum + (cpuSeconds.get(part) ?? 0), 0)
+}
+
 /**
  * Measures what carries captures, without browsers, on a system of its own. `profile` is called once all is measured. Throws if a
  * capture or a delivery is lost or repeated.
@@ -145,17 +172,13 @@ export const measureFlow = async (
   profile: (carrier: Carrier, flow: Flow) => Promise<void> = async () => {},
 ): Promise<Flow> => {
   const firstId = leastIdAt(Date.now())
-  await using carrier = await startCarrier(workload)
-  const accounts = await prepare(carrier, workload)
-  await carrier.startPool(workload.standIns)
-  using clients = forkSender<ClientLoad, ClientResult>('flow/clients-process.ts')
-  const load = { ...workload.load, ports: carrier.gatewayPorts, accounts }
-  await runSettled(carrier, clients, { ...load, captures: workload.warmCaptures })
+  await using opened = await openFlow(workload)
+  const { carrier, clients, run } = opened
   if (carrier.countsStatements) await carrier.database.query('select pg_stat_statements_reset()')
-  const before = await readCounters(carrier, clients.pid)
+  const before = await readCounters(carrier, clients)
   const since = new Date()
-  const { result, from, until } = await runSettled(carrier, clients, load)
-  const after = await readCounters(carrier, clients.pid)
+  const { result, from, until } = await run(workload.load.captures)
+  const after = await readCounters(carrier, clients)
   const ended = await countEnded(carrier.database, since, firstId)
   const flow = {
     clients: result,

@@ -2,6 +2,9 @@ import { cpuSeconds, selfCpuSeconds } from '#test/bench/cpu-seconds.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import type { Carrier } from './carrier.ts'
 
+/** The parts of the carrier, in the order of their columns. */
+export const carrierParts = ['gateway', 'PostgreSQL', 'NATS', 'ledger', 'controller', 'webhooks'] as const
+
 /** What has been used up so far, since any time before. */
 export type Counters = {
   /** Processor seconds by part. */
