@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t from 'tap'
+import { canCarry } from '#test/bench/compare/carry-in-turns.ts'
 import { compareRounds } from '#test/bench/compare/interval.ts'
 import { measureStart, runningParts } from '#test/bench/compare/parts.ts'
 import { measureRound } from '#test/bench/compare/round.ts'
@@ -49,6 +50,10 @@ t.test('comparison: a round in which something else ran is left out, and others 
 
 t.test('comparison: needs more rounds than a few', async (t) => {
   t.throws(() => compareRounds([0.1, 0.1, 0.1, 0.1], 0.01), /at least 5 rounds/)
+})
+
+t.test('comparison: a tree of before the benchmark without browsers cannot be compared by it', async (t) => {
+  t.strictSame([canCarry(ownTree), canCarry(join(ownTree, 'docs'))], [true, false])
 })
 
 t.test('comparison: a round measures every part of two running systems and of a start', async (t) => {

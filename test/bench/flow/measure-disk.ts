@@ -90,7 +90,8 @@ leaves in each table in which captures leave rows, as the tables grew without va
 ${table(
   ['bytes per capture', 'rows', 'table and indexes', 'of it indexes', 'rewritten'],
   tables.map((each) => [
-    ...[each.name, each.rows.toFixed(2), whole(each.bytes)],
+    // Activity has a table for each day.
+    ...[each.name.replace(/_\d{8}$/, ''), each.rows.toFixed(2), whole(each.bytes)],
     ...[whole(each.indexBytes), whole(each.rewrittenBytes)],
   ]),
 )}
