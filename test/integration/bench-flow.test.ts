@@ -1,5 +1,8 @@
 // Runs what `make bench-flow` measures in the smallest form, and checks that the numbers are plausible and that no capture is lost.
 import t from 'tap'
+import { fillCaptures } from '#test/bench/fill-captures.ts'
+import { createClients } from '#test/bench/served.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
 import { carrierSettings } from '#test/bench/flow/carrier-settings.ts'
 import { mixKinds, runClients } from '#test/bench/flow/clients.ts'
 import { flowText } from '#test/bench/flow/flow-text.ts'
@@ -72,6 +75,21 @@ t.test('bench: what captures leave in tables and streams is plausible', async (t
   const rows = (name: string) => disk.tables.find((each) => each.name === name)?.rows
   t.strictSame(['capture', 'webhook_delivery'].map(rows), [1, 1])
   t.match(diskText(disk), /\| capture \|(?:.*\n)*\| CAPTURES, while it waits \| [\d,]+ \|\n$/)
+})
+
+t.test('bench: filling leaves as many rows of each account as were asked for, counted, and all indexes', async (t) => {
+  const postgres = await startPostgres(t)
+  const database = await postgres.createDatabase()
+  const accountIds = (await createClients(database, 2)).map(({ accountId }) => accountId)
+  const readIndexes = () => database.query('select indexdef from pg_indexes order by indexdef')
+  const before = await readIndexes()
+  await fillCaptures(database, { accountIds, rows: 20, newestDays: 1, oldestDays: 9 })
+  const read = `select count(*)::integer as rows, min(created_at) >= now() - interval '9 days 1 minute'
+      and max(created_at) <= now() - interval '1 day' as "inTime",
+      (select sum(completed)::integer from capture_count n where n.account_id = c.account_id) as counted
+    from capture c group by account_id`
+  t.strictSame(await database.query(read), Array(2).fill({ rows: 10, inTime: true, counted: 10 }))
+  t.strictSame(await readIndexes(), before)
 })
 
 t.test('bench: a load that requests no capture is refused', async (t) => {
