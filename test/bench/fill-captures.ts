@@ -1,6 +1,6 @@
 import { openDatabase } from '#shared/db/connection.ts'
 
-/** Those that filling would have to maintain in no order: it is twice as quick to build them afterwards, and COPY is no quicker then. */
+/** Those that filling would have to maintain in no order: building them afterwards is quicker, and COPY then is not. */
 const builtAfterwards = ['capture_list', 'capture_list_ended', 'capture_ended', 'capture_object']
 /** Longest time of one statement: 20 million rows. */
 const statementMs = 3_600_000

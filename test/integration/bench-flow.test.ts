@@ -88,7 +88,10 @@ t.test('bench: filling leaves as many rows of each account as were asked for, co
       and max(created_at) <= now() - interval '1 day' as "inTime",
       (select sum(completed)::integer from capture_count n where n.account_id = c.account_id) as counted
     from capture c group by account_id`
-  t.strictSame(await database.query(read), Array(2).fill({ rows: 10, inTime: true, counted: 10 }))
+  t.strictSame(
+    await database.query(read),
+    accountIds.map(() => ({ rows: 10, inTime: true, counted: 10 })),
+  )
   t.strictSame(await readIndexes(), before)
 })
 
