@@ -111,6 +111,18 @@ const withoutRepeats = (checks: readonly Check[]) => [
   ...new Map(checks.toReversed().map((check) => [JSON.stringify(check.point.cost), check])).values(),
 ]
 
+/** At so high a rate the fixed cost of a second does not show. */
+const endless = 1e12
+
+const costs = (model: Model): string =>
+  table(
+    ['', 'least, processor ms for a capture', 'fixed, processor ms a second'],
+    modelParts.map((part) => {
+      const least = model(part, endless)
+      return [part, number(least), number(model(part, 1) - least)]
+    }),
+  )
+
 const accuracy = (checks: readonly Check[]): string => {
   const quiet = checks.filter(({ point }) => point.isQuiet)
   const misses = quiet.filter(({ deviation }) => Math.abs(deviation) > promisedDeviation)
@@ -279,8 +291,13 @@ ${streams(sizing)}
 
 A part takes for a capture \`least + fixed × replicas / captures a second\`: what remains when work is shared, and what a process does each
 second. \`least\` is fitted to the kinds of captures that were measured alone, by their shares among mixed ones, \`fixed\` to mixed captures at
-20 a second. Whole pages in the WAL follow checkpoints, not the rate: the largest measured share is added. Mixed captures as fast as they go
-were not used, and are predicted so (milliseconds of the processor, or of the unit of the column):
+20 a second. Whole pages in the WAL follow checkpoints, not the rate: the largest measured share is added.
+
+${costs(model)}
+
+What is fixed is more than a service takes when idle ([benchmarks.md](benchmarks.md), "When idle"): with few captures, fewer share a
+write. Mixed captures as fast as they go were not used for this, and are predicted as follows, in processor milliseconds or the unit of
+the row:
 
 ${accuracy(checkModel(measurements.points, model))}`
 }
