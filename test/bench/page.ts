@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { resolve } from 'node:path'
+import { scalingPage } from '#tools/docs/scaling-page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const benchmarks = 'docs/benchmarks.md'
+const scaling = 'docs/scaling.md'
 
 /** Puts `text` below the heading of a part, which lasts until the next; the other parts stay. Throws if there is no such part. */
 export const replacePart = (before: string, heading: string, text: string): string => {
@@ -16,17 +18,21 @@ export const replacePart = (before: string, heading: string, text: string): stri
   return `${before.slice(0, from)}${line}\n${text.trim()}\n${rest}`
 }
 
-/** Replaces one part of docs/benchmarks.md, or of another page of the repository. */
+/** Replaces one part of docs/benchmarks.md, with docs/scaling.md that is calculated from it, or of another page of the repository. */
 export const writePart = (heading: string, text: string, page = benchmarks): void => {
   const path = resolve(root, page)
-  writeFileSync(path, replacePart(readFileSync(path, 'utf8'), heading, text))
+  const replaced = replacePart(readFileSync(path, 'utf8'), heading, text)
+  writeFileSync(path, replaced)
+  if (page === benchmarks) writeFileSync(resolve(root, scaling), scalingPage(replaced))
 }
 
 const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
+const generated = [benchmarks, scaling, 'docs/autoscaling.md'].map((path) => `:!/${path}`)
+
 /** The commit of the measured code; what other parts of the page changed does not count. */
 const commit = (): string => {
-  const changed = git('status', '--porcelain', '--', ':/', ':!/docs/benchmarks.md', ':!/docs/autoscaling.md') !== ''
+  const changed = git('status', '--porcelain', '--', ':/', ...generated) !== ''
   return git('rev-parse', '--short', 'HEAD') + (changed ? ' with changes' : '')
 }
 

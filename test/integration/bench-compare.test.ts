@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t from 'tap'
+import { canCarry } from '#test/bench/compare/carry-in-turns.ts'
 import { compareRounds } from '#test/bench/compare/interval.ts'
 import { measureStart, runningParts } from '#test/bench/compare/parts.ts'
 import { measureRound } from '#test/bench/compare/round.ts'
@@ -51,17 +52,22 @@ t.test('comparison: needs more rounds than a few', async (t) => {
   t.throws(() => compareRounds([0.1, 0.1, 0.1, 0.1], 0.01), /at least 5 rounds/)
 })
 
+t.test('comparison: a tree of before the benchmark without browsers cannot be compared by it', async (t) => {
+  t.strictSame([canCarry(ownTree), canCarry(join(ownTree, 'docs'))], [true, false])
+})
+
 t.test('comparison: a round measures every part of two running systems and of a start', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'compare-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
   const side = await createSide(ownTree, folder, { accounts: 1, args: ['--allow-target', site.host] })
-  const workload = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000 }
+  const workload = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000, flow: { turns: 1, captures: 10 } }
   const surroundings = { workload, pageUrl: `http://${site.host}/index.html` }
-  const round = await measureRound([side, side], Object.keys(runningParts), surroundings)
+  const round = await measureRound([side, side], ['flow', ...Object.keys(runningParts)], surroundings)
   t.strictSame(
     [...round.keys()],
     [
+      'flow: processor ms each, without workers',
       'idle: % of a core',
       'idle: MiB',
       'capture: processor ms each',

@@ -16,6 +16,7 @@ import { operatorPage } from './operator-page.ts'
 import { parametersPage } from './parameters-page.ts'
 import { pythonClient } from './python-client.ts'
 import { pythonTypes } from './python-types.ts'
+import { scalingPage } from './scaling-page.ts'
 import { versionFiles } from './version-files.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -61,6 +62,7 @@ const pages: Record<string, string> = {
   'docs/openapi.json': openapiText(),
   'docs/operator.md': operatorPage(),
   'docs/parameters.md': parametersPage(),
+  'docs/scaling.md': scalingPage(current('docs/benchmarks.md')),
   'services/gateway/openapi/errors.html': errorsPage(root),
   'services/console/views/playground/controls.json': consoleControls(),
   ...chartFiles(root, crdPage()),

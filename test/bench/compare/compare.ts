@@ -12,7 +12,13 @@ import { temporaryFolder } from './on-end.ts'
 export type Measure = { readonly name: string; readonly means: Pair<number>; readonly comparison: Comparison }
 
 // A few seconds each, so that there is time for many rounds.
-const workload: Workload = { warmSeconds: 3, loadSeconds: 5, captures: 20, idleMs: 8000 }
+const workload: Workload = {
+  warmSeconds: 3,
+  loadSeconds: 5,
+  captures: 20,
+  idleMs: 8000,
+  flow: { turns: 3, captures: 80 },
+}
 
 const roundsMin = 10
 /** Most rounds that are measured again, because a start or a request failed. */

@@ -14,6 +14,8 @@ export type Workload = {
   readonly loadSeconds: number
   readonly captures: number
   readonly idleMs: number
+  /** Turns of ABBA, and captures in each, where stand-ins take the place of workers. */
+  readonly flow: { readonly turns: number; readonly captures: number }
 }
 
 /** What all parts share. */
@@ -141,4 +143,4 @@ export const measureStart = async (side: Side): Promise<Measured> => {
 }
 
 /** The names of all parts. */
-export const partNames: readonly string[] = ['start', ...Object.keys(runningParts)]
+export const partNames: readonly string[] = ['start', 'flow', ...Object.keys(runningParts)]

@@ -1,3 +1,4 @@
+import { carryInTurns } from './carry-in-turns.ts'
 import { type Measured, measureStart, runningParts, type Surroundings } from './parts.ts'
 import { type Pair, turnOrder } from './pair.ts'
 import type { Side } from './side.ts'
@@ -47,6 +48,9 @@ export const measureRound = async (
   surroundings: Surroundings,
 ): Promise<Round> => {
   const starts = parts.includes('start') ? [await measureStarts(sides)] : []
+  const flow = parts.includes('flow')
+    ? [await carryInTurns([sides[0].tree, sides[1].tree], surroundings.workload.flow)]
+    : []
   const running = await measureRunning(sides, parts, surroundings)
-  return new Map([...starts, ...running].flatMap(pairUp))
+  return new Map([...starts, ...flow, ...running].flatMap(pairUp))
 }

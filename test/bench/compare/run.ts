@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { collectRounds, openSides, summarize } from './compare.ts'
+import { canCarry } from './carry-in-turns.ts'
 import { partNames } from './parts.ts'
 import { comparisonText } from './comparison-text.ts'
 import { temporaryFolder } from './on-end.ts'
@@ -25,8 +26,11 @@ const readArguments = () => {
 
 const compareWith = async ({ commit, parts, minutes }: ReturnType<typeof readArguments>) => {
   const folder = temporaryFolder('shutterfleet-base-')
-  await using opened = await openSides([makeTree(commit, join(folder, commit)), ownTree])
-  const rounds = await collectRounds(opened, parts, minutes * 60_000)
+  const base = makeTree(commit, join(folder, commit))
+  if (!canCarry(base)) console.error(`flow is not compared: ${commit} is older than this part`)
+  const comparable = parts.filter((part) => part !== 'flow' || canCarry(base))
+  await using opened = await openSides([base, ownTree])
+  const rounds = await collectRounds(opened, comparable, minutes * 60_000)
   const measures = summarize(rounds)
   console.log(comparisonText(commit, rounds.length, measures))
   if (measures.some(({ comparison }) => comparison.verdict === 'worse')) process.exitCode = 1

@@ -10,6 +10,7 @@ const run = promisify(execFile)
 
 /** One of the two versions. */
 export type Side = {
+  readonly tree: string
   /** Starts the whole system on a copy of a data folder that was made once. */
   readonly start: () => Promise<Running>
 }
@@ -47,6 +48,7 @@ export const createSide = async (
   await first.stop()
   let starts = 0
   return {
+    tree,
     start: async () => {
       starts += 1
       const dataDir = join(folder, `run-${starts}`)

@@ -15,17 +15,17 @@ export type Places = {
   readonly natsUrl: (user: QueueUserName) => string
   /** Folder of the images. */
   readonly folder: string
-  /** Of the first gateway: its endpoint of images, to which all images go. */
-  readonly objectsPort: number
-  readonly receivers: Receivers
+  /** Of each gateway: its endpoint of images, to which those go whose addresses it signs. */
+  readonly objectsPorts: readonly number[]
+  readonly receivers: Pick<Receivers, 'egressPort' | 'certPath'>
 }
 
 /** How many stand-ins of workers there are, with how many slots each (16 at most), and the milliseconds of a capture. */
 export type StandIns = { readonly workers: number; readonly slots: number; readonly captureMs: number }
 
-/** Settings of each service, without prefix. `gateway`: of the first, or of a further one. */
+/** Settings of each service, without prefix; of gateways one for each. */
 export type CarrierSettings = {
-  readonly gateway: (place: 'first' | 'further') => Texts
+  readonly gateways: readonly Texts[]
   readonly ledger: Texts
   readonly webhooks: Texts
   readonly controller: (standIns: StandIns) => Texts
@@ -54,28 +54,30 @@ const workerEnvironment = ({ natsUrl }: Places, keys: PoolKeys, standIns: StandI
 export const carrierSettings = (places: Places): CarrierSettings => {
   const keys = poolKeys()
   const webhookKeys = generateSealingKeys()
-  const { databaseUrl, natsUrl, folder, objectsPort, receivers } = places
+  const { databaseUrl, natsUrl, folder, objectsPorts, receivers } = places
+  const filesUrl = (port: number) => ({ STORAGE_FILES_URL: `http://127.0.0.1:${port}` })
   const stores = {
     DATABASE_URL: databaseUrl,
     STORAGE_DRIVER: 'files',
     STORAGE_FOLDER: folder,
-    STORAGE_FILES_URL: `http://127.0.0.1:${objectsPort}`,
+    ...filesUrl(objectsPorts[0] ?? 0),
     STORAGE_SIGNING_KEY: Buffer.alloc(32, 1).toString('base64'),
   }
   return {
-    gateway: (place) => ({
+    gateways: objectsPorts.map((port) => ({
       ...stores,
+      ...filesUrl(port),
       NATS_URL: natsUrl('gateway'),
       KEY_PEPPER: testPepper,
       RECORD_KEYS: testRecordKey,
       LINK_SIGNING_KEYS: `test:${Buffer.alloc(32, 2).toString('base64')}`,
       GATEWAY_PORT: '0',
-      GATEWAY_OBJECTS_PORT: place === 'first' ? String(objectsPort) : '0',
+      GATEWAY_OBJECTS_PORT: String(port),
       SEALING_KEY_STANDARD: keys.standard.public,
       SEALING_KEY_PROXIED: keys.proxied.public,
       SEALING_KEY_STEALTH: keys.stealth.public,
       SEALING_KEY_WEBHOOKS: webhookKeys.public,
-    }),
+    })),
     ledger: { ...stores, NATS_URL: natsUrl('ledger') },
     webhooks: {
       ...stores,

@@ -117,12 +117,10 @@ export const startCarrier = async ({ gateways, ledgers }: Replicas): Promise<Car
   const { nats, natsUrl, natsMonitor, postgres, database, countsStatements } = await startStores(opened)
   // A stack of its own, since the controller is started later.
   const start = createStart(opened.use(new AsyncDisposableStack()), folder)
-  const objectsPort = await freePort()
-  const settings = carrierSettings({ databaseUrl: database.url, natsUrl, folder, objectsPort, receivers })
+  const objectsPorts = await Promise.all(timesOf(gateways).map(() => freePort()))
+  const settings = carrierSettings({ databaseUrl: database.url, natsUrl, folder, objectsPorts, receivers })
   const gatewayProcesses = await Promise.all(
-    timesOf(gateways).map((nth) =>
-      start(testProgramPath('gateway/main'), settings.gateway(nth === 0 ? 'first' : 'further')),
-    ),
+    settings.gateways.map((each) => start(testProgramPath('gateway/main'), each)),
   )
   const ledgerProcesses = await Promise.all(
     timesOf(ledgers).map(() => start(testProgramPath('ledger/main'), settings.ledger)),

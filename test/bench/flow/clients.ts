@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { signRenderLink } from '#gateway/links/render-link.ts'
 import { type HttpAnswer, openConnection } from '#test/bench/load.ts'
 import { createRequest, getRequest, postRequest } from '#test/bench/served.ts'
+import type { LinkClient } from './create-accounts.ts'
 
 /**
  * What a client does in one turn: create a capture and poll its record, capture synchronously, create a batch and poll it, create a
- * capture and fetch its image by a signed link, or list captures.
+ * capture and fetch its image by a signed link, view a link that captures on demand for the first time, or list captures.
  */
-export const clientKinds = ['asynchronous', 'synchronous', 'batch', 'link', 'list'] as const
+export const clientKinds = ['asynchronous', 'synchronous', 'batch', 'link', 'render', 'list'] as const
 
 /** See `clientKinds`. */
 export type ClientKind = (typeof clientKinds)[number]
@@ -15,8 +17,8 @@ export type ClientKind = (typeof clientKinds)[number]
 export type ClientLoad = {
   /** Of the gateways; each client uses one, in turns. */
   readonly ports: readonly number[]
-  /** Of accounts, used in turns. */
-  readonly keys: readonly string[]
+  /** Used in turns. */
+  readonly accounts: readonly LinkClient[]
   readonly clients: number
   /** Turns begin until so many captures are requested. */
   readonly captures: number
@@ -46,7 +48,12 @@ export type ClientResult = {
 
 type Connection = ReturnType<typeof openConnection>
 type State = { accepted: number; completed: number; acceptMs: number[]; synchronousMs: number[]; requested: number }
-type Turn = { readonly load: ClientLoad; readonly state: State; readonly connection: Connection; readonly key: string }
+type Turn = {
+  readonly load: ClientLoad
+  readonly state: State
+  readonly connection: Connection
+  readonly account: LinkClient
+}
 
 const expectStatus = (answer: HttpAnswer, status: string): HttpAnswer => {
   if (answer.status !== status) throw new Error(`${answer.status} instead of ${status}: ${answer.body.slice(0, 500)}`)
@@ -60,7 +67,11 @@ let pages = 0
 const nextPage = () => `https://example.com/${(pages += 1)}`
 
 /** Reads until `isEnded`; throws if that takes longer than a turn may. */
-const poll = async <T>({ load, connection, key }: Turn, path: string, isEnded: (data: T) => boolean): Promise<T> => {
+const poll = async <T>(
+  { load, connection, account: { key } }: Turn,
+  path: string,
+  isEnded: (data: T) => boolean,
+): Promise<T> => {
   for (const until = performance.now() + load.turnMs; performance.now() < until;) {
     const data = dataOf(expectStatus(await connection.ask(getRequest(key, path)), '200')) as T
     if (isEnded(data)) return data
@@ -72,9 +83,9 @@ const poll = async <T>({ load, connection, key }: Turn, path: string, isEnded: (
 type CaptureRecord = { readonly id: string; readonly status: string }
 
 const createAndPoll = async (turn: Turn): Promise<CaptureRecord> => {
-  const { state, connection, key } = turn
+  const { state, connection, account } = turn
   const began = performance.now()
-  const answer = await connection.ask(createRequest(key, { url: nextPage() }))
+  const answer = await connection.ask(createRequest(account.key, { url: nextPage() }))
   const { id } = dataOf(expectStatus(answer, '202')) as CaptureRecord
   state.acceptMs.push(performance.now() - began)
   state.accepted += 1
@@ -84,9 +95,9 @@ const createAndPoll = async (turn: Turn): Promise<CaptureRecord> => {
   return record
 }
 
-const captureSynchronously = async ({ state, connection, key }: Turn): Promise<void> => {
+const captureSynchronously = async ({ state, connection, account }: Turn): Promise<void> => {
   const began = performance.now()
-  expectStatus(await connection.ask(postRequest(key, '/v1/screenshots/capture', { url: nextPage() })), '200')
+  expectStatus(await connection.ask(postRequest(account.key, '/v1/screenshots/capture', { url: nextPage() })), '200')
   state.synchronousMs.push(performance.now() - began)
   state.accepted += 1
   state.completed += 1
@@ -95,9 +106,9 @@ const captureSynchronously = async ({ state, connection, key }: Turn): Promise<v
 type BatchRecord = CaptureRecord & { readonly completed: number }
 
 const createBatch = async (turn: Turn): Promise<void> => {
-  const { load, state, connection, key } = turn
+  const { load, state, connection, account } = turn
   const urls = Array.from({ length: load.batchUrls }, nextPage)
-  const answer = await connection.ask(postRequest(key, '/v1/screenshots/batch', { urls }))
+  const answer = await connection.ask(postRequest(account.key, '/v1/screenshots/batch', { urls }))
   const { id } = dataOf(expectStatus(answer, '202')) as BatchRecord
   state.accepted += urls.length
   const batch = await poll<BatchRecord>(turn, `/v1/screenshots/batch/${id}`, ({ status }) => status === 'completed')
@@ -105,7 +116,8 @@ const createBatch = async (turn: Turn): Promise<void> => {
 }
 
 const viewByLink = async (turn: Turn): Promise<void> => {
-  const { connection, key } = turn
+  const { connection, account } = turn
+  const { key } = account
   const { id } = await createAndPoll(turn)
   const signed = await connection.ask(postRequest(key, `/v1/screenshots/${id}/signed-url`, {}))
   const { url } = dataOf(expectStatus(signed, '200')) as { url: string }
@@ -113,8 +125,15 @@ const viewByLink = async (turn: Turn): Promise<void> => {
   expectStatus(await connection.ask(getRequest(key, pathname + search)), '200')
 }
 
-const list = async ({ connection, key }: Turn): Promise<void> => {
-  expectStatus(await connection.ask(getRequest(key, '/v1/screenshots')), '200')
+const renderByLink = async ({ state, connection, account }: Turn): Promise<void> => {
+  const link = signRenderLink(account.linkSecret, { key_id: account.keyId, url: nextPage() })
+  expectStatus(await connection.ask(`GET /v1/render?${link} HTTP/1.1\r\nHost: localhost\r\n\r\n`), '200')
+  state.accepted += 1
+  state.completed += 1
+}
+
+const list = async ({ connection, account }: Turn): Promise<void> => {
+  expectStatus(await connection.ask(getRequest(account.key, '/v1/screenshots')), '200')
 }
 
 const run: Readonly<Record<ClientKind, (turn: Turn) => Promise<unknown>>> = {
@@ -122,6 +141,7 @@ const run: Readonly<Record<ClientKind, (turn: Turn) => Promise<unknown>>> = {
   synchronous: captureSynchronously,
   batch: createBatch,
   link: viewByLink,
+  render: renderByLink,
   list,
 }
 
@@ -144,7 +164,7 @@ export const runClients = async (load: ClientLoad): Promise<ClientResult> => {
   const kinds = mixKinds(load.weights)
   if (!kinds.some((kind) => capturesOf(kind, load) > 0)) throw new Error('no kind of client requests captures')
   const state: State = { accepted: 0, completed: 0, acceptMs: [], synchronousMs: [], requested: 0 }
-  const turns: Record<ClientKind, number> = { asynchronous: 0, synchronous: 0, batch: 0, link: 0, list: 0 }
+  const turns: Record<ClientKind, number> = { asynchronous: 0, synchronous: 0, batch: 0, link: 0, render: 0, list: 0 }
   let turn = 0
   const began = performance.now()
   const waitUntilDue = async () => {
@@ -157,13 +177,14 @@ export const runClients = async (load: ClientLoad): Promise<ClientResult> => {
     try {
       while (state.requested < load.captures) {
         const kind = kinds[turn % kinds.length] ?? 'asynchronous'
-        const key = load.keys[turn % load.keys.length] ?? ''
+        const account = load.accounts[turn % load.accounts.length]
+        if (!account) throw new Error('no account')
         turn += 1
         const due = waitUntilDue()
         state.requested += capturesOf(kind, load)
         turns[kind] += 1
         await due
-        await run[kind]({ load, state, connection, key })
+        await run[kind]({ load, state, connection, account })
       }
     } finally {
       connection.close()

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Database } from '#shared/db/connection.ts'
 import { createKeyHash } from '#shared/db/keys.ts'
+import { createLinkSecretDerivation } from '#shared/db/link-secrets.ts'
 import { type SealingKey, seal } from '#shared/queue/seal.ts'
 import { hookUrl } from '#test/helpers/webhook-sender.ts'
 import { featureNames } from '#shared/capture/features.ts'
@@ -9,32 +10,47 @@ import { testPepper } from '#test/helpers/running-gateway.ts'
 
 const slug = 'bench'
 
+/** An account with the id of its key, and the secret of the key's links. */
+export type LinkClient = Client & { readonly keyId: string; readonly linkSecret: string }
+
 const insert = `
   with made as (
     insert into account (id, name, email, plan, created_at)
     select unnest($1::uuid[]), 'Bench', 'b@example.com', $4, now() returning id),
-  metered as (insert into account_meter (account_id) select id from made)
-  insert into api_key (id, account_id, name, prefix, key_hash, domains, created_at)
-  select gen_random_uuid(), k.account_id, 'key', k.prefix, k.hash, '{}', now()
-    from unnest($1::uuid[], $2::text[], $3::bytea[]) as k (account_id, prefix, hash)`
+  metered as (insert into account_meter (account_id) select id from made),
+  keyed as (
+    insert into api_key (id, account_id, name, prefix, key_hash, domains, created_at)
+    select k.id, k.account_id, 'key', k.prefix, k.hash, '{}', now()
+      from unnest($1::uuid[], $2::text[], $3::bytea[], $5::uuid[]) as k (account_id, prefix, hash, id))
+  insert into link_secret (key_id, nonce, created_at) select id, nonce, now() from unnest($5::uuid[], $6::bytea[]) as l (id, nonce)`
 
-/** Makes accounts with a key each, all by one statement but the first; on a plan with all features, whose limits are not reached. */
-export const createAccounts = async (database: Database, count: number): Promise<Client[]> => {
+/**
+ * Makes one account, and by one statement `count` others, whose keys have link secrets; each with a key, on a plan with all features,
+ * whose limits are not reached.
+ */
+export const createAccounts = async (
+  database: Database,
+  count: number,
+): Promise<{ readonly first: Client; readonly others: readonly LinkClient[] }> => {
   const [first] = await createClients(database, 1, { slug, features: [...featureNames] })
   if (!first) throw new Error('no account')
+  const derive = createLinkSecretDerivation(testPepper)
   const hash = createKeyHash(testPepper)
-  const others = Array.from({ length: count - 1 }, () => ({
-    accountId: randomUUID(),
-    key: `sk_live_${randomBytes(20).toString('hex')}`,
-  }))
+  const others = Array.from({ length: count }, () => {
+    const [keyId, nonce] = [randomUUID(), randomBytes(32)]
+    const key = `sk_live_${randomBytes(20).toString('hex')}`
+    return { accountId: randomUUID(), key, keyId, nonce, linkSecret: derive(keyId, nonce) }
+  })
   await database.query(insert, [
     others.map(({ accountId }) => accountId),
     others.map(({ key }) => key.slice(0, 12)),
     others.map(({ key }) => hash(key)),
     slug,
+    others.map(({ keyId }) => keyId),
+    others.map(({ nonce }) => nonce),
   ])
-  await database.query('analyze account, account_meter, api_key')
-  return [first, ...others]
+  await database.query('analyze account, account_meter, api_key, link_secret')
+  return { first, others: others.map(({ nonce: _nonce, ...account }) => account) }
 }
 
 const insertWebhooks = `

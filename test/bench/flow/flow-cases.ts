@@ -4,11 +4,18 @@ import type { FlowWorkload } from './measure-flow.ts'
 /** A row of a table: its name, and what is measured for it. */
 export type FlowCase = { readonly name: string; readonly workload: FlowWorkload }
 
-/** How much is measured: captures of each case, waiting captures and rows where these are many. */
-export type FlowSize = { readonly captures: number; readonly waiting: number; readonly rows: number }
+/** How much is measured: captures of each case, waiting captures and numbers of rows where these are many. */
+export type FlowSize = { readonly captures: number; readonly waiting: number; readonly rows: readonly number[] }
 
 /** Of the 20 captures of 13 turns, ten are of a batch. */
-const mixed: FlowWorkload['load']['weights'] = { asynchronous: 5, synchronous: 4, batch: 1, link: 1, list: 2 }
+const mixed: FlowWorkload['load']['weights'] = {
+  asynchronous: 5,
+  synchronous: 4,
+  batch: 1,
+  link: 1,
+  render: 0,
+  list: 2,
+}
 const captureMs = 20
 const manyStandIns = { workers: 100, slots: 10, captureMs }
 
@@ -17,6 +24,7 @@ const only = (kind: ClientKind): FlowWorkload['load']['weights'] => ({
   synchronous: Number(kind === 'synchronous'),
   batch: Number(kind === 'batch'),
   link: Number(kind === 'link'),
+  render: Number(kind === 'render'),
   list: Number(kind === 'list'),
 })
 
@@ -60,6 +68,9 @@ export const flowCases = ({ captures, waiting, rows }: FlowSize) => {
       vary('three gateways, three ledgers', { gateways: 3, ledgers: 3, warmCaptures: 3 * base.warmCaptures }),
     ],
     waiting: [{ ...mixedCase, name: 'nothing waits' }, vary(`${count(waiting)} captures wait`, { waiting })],
-    rows: [{ ...mixedCase, name: 'no rows before' }, vary(`${count(rows)} rows`, { rows })],
-  } satisfies Readonly<Record<string, readonly FlowCase[]>>
+    rows: [
+      { ...mixedCase, name: 'no rows before' },
+      ...rows.map((each) => vary(`${count(each)} rows`, { rows: each })),
+    ],
+  } satisfies Readonly<Record<string, readonly [FlowCase, ...FlowCase[]]>>
 }

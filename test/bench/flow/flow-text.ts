@@ -1,9 +1,8 @@
 import { ms, table } from '#test/bench/page.ts'
 import type { Flow } from './measure-flow.ts'
+import { carrierParts } from './read-counters.ts'
 import type { Spread } from './read-times.ts'
 
-/** The parts of the carrier, in the order of their columns. */
-const carrierParts = ['gateway', 'PostgreSQL', 'NATS', 'ledger', 'controller', 'webhooks'] as const
 /** What is beside it. */
 const otherParts = ['stand-ins', 'clients', 'receivers'] as const
 

@@ -7,8 +7,8 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { type Carrier, type Replicas, startCarrier } from './carrier.ts'
 import type { StandIns } from './carrier-settings.ts'
 import type { ClientLoad, ClientResult } from './clients.ts'
-import { addWebhooks, createAccounts } from './create-accounts.ts'
-import { type Counters, readCounters } from './read-counters.ts'
+import { addWebhooks, createAccounts, type LinkClient } from './create-accounts.ts'
+import { carrierParts, type Counters, readCounters } from './read-counters.ts'
 import { type FlowTimes, leastIdAt, readTimes, type Spread } from './read-times.ts'
 import { forkSender, type Sender } from '#test/bench/fork-sender.ts'
 
@@ -22,7 +22,7 @@ export type FlowWorkload = Replicas & {
   readonly waiting: number
   /** Captures before those that are measured. */
   readonly warmCaptures: number
-  readonly load: Omit<ClientLoad, 'ports' | 'keys'>
+  readonly load: Omit<ClientLoad, 'ports' | 'accounts'>
 }
 
 /** What each capture costs: each figure is divided by all captures that ended meanwhile, those of waiting batches included. */
@@ -124,18 +124,43 @@ const runSettled = async ({ database }: Carrier, clients: Sender<ClientLoad, Cli
   return { result, from, until }
 }
 
-/** Prepares a carrier and its accounts; the last account's batches wait. */
-const prepare = async (carrier: Carrier, workload: FlowWorkload): Promise<string[]> => {
+/** Prepares a carrier and the accounts of its clients; batches of another one wait. */
+const prepare = async (carrier: Carrier, workload: FlowWorkload): Promise<readonly LinkClient[]> => {
   const { database, gatewayPorts } = carrier
-  const accounts = await createAccounts(database, workload.accounts + 1)
-  const clients = accounts.slice(1)
+  const { first, others: clients } = await createAccounts(database, workload.accounts)
   await addWebhooks(database, clients, carrier.webhooksKey)
   const filling = { rows: workload.rows, newestDays: 0, oldestDays: 10 }
   if (workload.rows > 0)
     await fillCaptures(database, { accountIds: clients.map(({ accountId }) => accountId), ...filling })
-  const [other] = accounts
-  if (other && workload.waiting > 0) await addWaiting(gatewayPorts, other, workload.waiting)
-  return clients.map(({ key }) => key)
+  if (workload.waiting > 0) await addWaiting(gatewayPorts, first, workload.waiting)
+  return clients
+}
+
+/** A system that has carried its first captures and carries more by `run`; `clients` is the process id of what sends requests. */
+export type OpenFlow = AsyncDisposable & {
+  readonly carrier: Carrier
+  readonly clients: number
+  readonly run: (captures: number) => ReturnType<typeof runSettled>
+}
+
+/** Starts and warms a system of its own for a workload. */
+export const openFlow = async (workload: FlowWorkload): Promise<OpenFlow> => {
+  await using opened = new AsyncDisposableStack()
+  const carrier = opened.use(await startCarrier(workload))
+  const accounts = await prepare(carrier, workload)
+  await carrier.startPool(workload.standIns)
+  const clients = opened.use(forkSender<ClientLoad, ClientResult>('flow/clients-process.ts'))
+  const load = { ...workload.load, ports: carrier.gatewayPorts, accounts }
+  const run = (captures: number) => runSettled(carrier, clients, { ...load, captures })
+  await run(workload.warmCaptures)
+  const owned = opened.move()
+  return { carrier, clients: clients.pid, run, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+/** Processor seconds of all that carries, so far. */
+export const carrierCpuSeconds = async ({ carrier, clients }: OpenFlow): Promise<number> => {
+  const { cpuSeconds } = await readCounters(carrier, clients)
+  return carrierParts.reduce((sum, part) => sum + (cpuSeconds.get(part) ?? 0), 0)
 }
 
 /**
@@ -147,17 +172,13 @@ export const measureFlow = async (
   profile: (carrier: Carrier, flow: Flow) => Promise<void> = async () => {},
 ): Promise<Flow> => {
   const firstId = leastIdAt(Date.now())
-  await using carrier = await startCarrier(workload)
-  const keys = await prepare(carrier, workload)
-  await carrier.startPool(workload.standIns)
-  using clients = forkSender<ClientLoad, ClientResult>('flow/clients-process.ts')
-  const load = { ...workload.load, ports: carrier.gatewayPorts, keys }
-  await runSettled(carrier, clients, { ...load, captures: workload.warmCaptures })
+  await using opened = await openFlow(workload)
+  const { carrier, clients, run } = opened
   if (carrier.countsStatements) await carrier.database.query('select pg_stat_statements_reset()')
-  const before = await readCounters(carrier, clients.pid)
+  const before = await readCounters(carrier, clients)
   const since = new Date()
-  const { result, from, until } = await runSettled(carrier, clients, load)
-  const after = await readCounters(carrier, clients.pid)
+  const { result, from, until } = await run(workload.load.captures)
+  const after = await readCounters(carrier, clients)
   const ended = await countEnded(carrier.database, since, firstId)
   const flow = {
     clients: result,

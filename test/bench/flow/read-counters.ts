@@ -2,6 +2,9 @@ import { cpuSeconds, selfCpuSeconds } from '#test/bench/cpu-seconds.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import type { Carrier } from './carrier.ts'
 
+/** The parts of the carrier, in the order of their columns. */
+export const carrierParts = ['gateway', 'PostgreSQL', 'NATS', 'ledger', 'controller', 'webhooks'] as const
+
 /** What has been used up so far, since any time before. */
 export type Counters = {
   /** Processor seconds by part. */
@@ -18,10 +21,13 @@ export type Counters = {
   readonly natsBytes: number
 }
 
-/** What the measurement itself adds to these is a handful of statements. */
+/**
+ * What the measurement itself adds to these is a handful of statements. WAL is read by its position: a session adds its own to the
+ * statistics once a second, so that those miss the end of a short run.
+ */
 const readDatabase = async ({ database, countsStatements }: Carrier) => {
   const [server] = await database.query<{ bytes: number; pages: number; transactions: number }>(
-    `select wal_bytes::float8 as bytes, wal_fpi::float8 as pages,
+    `select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes, wal_fpi::float8 as pages,
             (xact_commit + xact_rollback)::float8 as transactions
        from pg_stat_wal, pg_stat_database where datname = current_database()`,
   )

@@ -1,25 +1,29 @@
-// Measures what carries captures, without browsers: all parts or those that are named. `--rows N` and `--waiting N` change how many
-// there are where these are many; `--short` measures less and writes nothing; `--profile` prints PostgreSQL's statements of each case.
+// Measures what carries captures, without browsers: all parts or those that are named. `--rows N,M` (a case for each), `--waiting N` and
+// `--captures N` change how many there are; `--short` measures less and writes nothing; `--profile` prints PostgreSQL's statements of each
+// case.
 import { parseArgs } from 'node:util'
 import { madeBy } from '#test/bench/page.ts'
 import { runProgram } from '#test/bench/run-parts.ts'
 import { flowCases, type FlowCase } from './flow-cases.ts'
 import { flowText } from './flow-text.ts'
+import { diskText, measureDisk } from './measure-disk.ts'
 import { type Flow, measureFlow } from './measure-flow.ts'
 import { printProfile } from './print-profile.ts'
 
 const options = {
-  rows: { type: 'string', default: '1000000' },
-  waiting: { type: 'string', default: '100000' },
-  captures: { type: 'string', default: '1500' },
+  rows: { type: 'string' },
+  waiting: { type: 'string' },
+  captures: { type: 'string' },
   short: { type: 'boolean', default: false },
   profile: { type: 'boolean', default: false },
 } as const
 const { values, positionals: names } = parseArgs({ allowPositionals: true, options })
 const { short: isShort, profile } = values
-const size = isShort
-  ? { captures: 200, waiting: 1000, rows: 20_000 }
-  : { captures: Number(values.captures), waiting: Number(values.waiting), rows: Number(values.rows) }
+const usual = isShort
+  ? { captures: '200', waiting: '1000', rows: '20000' }
+  : { captures: '1500', waiting: '100000', rows: '1000000' }
+const { captures, waiting, rows: rowCounts } = { ...usual, ...values }
+const size = { captures: Number(captures), waiting: Number(waiting), rows: rowCounts.split(',').map(Number) }
 const cases = flowCases(size)
 
 const measured = new Map<FlowCase['workload'], Promise<Flow>>()
@@ -50,7 +54,7 @@ const parts = {
         `${common}
 
 Of 20 mixed captures ten are of a batch, five asynchronous, four synchronous, and of one the image is fetched by a signed link; two
-lists are read beside them. With few captures per second, each has a larger share of what the parts do when idle, and fewer are
+lists are read beside them. Render: the first view of a link that captures on demand. With few captures per second, each has a larger share of what the parts do when idle, and fewer are
 written and sent together.`,
         cases.kinds,
       ),
@@ -65,7 +69,8 @@ written and sent together.`,
   },
   replicas: {
     heading: 'Carrying captures with several gateways and ledgers',
-    measure: () => measureCases('As mixed captures above. All images go to the first gateway.', cases.replicas),
+    measure: () =>
+      measureCases('As mixed captures above. Images go to the gateway that signed their address.', cases.replicas),
   },
   waiting: {
     heading: 'Carrying captures beside those that wait',
@@ -78,6 +83,10 @@ written and sent together.`,
   rows: {
     heading: 'Carrying captures beside many rows',
     measure: () => measureCases('As mixed captures above, beside rows of captures of the last ten days.', cases.rows),
+  },
+  disk: {
+    heading: 'What a capture leaves on disk',
+    measure: async () => diskText(await measureDisk(cases.kinds[0].workload)),
   },
 }
 
