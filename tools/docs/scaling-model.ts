@@ -125,8 +125,8 @@ export const readMeasurements = (page: string): Measurements => {
     })),
     resultsBytes: numberIn(streams(/^RESULTS/), ''),
     waitingBytes: numberIn(streams(/^CAPTURES/), ''),
-    oneAccount: numberIn(accepting(/^one account without limits/), 'together'),
-    manyAccounts: numberIn(accepting(/^a hundred accounts/), 'together'),
+    oneAccount: numberIn(accepting(/^captures of one account without limits/), 'together'),
+    manyAccounts: numberIn(accepting(/^captures of a hundred accounts/), 'together'),
     deliveries: numberIn(find('The sender of webhooks')(/^deliveries per second, one process/), 'measured'),
     removed: numberIn(find('While rows are removed')(/^capture$/), 'per second'),
   }
