@@ -3,7 +3,8 @@ import { AppError } from '#shared/errors/app-error.ts'
 import type { NotDeleted } from '#shared/storage/object-store.ts'
 import type { Ledger } from './context.ts'
 
-const batchObjects = 200
+/** What S3 deletes at most with one request. */
+const batchObjects = 1000
 const batchesMax = 2
 /** Delay before the retry of an object that the store refused to delete. */
 const refusedMs = 300_000

@@ -181,20 +181,20 @@ t.test('retention: deletions that the store rejected are retried later, complete
       list: async function* list() {},
     },
   })
-  const keys = Array.from({ length: 300 }, () => newObjectKey(randomUUID(), new Date())).toSorted()
-  for (const key of keys.slice(0, 200)) refusing.add(key)
+  const keys = Array.from({ length: 1300 }, () => newObjectKey(randomUUID(), new Date())).toSorted()
+  for (const key of keys.slice(0, 1000)) refusing.add(key)
   await database.query(`insert into object_removal select unnest($1::text[]), '2026-01-01'`, [keys])
   await t.rejects(removeObjects(ledger), {
     code: 'SERVICE_UNAVAILABLE',
-    message: /200 objects not deleted: AccessDenied/,
+    message: /1000 objects not deleted: AccessDenied/,
   })
   t.same(await removals(database), [...refusing], 'only deleted keys are removed from the list')
   t.same(
     ledger.recordedEvents.filter(([name]) => name === 'objectsRemoved'),
-    [['objectsRemoved', 100]],
+    [['objectsRemoved', 300]],
   )
   await removeObjects(ledger)
-  t.equal(requested.length, 300, 'rejected deletions are not retried immediately')
+  t.equal(requested.length, 1300, 'rejected deletions are not retried immediately')
   refusing.clear()
   await database.query(`update object_removal set not_before = not_before - interval '5 minutes'`)
   await removeObjects(ledger)
@@ -233,12 +233,12 @@ t.test('retention: concurrent ledgers delete each object once', async (t) => {
       list: async function* list() {},
     },
   })
-  const keys = Array.from({ length: 300 }, () => newObjectKey(randomUUID(), new Date()))
+  const keys = Array.from({ length: 1200 }, () => newObjectKey(randomUUID(), new Date()))
   await database.query('insert into object_removal select unnest($1::text[]), now()', [keys])
   const first = removeObjects(ledger)
-  await eventually(() => requested.length === 200)
+  await eventually(() => requested.length === 1000)
   const second = removeObjects(ledger)
-  await eventually(() => requested.length > 200)
+  await eventually(() => requested.length > 1000)
   gate.resolve()
   await Promise.all([first, second])
   t.same(requested.toSorted(), keys.toSorted())

@@ -208,6 +208,10 @@ export const createFilesStore = (options: FilesOptions): FilesStore => {
       await Promise.all(keys.map((key) => removeWithFolders(toPath(key)))).catch(fail)
       return []
     },
-    list: (prefix, after = '') => walk(options.folder, '', { prefix, after }),
+    list: (prefix, after = '') => {
+      // Listing one capture reads its folder alone, not those of all hours and of all captures of its hour.
+      const start = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+      return walk(join(options.folder, start), start, { prefix, after })
+    },
   }
 }

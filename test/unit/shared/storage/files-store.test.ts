@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, rmSync, utimesSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
@@ -183,4 +183,16 @@ t.test('files store: lists in order, below a prefix and after a key', async (t) 
   t.same(await list('captures/2026-01-01T0'), keys, 'a prefix may end within a folder name')
   t.same(await list('captures/2025-01-01T01/'), [])
   t.same(await list('captures/', 'captures/2026-01-01T02'), [keys[3]])
+})
+
+t.test('files store: listing a capture opens its folder without reading those of all hours and captures', async (t) => {
+  const folder = t.testdir({})
+  const { store, key } = make(folder)
+  await store.put(key, Buffer.from('x'), 'image/png')
+  // A walk that reads the folder of hours skips what is no folder there; the path of the capture leads through it.
+  const hour = join(folder, dirname(dirname(key)))
+  renameSync(hour, join(folder, 'elsewhere'))
+  symlinkSync(join(folder, 'elsewhere'), hour)
+  t.same(await Array.fromAsync(store.list('captures/')), [])
+  t.same(await Array.fromAsync(store.list(`${dirname(key)}/`)), [key])
 })
