@@ -71,7 +71,7 @@ t.test(
   async (t) => {
     const stored = keysAt(72, 2500).toSorted()
     const { database, ledger, keys, requests } = await startCounted(t, stored)
-    while (await sweepOrphans(ledger, now));
+    for (let turn = 0; turn < 3; turn += 1) t.equal(await sweepOrphans(ledger, now), turn < 2)
     t.same(requests.listed, ['', stored[999], stored[1999]])
     t.equal((await database.query('select from object_removal')).length, 2500, 'none of them has a record')
     const [added = ''] = keysAt(49, 1)
