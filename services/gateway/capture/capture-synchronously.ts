@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { ResponseType } from '#shared/capture/options.ts'
 import { poolOf } from '#shared/capture/pool-of.ts'
 import { isTerminal } from '#shared/capture/status.ts'
@@ -144,7 +143,7 @@ export const captureSynchronously = async (
   { traceparent, requestId }: Exchange,
   { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
 ): Promise<Answer> => {
-  const created = await createCapture(context, { id: randomUUIDv7(), lane: 'interactive', request, traceparent })
+  const created = await createCapture(context, { lane: 'interactive', request, traceparent })
   const { id, accountId, caller, isReplay } = created
   using waiter = context.waiters.begin({ id, accountId, pool: poolOf(request.parsed.options) })
   return await withFacts({ caller, isReplay, screenshotId: id }, () =>

@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { Status } from '#shared/capture/status.ts'
 import type { Lane } from '#shared/capture/lane.ts'
 import type { Caller, Shared } from '#shared/db/check-request.ts'
@@ -14,9 +15,8 @@ import { StaleTargets, targetErrors, withAccountTargets } from './account-target
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
-/** A capture to be accepted. The caller generates `id`, to register a waiter before the capture exists. */
+/** A capture to be accepted. */
 export type CaptureToCreate = {
-  readonly id: string
   readonly lane: Lane
   readonly request: CaptureRequest
   readonly traceparent: string | undefined
@@ -101,9 +101,10 @@ const accept = async (
  */
 export const createCapture = (
   deps: CreateDependencies,
-  { id, lane, request, traceparent }: CaptureToCreate,
+  { lane, request, traceparent }: CaptureToCreate,
 ): Promise<CreatedCapture> =>
   withFacts({ caller: request.caller }, async () => {
+    const id = randomUUIDv7()
     const { parsed } = request
     const by = { issuer: request, isCounted: request.caller !== undefined }
     const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {

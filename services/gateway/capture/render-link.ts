@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { poolOf } from '#shared/capture/pool-of.ts'
 import { isTerminal } from '#shared/capture/status.ts'
@@ -49,9 +49,7 @@ const acceptNext = async (
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   await releaseFailed(context.database, rendering)
   const request = { keyHash, originHost, parsed, idempotency, caller: undefined }
-  const created = await createCapture(context, { id: randomUUIDv7(), lane, request, traceparent }).catch(
-    refuseWithoutReason,
-  )
+  const created = await createCapture(context, { lane, request, traceparent }).catch(refuseWithoutReason)
   return created.id
 }
 

@@ -56,15 +56,15 @@ type Dependencies = {
 
 /**
  * Reads from a replica what the primary had committed when it checked the caller's request, so that no caller notices a difference, and
- * from the primary what the replica does not return within a second. A replica that failed or was behind is not used until it has caught
- * up with the primary.
+ * from the primary what the replica does not return within a second. A replica whose check failed, or that was behind, is not used until it
+ * has caught up with the primary.
  */
 export class ReplicaReads implements AsyncDisposable {
   readonly #deps: Dependencies
   readonly #stop = new AbortController()
   readonly #trying: Promise<void>
-  /** Of the primary; undefined: the replica is not used. */
-  #systemId: string | undefined
+  /** The primary's identifier, in an object for each time that the replica is used; undefined: it is not. */
+  #used: { readonly systemId: string } | undefined
 
   constructor(deps: Dependencies) {
     this.#deps = deps
@@ -72,7 +72,7 @@ export class ReplicaReads implements AsyncDisposable {
   }
 
   isUsed(): boolean {
-    return this.#systemId !== undefined
+    return this.#used !== undefined
   }
 
   /** Runs single statements that only read. */
@@ -80,18 +80,23 @@ export class ReplicaReads implements AsyncDisposable {
     return {
       query: async <Row extends object>(text: string, parameters?: readonly unknown[], keep?: 'keep') => {
         const { primary, events } = this.#deps
-        const systemId = this.#systemId
-        if (position === undefined || systemId === undefined) {
+        const used = this.#used
+        if (position === undefined || used === undefined) {
           events.replicaRead('unused')
           return await primary.query<Row>(text, parameters, keep)
         }
+        let isReplayed = false
         try {
-          const rows = await this.#read({ ...position, systemId }, (session) => session.query<Row>(text, parameters))
+          const rows = await this.#read({ ...position, ...used }, (session) => {
+            isReplayed = true
+            return session.query<Row>(text, parameters)
+          })
           events.replicaRead('replica')
           return rows
         } catch (error) {
           events.replicaRead(error === behind ? 'behind' : 'failed')
-          this.#leave(error)
+          // A statement that fails or is slow says nothing about those of others.
+          if (!isReplayed && this.#used === used) this.#leave(error)
           return await primary.query<Row>(text, parameters, keep)
         }
       },
@@ -113,7 +118,7 @@ export class ReplicaReads implements AsyncDisposable {
   }
 
   #leave(error: unknown): void {
-    this.#systemId = undefined
+    this.#used = undefined
     this.#deps.events.replicaLeft(error)
   }
 
@@ -122,7 +127,7 @@ export class ReplicaReads implements AsyncDisposable {
       const [row] = await this.#deps.primary.query<Required & { isDurable: boolean }>(primaryStatement)
       if (!row?.isDurable) throw unavailable('synchronous_commit of the primary is off')
       await this.#read(row, async () => {})
-      this.#systemId = row.systemId
+      this.#used = { systemId: row.systemId }
       this.#deps.events.replicaUsed()
     } catch (error) {
       this.#leave(error)

@@ -78,7 +78,7 @@ export class RequestQueue<Request, Outcome> {
     const line = this.#locked.get(caller) ?? createLine()
     if (!this.#join(line, waiting) || line.isRunning) return
     this.#locked.set(caller, line)
-    void this.#run(line, true).then(() => this.#locked.delete(caller))
+    void this.#run(line, true, () => this.#locked.delete(caller))
   }
 
   #take(waiting: Waiting<Request, Outcome>[]): Waiting<Request, Outcome>[] {
@@ -91,7 +91,8 @@ export class RequestQueue<Request, Outcome> {
     return waiting.splice(0, count).filter((each) => this.#isInTime(each))
   }
 
-  async #run(line: Line<Request, Outcome>, waits: boolean): Promise<void> {
+  /** `ended` is called in the turn in which the line becomes idle, so that no request joins it in between. */
+  async #run(line: Line<Request, Outcome>, waits: boolean, ended = () => {}): Promise<void> {
     if (line.isRunning) return
     line.isRunning = true
     // Requests of the same turn share the statement.
@@ -101,6 +102,7 @@ export class RequestQueue<Request, Outcome> {
         this.#waitForLock({ ...locked, sinceMs: this.#options.nowMs() })
     }
     line.isRunning = false
+    ended()
   }
 
   #isInTime({ sinceMs, reject }: Waiting<Request, Outcome>): boolean {

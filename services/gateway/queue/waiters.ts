@@ -96,7 +96,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
 
   const begin = (capture: { readonly accountId: string; readonly id: string; readonly pool: Pool }): Waiter => {
     let prefetch: Prefetch | undefined
-    const stack = new DisposableStack()
+    using stack = new DisposableStack()
     const { waitForChange } = stack.use(watch(capture))
     stack.use(
       queue.subscribe(resultSubject(capture), ({ data }) => {
@@ -104,16 +104,17 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
         if (objectKey !== undefined) prefetch = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
       }),
     )
+    const owned = stack.move()
     return {
       waitForChange,
       prefetch: () => prefetch,
       takeSlot: () => {
         const slot = shares.take(capture.accountId)
         if (typeof slot === 'string') return false
-        stack.use(slot)
+        owned.use(slot)
         return true
       },
-      [Symbol.dispose]: () => stack.dispose(),
+      [Symbol.dispose]: () => owned.dispose(),
     }
   }
 

@@ -37,7 +37,7 @@ export const resultsStream = {
   allow_msg_ttl: true,
 } as const
 
-/** Largest size in bytes of a new results stream: reports of about a million captures. */
+/** Largest size in bytes of a new results stream: reports of about 1.4 million captures. */
 export const resultsMaxBytes = 1024 * 1024 * 1024
 
 /** Name of the consumer that serves one lane of a pool. */

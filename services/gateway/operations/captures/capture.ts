@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { acceptedResponse, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
@@ -17,7 +16,7 @@ const capture = async (context: Context, exchange: Exchange, from: 'query' | 'bo
   const { response_type: response = 'image', webhook_url: webhookUrl } = request.parsed.options
   if (webhookUrl === undefined) return await captureSynchronously(context, exchange, { request, response })
   const { traceparent } = exchange
-  const created = await createCapture(context, { id: randomUUIDv7(), lane: 'normal', request, traceparent })
+  const created = await createCapture(context, { lane: 'normal', request, traceparent })
   return acceptedResponse(context, created)
 }
 

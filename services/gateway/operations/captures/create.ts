@@ -1,4 +1,3 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { acceptedHead, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
@@ -46,7 +45,7 @@ export const createScreenshot = operation({
     if (response === 'image' && webhookUrl === undefined)
       return await captureSynchronously(context, exchange, { request, response })
     const { traceparent } = exchange
-    const created = await createCapture(context, { id: randomUUIDv7(), lane: 'normal', request, traceparent })
+    const created = await createCapture(context, { lane: 'normal', request, traceparent })
     const { id, status, url, options, createdAt } = created
     return { ...acceptedHead(context, created), body: { data: { id, status, url, options, created_at: createdAt } } }
   },

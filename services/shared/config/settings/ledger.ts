@@ -12,7 +12,7 @@ export const ledgerSettings = {
     max: 86_400,
   }),
   resultsMaxBytes: integer('RESULTS_MAX_BYTES', {
-    help: 'size of the results stream in NATS, which keeps results for two hours at most, about 1,000 bytes for each capture; 0 keeps the current size, and creates a new stream with 1 GiB. If the size is exceeded, the oldest results are lost, read or not',
+    help: 'size of the results stream in NATS, which keeps results for two hours at most, about 800 bytes for each capture; 0 keeps the current size, and creates a new stream with 1 GiB. If the size is exceeded, the oldest results are lost, read or not',
     unit: 'bytes',
     fallback: 0,
     min: 0,

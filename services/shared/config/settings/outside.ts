@@ -27,7 +27,7 @@ export const databaseSettings = {
   }),
   ...databasePasswordSettings,
   databasePoolMax: integer('DATABASE_POOL_MAX', {
-    help: 'most connections that one process opens to PostgreSQL',
+    help: 'most connections that one process opens to each address of PostgreSQL',
     fallback: 10,
     min: 1,
     max: 200,

@@ -12,7 +12,7 @@
 -- which belong to the accounts whose meters are locked and need no order. Every change to a meter of an account locks
 -- its account_meter row, so accepts of one account are serial and its counts exact. accept_captures and check_requests take the meter of an account before
 -- the row of its key, which they therefore take only if it is free, and the meters of several accounts, in order; none waits for another
--- account's lock, but for the statement that serves both.
+-- account's lock, but for the statement that serves both, and in check_requests for one whose plan has just got its limit.
 
 drop type if exists request_check cascade;
 create type request_check as (

@@ -11,11 +11,11 @@ const primary: Sql = {
 }
 
 /** A replica that has replayed what the test says. */
-const replicaOf = (state: { replayed: () => boolean; read: () => Promise<object> }) => ({
+const replicaOf = (state: { replayed: () => boolean | Promise<boolean>; read: () => Promise<object> }) => ({
   transaction: async <T>(work: (sql: Sql) => Promise<T>) =>
     await work({
       query: async <Row extends object>(text: string) =>
-        [text === 'read' ? await state.read() : { isReplica: true, isReplayed: state.replayed() }] as Row[],
+        [text === 'read' ? await state.read() : { isReplica: true, isReplayed: await state.replayed() }] as Row[],
     }),
 })
 
@@ -37,19 +37,39 @@ const open = async (state: Parameters<typeof replicaOf>[0]) => {
 }
 
 t.test(
-  'replica reads: a read that the replica does not end is served by the primary, and later ones too',
+  'replica reads: a statement that fails or does not end is served by the primary, and later ones by the replica',
   async (t) => {
     const never = Promise.withResolvers<object>()
-    const { reads, outcomes, reasons } = await open({ replayed: () => true, read: () => never.promise })
+    const read = [() => never.promise, () => Promise.reject(new Error('conflict with recovery'))]
+    const { reads, outcomes, reasons } = await open({
+      replayed: () => true,
+      read: async () => (await read.shift()?.()) ?? { from: 'replica' },
+    })
     await using _reads = reads
-    t.ok(reads.isUsed())
-    t.strictSame(await reads.asOf({ walPosition }).query('read'), [{ from: 'primary' }])
-    t.match(reasons, [/no response for 1000 ms/])
-    t.notOk(reads.isUsed())
-    t.strictSame(await reads.asOf({ walPosition }).query('read'), [{ from: 'primary' }])
-    t.strictSame(outcomes, ['failed', 'unused'])
+    const readFrom = () => reads.asOf({ walPosition }).query('read')
+    t.strictSame(
+      [await readFrom(), await readFrom(), await readFrom()],
+      [[{ from: 'primary' }], [{ from: 'primary' }], [{ from: 'replica' }]],
+    )
+    t.strictSame([outcomes, reasons], [['failed', 'failed', 'replica'], []])
   },
 )
+
+t.test('replica reads: while its position cannot be checked, the primary serves this and later reads', async (t) => {
+  const never = Promise.withResolvers<boolean>()
+  let isHeld = false
+  const state = { replayed: () => (isHeld ? never.promise : true), read: async () => ({ from: 'replica' }) }
+  const { reads, outcomes, reasons } = await open(state)
+  await using _reads = reads
+  isHeld = true
+  const early = reads.asOf({ walPosition }).query('read')
+  t.strictSame(await reads.asOf({ walPosition }).query('read'), [{ from: 'primary' }])
+  t.strictSame(await early, [{ from: 'primary' }])
+  t.match(reasons, [/no response for 1000 ms/])
+  t.notOk(reads.isUsed())
+  t.strictSame(await reads.asOf({ walPosition }).query('read'), [{ from: 'primary' }])
+  t.strictSame(outcomes, ['failed', 'failed', 'unused'])
+})
 
 t.test('replica reads: the replica is awaited while it is a little behind, and not longer', async (t) => {
   let checks = 0
