@@ -188,6 +188,18 @@ t.test('chaos checker: accepts a clean history', async (t) => {
   t.strictSame(check(history, snapshot, cleanLimits), { violations: [], recoveryMs: 6, captures: count })
 })
 
+t.test(
+  'chaos checker: a capture has one more object for an attempt whose beginning NATS lost, and no others',
+  async (t) => {
+    const run = cleanRun(count)
+    run.history.push({ kind: 'fault', name: 'nats loses writes', startMs: 0, endMs: 0 })
+    run.snapshot.objects = [...run.snapshot.objects, object(kept, 'second')]
+    t.strictSame(check(run.history, run.snapshot, cleanLimits).violations, [])
+    run.snapshot.objects = [...run.snapshot.objects, object(kept, 'third')]
+    t.match(check(run.history, run.snapshot, cleanLimits).violations, [{ invariant: 'one object per attempt' }])
+  },
+)
+
 for (const [invariant, what, change] of doctored) {
   t.test(`chaos checker: '${invariant}' rejects a history with ${what}`, async (t) => {
     const run = cleanRun(count)

@@ -45,6 +45,8 @@ export type Facts = {
   readonly limits: Limits
   /** End of the last fault; -Infinity without one. */
   readonly calmMs: number
+  /** Faults by which NATS lost what it had confirmed, as the beginning of an attempt. */
+  readonly losses: number
 }
 
 /** A broken invariant. */
@@ -105,5 +107,6 @@ export const collectFacts = (history: History, snapshot: Snapshot, limits: Limit
   for (const row of snapshot.captures) factsOf(row.id).row = row
   const faults = history.filter((event): event is FaultSpan => event.kind === 'fault')
   const calmMs = faults.reduce((latest, { endMs }) => Math.max(latest, endMs), -Infinity)
-  return { captures, exchanges, snapshot, limits, calmMs }
+  const losses = faults.filter(({ name }) => name.startsWith('nats loses')).length
+  return { captures, exchanges, snapshot, limits, calmMs, losses }
 }

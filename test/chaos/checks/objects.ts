@@ -26,18 +26,20 @@ const objectsByCapture = (objects: readonly StoredObject[]): Map<string, StoredO
   return found
 }
 
-/** An upload of an attempt whose worker died before its report is an orphan, which the sweep finds after two days. */
+/** An upload of an attempt whose worker died before its report is an orphan, which the sweep finds after two days. The row does not count an attempt whose beginning NATS lost too. */
 const fewObjects: Invariant = {
   name: 'one object per attempt',
-  rule: 'A capture has no object but that of its row, those recorded for removal, and one for each attempt that was cut off.',
-  broken: ({ snapshot, captures }) => {
+  rule: 'A capture has no object but that of its row, those recorded for removal, and one for each attempt that was cut off, also if NATS lost its beginning.',
+  broken: ({ snapshot, captures, losses }) => {
     const removals = new Set(snapshot.removals)
     return [...objectsByCapture(snapshot.objects)].flatMap(([id, objects]) => {
       const row = captures.get(id)?.row
       if (!row || !isTerminal(row.status)) return []
       const spare = objects.filter(({ key }) => key !== row.objectKey && !removals.has(key)).length
       const cutOff = row.status === 'completed' ? row.attempts - 1 : row.attempts
-      return spare > Math.max(0, cutOff) ? [`${id}: ${spare} objects too many after ${row.attempts} attempts`] : []
+      return spare > Math.max(0, cutOff) + losses
+        ? [`${id}: ${spare} objects too many after ${row.attempts} attempts`]
+        : []
     })
   },
 }
