@@ -2,7 +2,8 @@ import type { GatewayMemory, MemoryWorkload } from './measure-http-memory.ts'
 import type { Rate } from './measure-http-rates.ts'
 import type { AtRows, Removal } from './measure-http-rows.ts'
 import type { Deliveries } from './measure-webhooks.ts'
-import { mib, ms, table, whole } from './page.ts'
+import { mib, ms, whole } from './page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 
 const hundredths = (milliseconds: number) => milliseconds.toFixed(2)
 

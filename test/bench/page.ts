@@ -43,10 +43,6 @@ export const madeBy = (command: string, ...more: readonly string[]): string => {
   return `Made by \`make ${command}\` on ${new Date().toISOString().slice(0, 10)} at ${commit()}: ${context}.`
 }
 
-/** A table in Markdown. */
-export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-
 /** Milliseconds, rounded. */
 export const ms = (value: number): string => Math.round(value).toString()
 

@@ -2,7 +2,8 @@
 // often each is sent, the second a word of their names; then nothing is written.
 import { hostileRequests } from './hostile-requests.ts'
 import { measureBeforeKey } from './measure-before-key.ts'
-import { madeBy, table } from './page.ts'
+import { madeBy } from './page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import { runProgram } from './run-parts.ts'
 
 const boundMs = 10

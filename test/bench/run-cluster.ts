@@ -1,7 +1,8 @@
 // Measures the operator on a real control plane, all parts or those that are named.
 import { type Burst, type IdleCost, measureOperator } from './measure-operator.ts'
 import { measureReactions, type Reactions } from './measure-reactions.ts'
-import { madeBy, mib, ms, table } from './page.ts'
+import { madeBy, mib, ms } from './page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import { quantile } from './quantile.ts'
 import { runProgram } from './run-parts.ts'
 

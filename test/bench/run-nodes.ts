@@ -1,6 +1,7 @@
 import type { NodeBurst } from './replay-node-burst.ts'
 import { type Measured, measureNodes } from './measure-nodes.ts'
-import { madeBy, table } from './page.ts'
+import { madeBy } from './page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import { quantile } from './quantile.ts'
 import { runProgram } from './run-parts.ts'
 

@@ -6,7 +6,7 @@ import {
   type TelemetryCost,
   type TelemetryWorkload,
 } from './measure-telemetry.ts'
-import { table } from './page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import { startServed } from './served.ts'
 import { startSmallPage } from './small-page.ts'
 

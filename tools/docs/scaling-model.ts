@@ -48,7 +48,8 @@ export type Measurements = {
 }
 
 const quantities: readonly Quantity[] = [...modelParts, ...trafficColumns]
-const kindsHeading = 'Carrying captures without browsers'
+/** The part whose cases the model is fitted to. */
+export const kindsHeading = 'Carrying captures without browsers'
 const pageKib = 8
 const busy = 'Other programs used the processors meanwhile'
 

@@ -1,8 +1,10 @@
 import { laneConsumers, resultsMaxBytes } from '#shared/queue/topology.ts'
+import { table } from './markdown-table.ts'
 import {
   type Check,
   checkModel,
   fitModel,
+  kindsHeading,
   type Measurements,
   type Model,
   type ModelPart,
@@ -34,9 +36,6 @@ const number = (value: number): string =>
   Number(value.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 6 })
 const percent = (share: number) => `${share > 0 ? '+' : ''}${Math.round(share * 100)} %`
 const rateText = (rate: number) => rate.toLocaleString('en-US')
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 type Sizing = Measurements & { readonly model: Model; readonly wholePagesKib: number; readonly rowBytes: number }
 
@@ -93,7 +92,7 @@ const trafficLines = ({ model, wholePagesKib, rowBytes, resultsBytes }: Sizing):
 
 const sizesTable = (sizing: Sizing): string => {
   const measuredPoints = sizing.points
-    .filter(({ part, name }) => part === 'Carrying captures without browsers' && name.startsWith('mixed'))
+    .filter(({ part, name }) => part === kindsHeading && name.startsWith('mixed'))
     .toSorted((one, other) => one.rate - other.rate)
   const rows = [...coreLines(sizing), ...trafficLines(sizing)].map(({ name, calculate, measured }) => [
     name,
@@ -267,7 +266,7 @@ much or more ([benchmarks.md](benchmarks.md), "The engine beside a bare loop") a
 
 ## Sizes
 
-Mixed captures, each with one webhook ([benchmarks.md](benchmarks.md), "Carrying captures without browsers"). m: measured, with one process of each
+Mixed captures, each with one webhook ([benchmarks.md](benchmarks.md), "${kindsHeading}"). m: measured, with one process of each
 service, on two cores that everything shares. c: calculated by the model below. **No rate above that of the second column was measured
 as a whole. 10,000 a second is past one database today**: its column says what would be needed, not what works: it is above the
 ${rateText(sizing.manyAccounts)} a second that PostgreSQL was measured to accept and the ${rateText(sizing.removed)} that ledgers remove. Spread such a load over several

@@ -2,7 +2,8 @@
 import type { Outcome } from '#cli/simulation/simulate.ts'
 import type { PoolPolicy } from '#controller/decide/pool.ts'
 import type { Lane } from '#shared/capture/lane.ts'
-import { madeBy, table, writePart } from '#test/bench/page.ts'
+import { madeBy, writePart } from '#test/bench/page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import { runProgram } from '#test/bench/run-parts.ts'
 import {

@@ -1,4 +1,5 @@
-import { madeBy, table } from '#test/bench/page.ts'
+import { madeBy } from '#test/bench/page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import type { Measure } from './compare.ts'
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`

@@ -2,7 +2,8 @@
 // 10 % more processor time in accepting, which is planted; ten times each. The arguments name the parts, none: both.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { madeBy, table } from '#test/bench/page.ts'
+import { madeBy } from '#test/bench/page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import { runProgram } from '#test/bench/run-parts.ts'
 import { collectRounds, type Measure, openSides, type Opened, summarize } from './compare.ts'
 import type { Pair } from './pair.ts'

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
-import { ms, table } from '#test/bench/page.ts'
+import { ms } from '#test/bench/page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import type { Compared, Side } from './measure-engine.ts'
 
 const perSecond = ({ run }: Side): number => (run.captures * 1000) / run.tookMs

@@ -1,4 +1,5 @@
-import { mib, ms, table } from '#test/bench/page.ts'
+import { mib, ms } from '#test/bench/page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import type { Lasting, Recycling } from './measure-lasting.ts'
 
 const tallAims: Readonly<Record<string, string>> = { jpeg: '600', png: '800' }

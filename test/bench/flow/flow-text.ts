@@ -1,4 +1,5 @@
-import { ms, table } from '#test/bench/page.ts'
+import { ms } from '#test/bench/page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import type { Flow } from './measure-flow.ts'
 import { carrierParts } from './read-counters.ts'
 import type { Spread } from './read-times.ts'

@@ -1,5 +1,6 @@
 import type { Database } from '#shared/db/connection.ts'
-import { table, whole } from '#test/bench/page.ts'
+import { whole } from '#test/bench/page.ts'
+import { table } from '#tools/docs/markdown-table.ts'
 import type { Carrier } from './carrier.ts'
 import { type FlowWorkload, measureFlow } from './measure-flow.ts'
 
