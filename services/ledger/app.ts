@@ -1,7 +1,7 @@
 import { relayWakeupSubject } from '#shared/queue/subjects.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { createPauseKeeper } from './apply-pauses.ts'
-import { keepActivity } from './keep-activity.ts'
+import { keepPartitions } from './keep-partitions.ts'
 import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
 import { eraseAccounts } from './erase-accounts.ts'
@@ -50,7 +50,7 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
     loop('removals', { everyMs: 5000, idleMs: 15_000 }, () => removeObjects(ledger)),
     loop('erasures', { everyMs: 5000, idleMs: 15_000 }, () => eraseAccounts(ledger)),
     loop('orphans', { everyMs: 30_000, idleMs: 30_000 }, () => sweepOrphans(ledger)),
-    loop('activity', { everyMs: 600_000, idleMs: 600_000 }, () => keepActivity(ledger)),
+    loop('partitions', { everyMs: 600_000, idleMs: 600_000 }, () => keepPartitions(ledger)),
     loop('retention', { everyMs: 60_000, idleMs: 60_000 }, () => removeOldRows(ledger)),
   ].map((each) => ({ ...each, pauseTurns: cleanupPauseTurns }))
 }

@@ -20,7 +20,7 @@ const eraseCaptures = async (database: Database, accountId: string): Promise<num
 /**
  * Tables with a column `account_id`, except five: `capture` and `outbox`, whose rows go with their captures; `deletion`, which
  * the ledger still has to process; `api_key`; and `activity`, because the ids of rows are unique only within its partitions, which
- * are listed.
+ * are listed. So are those of `capture`, which have no rows of the account by then.
  */
 const listTables = async (sql: Sql): Promise<string[]> => {
   const rows = await sql.query<{ name: string }>(

@@ -1,6 +1,7 @@
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
 import type { Events, RemovedRows } from './telemetry/events.ts'
+import { partitionDays } from './keep-partitions.ts'
 import { batchRows, removeExpiredRows } from './remove-expired-rows.ts'
 
 type Dependencies = Pick<Ledger, 'rowRetentionDays'> & {
@@ -10,6 +11,8 @@ type Dependencies = Pick<Ledger, 'rowRetentionDays'> & {
 
 /** Captures end up to this long after their batch was accepted, so that most batches are empty after it. */
 const batchLagDays = 2
+/** Captures that were accepted into a partition just before its end have ended this long after it, except few. */
+const dropLagDays = 1
 
 /** Rows older than `days`; at most `limit` of them are examined, the oldest first. */
 type Bounds = { readonly days: number; readonly limit: number }
@@ -29,21 +32,46 @@ export const removeEnded = remove('remove_ended')
 /** Removes batches without captures that were accepted `days` ago; see `sql/remove-empty-batches.sql`. */
 const removeEmptyBatches = remove('remove_empty_batches')
 
+/** Drops the oldest partition of captures that are all over, see `sql/keep-captures.sql`. Resolves to the number of its captures. */
+export const dropPartition = async (database: Sql, days: number): Promise<number | undefined> => {
+  const [dropped] = await database.query<{ removed: number }>(
+    'select removed::float8 as removed from drop_captures($1) where part is not null',
+    [days],
+  )
+  return dropped?.removed
+}
+
 /**
- * Deletes old rows, one batch per table, in small transactions that wait for no lock: those that have expired, captures
- * that ended `rowRetentionDays` ago with their dependent rows, and batches without captures. One after the other, so that
- * concurrent accepts hardly wait. Resolves to whether there may be more. If expired rows cannot be removed, the others still
- * are, and the error is thrown last.
+ * Deletes old rows, one batch per table, in small transactions that wait for hardly any lock: those that have expired, a partition
+ * of captures that all ended `rowRetentionDays` ago, single captures with their dependent rows that ended longer ago than any
+ * such partition (another capture of theirs has an image), and batches without captures. One after the other, so that
+ * concurrent accepts hardly wait. Resolves to whether there may be more. If rows of one kind cannot be removed, the others still
+ * are, and the first error is thrown last.
  */
 export const removeOldRows = async ({ database, events, rowRetentionDays: days }: Dependencies): Promise<boolean> => {
-  const [expired] = await Promise.allSettled([removeExpiredRows({ database, events })])
-  let more = expired.status === 'fulfilled' && expired.value
   const note = (table: RemovedRows, { lookedAt, removed }: Removed) => {
     if (removed > 0) events.rowsRemoved(table, removed)
-    more ||= lookedAt >= batchRows
+    return lookedAt >= batchRows
   }
-  note('capture', await removeEnded(database, { days, limit: batchRows }))
-  note('batch', await removeEmptyBatches(database, { days: days + batchLagDays, limit: batchRows }))
-  if (expired.status === 'rejected') throw expired.reason
+  const afterPartitions = days + partitionDays(days) + dropLagDays
+  const removals: readonly (() => Promise<boolean>)[] = [
+    () => removeExpiredRows({ database, events }),
+    async () => {
+      const removed = await dropPartition(database, days)
+      return note('capture', { lookedAt: removed === undefined ? 0 : batchRows, removed: removed ?? 0 })
+    },
+    async () => note('capture', await removeEnded(database, { days: afterPartitions, limit: batchRows })),
+    async () => note('batch', await removeEmptyBatches(database, { days: days + batchLagDays, limit: batchRows })),
+  ]
+  let more = false
+  const errors: unknown[] = []
+  for (const removal of removals) {
+    try {
+      more = (await removal()) || more
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
   return more
 }

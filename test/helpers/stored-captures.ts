@@ -18,7 +18,7 @@ export const storeCaptures = async (database: Database, options: StoreOptions): 
     `with stored as (
        insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, retention_seconds,
          created_at, error_code, error_message, completed_at, file_size, mime_type, width, height, processing_time_ms)
-       select gen_random_uuid(), $1, 'standard', 'normal', $2, 'https://example.com/' || n, '{"format":"png","width":1280,"height":800}', '', 1, '2026-01-01',
+       select overlay(least_id($3::timestamptz + n * $4::interval)::text placing substr(gen_random_uuid()::text, 15) from 15)::uuid, $1, 'standard', 'normal', $2, 'https://example.com/' || n, '{"format":"png","width":1280,"height":800}', '', 1, '2026-01-01',
          3600, $3::timestamptz + n * $4::interval, case when $2 = 'failed' then 'TIMEOUT' end, case when $2 = 'failed' then 'late' end,
          case when $2 = 'completed' then $3::timestamptz + n * $4::interval end, case when $2 = 'completed' then 1 end,
          case when $2 = 'completed' then 'image/png' end, case when $2 = 'completed' then 1280 end,

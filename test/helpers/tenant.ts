@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { NewCapture } from '#gateway/db/accept-capture.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import type { Database } from '#shared/db/connection.ts'
@@ -48,7 +48,7 @@ export const createTenant = async (
     accountId,
     keyHash,
     capture: (more = {}) => {
-      const id = randomUUID()
+      const id = randomUUIDv7()
       return {
         id,
         keyHash,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { admitWaiting } from '#ledger/relay.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
+import { rowsRead } from '#test/helpers/rows-read.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
@@ -43,12 +44,6 @@ const touched = async (sql: Sql): Promise<number> => {
   const mine = `pg_current_xact_id()::xid in (xmin, xmax)`
   const counts = ['outbox', 'account_meter', 'lane_meter'].map((each) => `(select count(*) from ${each} where ${mine})`)
   return onlyRow(await sql.query<{ rows: number }>(`select (${counts.join(' + ')})::integer as rows`)).rows
-}
-
-/** Rows of a table that this connection has read and not reported yet, also in transactions before this one. */
-const rowsRead = async (sql: Sql, table: string): Promise<number> => {
-  const statement = `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as rows from pg_stat_xact_user_tables where relname = $1`
-  return onlyRow(await sql.query<{ rows: number }>(statement, [table])).rows
 }
 
 t.test('admission cost: locks, changes and reads follow what is admitted, not all who wait', async (t) => {

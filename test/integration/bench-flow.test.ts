@@ -81,7 +81,9 @@ t.test('bench: filling leaves as many rows of each account as were asked for, co
   const postgres = await startPostgres(t)
   const database = await postgres.createDatabase()
   const accountIds = (await createClients(database, 2)).map(({ accountId }) => accountId)
-  const readIndexes = () => database.query('select indexdef from pg_indexes order by indexdef')
+  const readIndexes = () =>
+    database.query(`select pg_get_indexdef(indexrelid) as definition, indisvalid as valid
+      from pg_index i join pg_class c on c.oid = i.indrelid where not c.relispartition and c.relnamespace = 'public'::regnamespace order by 1`)
   const before = await readIndexes()
   await fillCaptures(database, { accountIds, rows: 20, newestDays: 1, oldestDays: 9 })
   const read = `select count(*)::integer as rows, min(created_at) >= now() - interval '9 days 1 minute'

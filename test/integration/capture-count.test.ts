@@ -101,14 +101,14 @@ t.test('capture count: page, total and filters use an index, however many captur
     return { page, plan: lines.filter((line) => line.includes(' on capture')).join('\n') }
   }
   const all = await planOf({})
-  t.match(all.plan, /Index Scan using capture_list on capture .*rows=21/)
+  t.match(all.plan, /Index Scan using capture_list_before on capture_before .*rows=21/)
   t.match(all.plan, /never executed/, 'rows are not counted if the daily counts are enough')
   t.match(all.page, { total: countedMax + 2030, totalIsEstimated: true })
   const pending = await planOf({ status: 'pending' })
-  t.match(pending.plan, /capture_list_open on capture .*rows=3/)
+  t.match(pending.plan, /capture_list_open_before on capture_before .*rows=3/)
   const failed = await planOf({ status: 'failed' })
-  t.match(failed.plan, /capture_list_ended on capture .*rows=21/)
-  t.match(failed.plan, /capture_list_ended .*rows=30/, 'counted in the same index')
+  t.match(failed.plan, /capture_list_ended_before on capture_before .*rows=21/)
+  t.match(failed.plan, /capture_list_ended_before .*rows=30/, 'counted in the same index')
 })
 
 // Contract: Account

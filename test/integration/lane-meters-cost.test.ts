@@ -4,6 +4,7 @@ import { countQueue } from '#shared/db/account-queue.ts'
 import { admitWaiting } from '#ledger/relay.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
+import { rowsRead } from '#test/helpers/rows-read.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
@@ -29,14 +30,10 @@ const openAged = async () => {
 }
 
 /** The number of rows of the table that the work reads. */
-const rowsRead = (database: Database, table: string, work: (sql: Sql) => Promise<unknown>) =>
+const readsOf = (database: Database, table: string, work: (sql: Sql) => Promise<unknown>) =>
   database.transaction(async (sql) => {
     await work(sql)
-    const [read] = await sql.query<{ rows: number }>(
-      `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as rows from pg_stat_xact_user_tables where relname = $1`,
-      [table],
-    )
-    return read?.rows ?? 0
+    return rowsRead(sql, table)
   })
 
 const works: readonly { name: string; work: (sql: Sql) => Promise<unknown> }[] = [
@@ -48,10 +45,10 @@ const works: readonly { name: string; work: (sql: Sql) => Promise<unknown> }[] =
 t.test('lane meters cost: the rows read grow with the open lanes, not with the accounts ever seen', async (t) => {
   const database = await openAged()
   for (const { name, work } of works) {
-    const rows = await rowsRead(database, 'lane_meter', work)
+    const rows = await readsOf(database, 'lane_meter', work)
     t.ok(rows > 0 && rows < 100, `${name} reads ${rows} rows`)
   }
-  const scan = await rowsRead(database, 'lane_meter', (sql) => sql.query('select sum(admitted) from lane_meter'))
+  const scan = await readsOf(database, 'lane_meter', (sql) => sql.query('select sum(admitted) from lane_meter'))
   t.ok(scan >= accounts, 'the test detects a scan')
 
   t.match(
@@ -70,7 +67,7 @@ t.test(
       from capture c, generate_series(1, 5000) limit 5000`
     await database.query(batch)
     await database.query('analyze capture')
-    const rows = await rowsRead(database, 'capture', countBacklog)
+    const rows = await readsOf(database, 'capture', countBacklog)
     t.ok(rows > 0 && rows < 100, `a count of the backlog reads ${rows} rows`)
     const standard = (await countBacklog(database)).find(({ pool }) => pool === 'standard')
     t.ok(standard && standard.lanes.normal.oldestMs < 3_600_000 && standard.lanes.bulk.oldestMs > 3_600_000)

@@ -11,6 +11,7 @@ import { createFilesStore } from '#shared/storage/files-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger } from '#test/helpers/ledger.ts'
+import { rowsRead } from '#test/helpers/rows-read.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept } from '#test/helpers/running-ledger.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
@@ -63,12 +64,12 @@ const makeLateDue = (database: Database) => database.query('update late_cleanup 
 t.test('retention: records of ended captures are removed after the retention time, not before', async (t) => {
   const environment = await start()
   const { database, ledger } = environment
-  await ended(environment, 91)
-  await ended(environment, 91, 'failed')
+  await ended(environment, 99)
+  await ended(environment, 99, 'failed')
   const young = await ended(environment, 89)
   const { id: waits } = await accept(environment)
   await database.query(`update capture set created_at = now() - interval '200 days' where id = $1`, [waits])
-  const shown = await ended(environment, 91)
+  const shown = await ended(environment, 99)
   await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [shown.id])
   await removeOldRows(ledger)
   t.same(
@@ -86,7 +87,7 @@ t.test('retention: records of ended captures are removed after the retention tim
 t.test('retention: rows are removed in several small transactions, and a locked row is postponed', async (t) => {
   const environment = await start()
   const { database, ledger } = environment
-  const { id } = await ended(environment, 91)
+  const { id } = await ended(environment, 99)
   await database.query(
     `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
        created_at, completed_at)
@@ -109,7 +110,7 @@ t.test('retention: rows are removed in several small transactions, and a locked 
 t.test('retention: idempotency keys of a removed record, and its batch when empty, are removed too', async (t) => {
   const environment = await start()
   const { database, ledger, tenant } = environment
-  const [old, member] = [await ended(environment, 91), await ended(environment, 91)]
+  const [old, member] = [await ended(environment, 99), await ended(environment, 99)]
   const young = await ended(environment, 89)
   const [empty, emptied, recorded, fresh] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   for (const [id, days] of [
@@ -141,7 +142,7 @@ t.test('retention: idempotency keys of a removed record, and its batch when empt
 t.test('retention: a record with a pending webhook delivery is kept until the delivery has ended', async (t) => {
   const environment = await start()
   const { database, ledger } = environment
-  const { id } = await ended(environment, 91)
+  const { id } = await ended(environment, 99)
   await database.query(
     `insert into webhook_delivery (id, account_id, capture_id, url, host, event, subject, state, next_attempt_at, created_at)
      select gen_random_uuid(), account_id, id, 'https://example.com/', 'example.com', 'screenshot.completed', '{}', 'pending',
@@ -159,7 +160,7 @@ t.test('retention: a record with a pending webhook delivery is kept until the de
 t.test('retention: an object that a younger record shares is kept', async (t) => {
   const environment = await start()
   const { database, ledger } = environment
-  const [old, young] = [await ended(environment, 91), await ended(environment, 0)]
+  const [old, young] = [await ended(environment, 99), await ended(environment, 0)]
   await database.query('delete from stored_object where key = $1', [young.objectKey])
   await database.query('update capture set object_key = $1 where id = $2', [old.objectKey, young.id])
   await removeOldRows(ledger)
@@ -204,7 +205,7 @@ t.test('retention: deletions that the store rejected are retried later, complete
 t.test('retention: an image is kept until its pending upload has ended, and delays no other', async (t) => {
   const environment = await start()
   const { database } = environment
-  const [uploading, other] = [await ended(environment, 91), await ended(environment, 90)]
+  const [uploading, other] = [await ended(environment, 99), await ended(environment, 90)]
   await database.query(
     `insert into webhook_delivery (id, account_id, capture_id, upload_destination_id, url, host, event, next_attempt_at, created_at)
      select gen_random_uuid(), account_id, id, gen_random_uuid(), 'https://s3.example/a', 's3.example', 'screenshot.upload', now(), now()
@@ -248,17 +249,11 @@ t.test('retention: concurrent ledgers delete each object once', async (t) => {
 /** The number of rows of `capture` that a removal reads. */
 const readsOf = (database: Database) =>
   database.transaction(async (sql) => {
-    const reads = async () => {
-      const [row] = await sql.query<{ reads: number }>(
-        `select (seq_tup_read + idx_tup_fetch)::integer as reads from pg_stat_xact_user_tables where relname = 'capture'`,
-      )
-      return row?.reads ?? 0
-    }
     // The planner would prefer a sequential scan for a table of this size.
     await sql.query('set local enable_seqscan = off')
-    const before = await reads()
+    const before = await rowsRead(sql, 'capture')
     await removeEnded(sql, { days: 90, limit: 500 })
-    return (await reads()) - before
+    return (await rowsRead(sql, 'capture')) - before
   })
 
 t.test(
@@ -266,7 +261,7 @@ t.test(
   async (t) => {
     const environment = await start()
     const { database } = environment
-    const { id } = await ended(environment, 91)
+    const { id } = await ended(environment, 99)
     await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [id])
     await database.query(
       `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
@@ -286,7 +281,7 @@ t.test(
 t.test('retention: one ledger removes rows at a time; the next continues at its cursor', async (t) => {
   const environment = await start()
   const { database, ledger } = environment
-  await ended(environment, 91)
+  await ended(environment, 99)
   await database.transaction(async (sql) => {
     await sql.query(`select from cleanup_cursor where kind = 'capture' for update`)
     t.same(await removeEnded(database, { days: 90, limit: 500 }), { lookedAt: 0, removed: 0 })

@@ -4,6 +4,7 @@ import { redeliver } from '#gateway/db/deliveries.ts'
 import type { Database, Sql } from '#shared/db/connection.ts'
 import { announceDeliveries, takeDeliveries } from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { rowsRead } from '#test/helpers/rows-read.ts'
 import type { Tenant } from '#test/helpers/tenant.ts'
 import { acceptFor, endCaptures, hookUrl, makeDue, startSender } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
@@ -121,13 +122,7 @@ t.test('webhooks receivers: a delivery that waits too long expires, logged, and 
 /** The number of deliveries taken, and of rows of deliveries and queues read for it. */
 const readsOf = (database: Database) =>
   database.transaction(async (sql: Sql) => {
-    const reads = async () => {
-      const [row] = await sql.query<{ reads: number }>(
-        `select sum(seq_tup_read + idx_tup_fetch)::integer as reads from pg_stat_xact_user_tables
-          where relname in ('webhook_delivery', 'webhook_queue')`,
-      )
-      return row?.reads ?? 0
-    }
+    const reads = () => rowsRead(sql, 'webhook_delivery', 'webhook_queue')
     // The planner would prefer sequential scans for tables of this size.
     await sql.query('set local enable_seqscan = off')
     const before = await reads()

@@ -22,7 +22,7 @@ export type IgnoreReason = 'pool' | 'token' | 'object_key' | 'late_failure'
 
 /** The loops of the ledger. */
 export type LoopName =
-  | 'activity'
+  | 'partitions'
   | 'relay'
   | 'reaper'
   | 'unstarted'

@@ -106,7 +106,7 @@ const createOrm = (options: DatabaseOptions): MikroORM => {
     clientUrl: options.url,
     entities: [...entities],
     extensions: [Migrator],
-    migrations: { migrationsList: migrations, snapshot: false, silent: true },
+    migrations: { migrationsList: migrations, snapshot: false, silent: true, allOrNothing: false },
     schemaGenerator: { ignoreRoutines: true, ignoreTriggers: true, skipTables: [otherTables] },
     // A migration holds one connection for its lock and works on another.
     pool: { min: 0, max: Math.max(2, options.poolMax), idleTimeoutMillis: bounds.reuseMs },

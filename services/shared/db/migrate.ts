@@ -13,6 +13,7 @@ export const migrationStatementMs = 3_600_000
 /** The replaceable SQL functions, ordered by their use of each other's types. */
 const functions = [
   'iso-time',
+  'keep-captures',
   'keep-activity',
   'check-request',
   'count-ended',
@@ -81,9 +82,8 @@ const applyFunctions = async (sql: Sql): Promise<string[]> => {
 }
 
 /**
- * Brings the database to this version's schema: pending migrations, the SQL functions whose text differs, and the
- * partitions of the next days. A database
- * with many rows has to be opened with `migrationStatementMs`. Takes a lock, waiting at most a minute for another
+ * Brings the database to this version's schema: pending migrations, each in a transaction of its own, the SQL functions whose
+ * text differs, and the partitions of the next days. A database with many rows has to be opened with `migrationStatementMs`. Takes a lock, waiting at most a minute for another
  * migration. Idempotent. Returns the names of what was applied. Throws `CONFIGURATION`, with nothing changed, if the
  * schema is that of a newer release.
  */
@@ -95,7 +95,7 @@ export const migrate = (database: Database): Promise<string[]> =>
       throw classifyDatabaseError(error)
     })
     const functionsApplied = await applyFunctions(sql)
-    // The ledger removes old days; no day is older.
-    await sql.query('select keep_activity(36500)')
+    // The ledger removes old days, of which none is older; it also knows how long partitions of captures should be.
+    await sql.query('select keep_activity(36500), keep_captures(7)')
     return [...applied.map(({ name }) => name), ...functionsApplied]
   })
