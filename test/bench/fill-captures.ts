@@ -35,7 +35,7 @@ const daySeconds = 86_400
 const addPast = (days: number) => `do $$
   declare
     v_to timestamptz := (select min(ends_at) from capture_partitions());
-    v_begin constant timestamptz := v_to - ${Number(days)} * interval '1 day';
+    v_begin constant timestamptz := v_to - ${days} * interval '1 day';
   begin
     if to_regclass('capture_before') is null then return; end if;
     alter table capture detach partition capture_before;

@@ -38,8 +38,10 @@ const partitions = async (database: Database) =>
 const facts = { fileSize: 1, sha256: 'ab', mimeType: 'image/png', width: 1, height: 1, warnings: [], timings: {} }
 
 const end = async ({ database }: World, id: string) => {
-  const end = { status: 'completed', objectKey: newObjectKey(id, new Date()), ...facts } as const
-  await changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end } }))
+  const outcome = { status: 'completed', objectKey: newObjectKey(id, new Date()), ...facts } as const
+  await changeCaptures(database, [id], () => ({
+    change: { attempts: 1, unendedStarts: 0, begins: true, end: outcome },
+  }))
 }
 
 type Age = { readonly daysAgo: number; readonly endedDaysAgo?: number; readonly expiresInDays?: number }

@@ -32,24 +32,27 @@ const readStream = async ({ natsMonitor }: Carrier, name: string): Promise<Strea
   return found.state
 }
 
-const read = `
-  select relname as name, pg_total_relation_size(oid)::float8 as bytes, pg_indexes_size(oid)::float8 as "indexBytes"
-    from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by bytes desc, name`
+type Sizes = Pick<TableUse, 'name' | 'bytes' | 'indexBytes'>
+
+/** The sizes of tables, those of partitions in their table's; the largest first. */
+const readSizes = (database: Database) =>
+  database.query<Sizes>(
+    `select coalesce(i.inhparent, c.oid)::regclass::text as name, sum(pg_total_relation_size(c.oid))::float8 as bytes,
+         sum(pg_indexes_size(c.oid))::float8 as "indexBytes"
+       from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' group by 1 order by bytes desc, name`,
+  )
 
 /** Tables in which captures leave rows; a capture leaves a row there or its count does not depend on how many there are. */
 const readTables = async (database: Database, captures: number): Promise<TableUse[]> => {
-  const before = await database.query<Omit<TableUse, 'rows' | 'rewrittenBytes'>>(read)
   const uses: TableUse[] = []
-  for (const { name, bytes, indexBytes } of before) {
+  for (const { name, bytes, indexBytes } of await readSizes(database)) {
     const [counted] = await database.query<{ rows: number }>(`select count(*)::float8 as rows from "${name}"`)
     const rows = counted?.rows ?? 0
     // Others have rows per account, day or minute.
     if (rows < captures / 2) continue
     await database.query(`vacuum full "${name}"`)
-    const [after] = await database.query<{ bytes: number }>(
-      'select pg_total_relation_size($1::regclass)::float8 as bytes',
-      [name],
-    )
+    const after = (await readSizes(database)).find((each) => each.name === name)
     uses.push({ name, rows, bytes, indexBytes, rewrittenBytes: after?.bytes ?? 0 })
   }
   return uses.map(({ name, rows, bytes, indexBytes, rewrittenBytes }) => ({
