@@ -1,7 +1,7 @@
 import { openDatabase } from '#shared/db/connection.ts'
 
 /** Those that filling would have to maintain in no order: building them afterwards is quicker, and COPY then is not. */
-const builtAfterwards = ['capture_list', 'capture_list_ended', 'capture_ended', 'capture_object']
+const builtAfterwards = ['capture_ended_list', 'capture_ended_status', 'capture_ended_age', 'capture_ended_object']
 /** Longest time of one statement: 20 million rows. */
 const statementMs = 3_600_000
 
@@ -17,11 +17,11 @@ export type Filling = {
 const insert = `
   with made as (insert into capture (id, account_id, pool, lane, status, attempts, url, options, token_hash, budget_ms, period, charge,
     retention_seconds, created_at, started_at, completed_at, expires_at, object_key, file_size, sha256, mime_type, width,
-    height, processing_time_ms, target_status, final_url, warnings, timings)
+    height, processing_time_ms, target_status, final_url, warnings, timings, part)
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 19))::uuid, ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'standard', 'normal', 'completed', 1,
     'https://example.com/' || n, '{"width":1280,"height":800,"format":"png"}', sha256('x'), 50000, at::date, 'settled',
     3600, at, at, at, at + interval '1 hour', 'captures/filled/' || n, 123456, repeat('ab', 32), 'image/png', 1280,
-    800, 900, 200, 'https://example.com/' || n, '[]', '{"queue":5,"navigate":300,"total":900}'
+    800, 900, 200, 'https://example.com/' || n, '[]', '{"queue":5,"navigate":300,"total":900}', 'ended'
   from (select n, now() - make_interval(secs => $4::float8 - ($4 - $3::float8) * n / $2) as at
           from generate_series(0, $2::bigint - 1) as n) as numbered
   returning account_id, created_at)
@@ -31,21 +31,21 @@ const insert = `
 
 const daySeconds = 86_400
 
-/** Replaces the partition of all that came before by those of weeks, as an installation of that age has them. */
+/** Adds partitions of the weeks before today, as an installation of that age has them. */
 const addPast = (days: number) => `do $$
   declare
-    v_to timestamptz := (select min(ends_at) from capture_partitions());
+    v_to timestamptz := date_trunc('day', now(), 'utc');
     v_begin constant timestamptz := v_to - ${days} * interval '1 day';
+    v_part text;
   begin
-    if to_regclass('capture_before') is null then return; end if;
-    alter table capture detach partition capture_before;
     while v_to > v_begin loop
-      execute format('create table %I partition of capture for values from (%L) to (%L)',
-        'capture_' || to_char(v_to - interval '1 week', 'YYYYMMDD'), least_id(v_to - interval '1 week'), least_id(v_to));
+      v_part := 'capture_ended_' || to_char(v_to - interval '1 week', 'YYYYMMDD');
+      if to_regclass(v_part) is null then
+        execute format('create table %I partition of capture_ended for values from (%L) to (%L)', v_part, least_id(v_to - interval '1 week'),
+                       least_id(v_to));
+      end if;
       v_to := v_to - interval '1 week';
     end loop;
-    insert into capture select * from capture_before;
-    drop table capture_before;
   end $$`
 
 /**

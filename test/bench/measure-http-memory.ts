@@ -56,9 +56,9 @@ const storeImage = async (database: Database, folder: string, image: { accountId
   await writeFile(join(folder, key), Buffer.alloc(imageBytes))
   await database.query(
     `insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period,
-       retention_seconds, created_at, completed_at, expires_at, object_key, file_size, sha256, mime_type, width, height)
+       retention_seconds, created_at, completed_at, expires_at, object_key, file_size, sha256, mime_type, width, height, part)
      values ($1, $2, 'standard', 'normal', 'completed', 'https://example.com/', '{"format":"png"}', 'x', 1000, now(), 3600,
-       now(), now(), now() + interval '1 hour', $3, $4, $5, 'image/png', 1, 1)`,
+       now(), now(), now() + interval '1 hour', $3, $4, $5, 'image/png', 1, 1, 'ended')`,
     [id, accountId, key, imageBytes, '0'.repeat(64)],
   )
   return `/v1/screenshots/${id}/image`

@@ -17,12 +17,13 @@ export const storeCaptures = async (database: Database, options: StoreOptions): 
   const rows = await database.query<{ id: string }>(
     `with stored as (
        insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, retention_seconds,
-         created_at, error_code, error_message, completed_at, file_size, mime_type, width, height, processing_time_ms)
+         created_at, error_code, error_message, completed_at, file_size, mime_type, width, height, processing_time_ms, part)
        select overlay(least_id($3::timestamptz + n * $4::interval)::text placing substr(gen_random_uuid()::text, 15) from 15)::uuid, $1, 'standard', 'normal', $2, 'https://example.com/' || n, '{"format":"png","width":1280,"height":800}', '', 1, '2026-01-01',
          3600, $3::timestamptz + n * $4::interval, case when $2 = 'failed' then 'TIMEOUT' end, case when $2 = 'failed' then 'late' end,
          case when $2 = 'completed' then $3::timestamptz + n * $4::interval end, case when $2 = 'completed' then 1 end,
          case when $2 = 'completed' then 'image/png' end, case when $2 = 'completed' then 1280 end,
-         case when $2 = 'completed' then 800 end, case when $2 = 'completed' then 5 end
+         case when $2 = 'completed' then 800 end, case when $2 = 'completed' then 5 end,
+         case when $2 in ('completed', 'failed') then 'ended' else 'open' end
          from generate_series(0, $5::integer - 1) as n
        returning id, created_at)
      select id from stored order by created_at, id`,

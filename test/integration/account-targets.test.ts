@@ -284,7 +284,7 @@ t.test('account targets: a failed capture whose page is refused since is not req
   for (const url of ['https://www.ads.example/', 'https://a.example/'])
     t.match(await send('POST', '/v1/screenshots', { url }), { status: 202 })
   await database.query(
-    `update capture set status = 'failed', error_code = 'JOB_FAILED', completed_at = now() where account_id = $1`,
+    `update capture set status = 'failed', part = 'ended', error_code = 'JOB_FAILED', completed_at = now() where account_id = $1`,
     [id],
   )
   await send('PUT', '/v1/account/targets', lists)

@@ -310,8 +310,8 @@ t.test('delete: deleting a follower leaves every meter unchanged, because none c
   const before = await meters(running)
   await database.query(
     `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at,
-       charge, follows)
-     select $1, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, 'free', id
+       charge, follows, part)
+     select $1, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, 'free', id, 'open'
        from capture where id = $2`,
     [follower, leader.id],
   )

@@ -173,7 +173,7 @@ const endCarelessly = async ({ database }: Ledger) => {
   const [found] = await database.query(`select from capture where status = 'pending'`)
   if (!found) return
   await database.query('update usage set settled = settled + 1')
-  await database.query(`update capture set status = 'failed'`)
+  await database.query(`update capture set status = 'failed', part = 'ended'`)
 }
 
 const forgetFirst = async ({ database, objects }: Ledger) => {

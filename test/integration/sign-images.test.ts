@@ -45,7 +45,7 @@ t.test('sign images: nothing is signed for other pools, followers, ended and unk
   t.equal(await sign(crypto.randomUUID()), undefined)
   await t.rejects(sign('no-uuid'), { code: 'SERVICE_UNAVAILABLE' })
   for (const status of ['completed', 'failed']) {
-    await database.query('update capture set status = $2 where id = $1', [id, status])
+    await database.query(`update capture set status = $2, part = 'ended' where id = $1`, [id, status])
     t.equal(await sign(id), undefined, status)
   }
 })

@@ -48,7 +48,7 @@ const bindings = () => {
 const conditions = ({ accountId, status, from, to }: CaptureFilter, add: (value: unknown) => string): string =>
   [
     `account_id = ${add(accountId)}`,
-    ...(status === undefined ? [] : [`status = ${add(status)}`]),
+    ...(status === undefined ? [] : [`status = '${status}'`]),
     ...(from === undefined ? [] : [`created_at >= ${add(from)}::timestamptz`]),
     ...(to === undefined ? [] : [`created_at <= ${add(to)}::timestamptz`]),
   ].join(' and ')

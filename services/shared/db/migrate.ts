@@ -65,7 +65,7 @@ const readFunction = async (name: string) => {
   return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
 }
 
-/** Replaces all functions if the text of any has changed: they use each other's types. */
+/** Replaces all functions if the text of any has changed: they use each other's types. Returns the names of the changed ones. */
 const applyFunctions = async (sql: Sql): Promise<string[]> => {
   const recorded = await sql.query<{ name: string; sha256: string }>('select name, sha256 from sql_function')
   const files = await Promise.all(functions.map(readFunction))

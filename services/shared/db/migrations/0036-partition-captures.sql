@@ -1,33 +1,48 @@
--- Captures by the time in their ids, so that old ones are removed by dropping a table (see sql/keep-captures.sql). The table of before
--- becomes the first partition as it is: nothing is copied, and only names change under the lock.
+-- Captures that have not ended in a small table of their own, those that have by the time in their ids, so that old ones are removed
+-- by dropping a table (see sql/keep-captures.sql). The table of before becomes a partition as it is, with its captures that have not
+-- ended: nothing is copied, and only names change under the lock.
 
-alter table capture validate constraint capture_id_bound;
+alter table capture validate constraint capture_part_none;
+-- Since 0032 what waits is found by `capture_waiting`.
+drop index capture_pending;
+alter index capture_ended rename to capture_before_ended;
 
-create table capture_partitioned (like capture including all excluding constraints excluding indexes) partition by range (id);
+create table capture_partitioned (like capture including all excluding constraints excluding indexes,
+  constraint capture_status_check check (status in ('pending', 'processing', 'completed', 'failed')),
+  constraint capture_charge_check check (charge in ('reserved', 'settled', 'released', 'free'))
+) partition by list (part);
+
+-- Each index is one that a statement reads; those without a condition are written by every accept, and again by every begin.
+create table capture_open (like capture_partitioned including all,
+  check (part = 'open' and part is not null), check (status in ('pending', 'processing')), primary key (id)
+) with (fillfactor = 85,
+  autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+create index capture_open_list on capture_open (account_id, created_at desc, id desc);
+create index capture_open_waiting on capture_open (pool, lane, created_at) where status = 'pending' and follows is null;
+create index capture_open_deadline on capture_open
+  (((attempt_started_at at time zone 'utc') + budget_ms * interval '1 millisecond'), id) where status = 'processing';
+create index capture_open_handed_back on capture_open (created_at) where status = 'processing' and unended_starts = 0;
+create index capture_open_batch on capture_open (batch_id, batch_index) where batch_id is not null;
+create index capture_open_cache on capture_open (account_id, cache_key, created_at desc) where cache_key is not null;
+create index capture_open_followers on capture_open (follows) where follows is not null;
+
+create table capture_ended (like capture_partitioned including all,
+  check (part = 'ended' and part is not null), check (status in ('completed', 'failed')), check (follows is null), primary key (id)
+) partition by range (id);
+create index capture_ended_list on capture_ended (account_id, created_at desc, id desc);
+create index capture_ended_status on capture_ended (account_id, status, created_at desc, id desc);
+create index capture_ended_age on capture_ended (completed_at);
+create index capture_ended_object on capture_ended (object_key) where object_key is not null;
+create index capture_ended_batch on capture_ended (batch_id, batch_index) where batch_id is not null;
+create index capture_ended_cache on capture_ended (account_id, cache_key, created_at desc) where cache_key is not null;
+-- For ids beyond every other partition: of a clock that is ahead, or while no ledger has run for weeks.
+create table capture_ended_other partition of capture_ended default with (fillfactor = 100,
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 
 do $$
-declare
-  v_index record;
-  v_check record;
-  v_end constant text := (select substring(pg_get_constraintdef(oid) from '''([0-9a-f-]{36})''') from pg_constraint
-                           where conrelid = 'capture'::regclass and conname = 'capture_id_bound');
 begin
-  for v_check in select conname, pg_get_constraintdef(oid) as text from pg_constraint
-                  where conrelid = 'capture'::regclass and contype = 'c' and conname <> 'capture_id_bound' loop
-    execute format('alter table capture_partitioned add constraint %I %s', v_check.conname, v_check.text);
-  end loop;
-  -- Since 0032 what waits is found by `capture_waiting`.
-  drop index capture_pending;
-  for v_index in select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as text, indisprimary as is_key from pg_index
-                  where indrelid = 'capture'::regclass loop
-    execute format('alter index %s rename to %I', v_index.name, v_index.name || '_before');
-    if v_index.is_key then
-      alter table capture_partitioned add constraint capture_pkey primary key (id);
-    else
-      execute regexp_replace(v_index.text, ' ON \S+ USING ', ' ON capture_partitioned USING ');
-    end if;
-  end loop;
-
   for tries in 1 .. 300 loop
     begin
       set local lock_timeout = '100ms';
@@ -38,14 +53,10 @@ begin
       perform pg_sleep(0.2);
     end;
   end loop;
-  alter table capture rename to capture_before;
-  alter table capture_partitioned rename to capture;
-  execute format('alter table capture attach partition capture_before for values from (minvalue) to (%L)', v_end);
-  alter table capture_before drop constraint capture_id_bound;
 end
 $$;
-
--- For ids beyond every other partition: of a clock that is ahead, or while no ledger has run for weeks.
-create table capture_other partition of capture default with (fillfactor = 85,
-  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
-  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
+alter table capture rename to capture_before;
+alter table capture_partitioned rename to capture;
+alter table capture attach partition capture_before for values in (null);
+alter table capture attach partition capture_open for values in ('open');
+alter table capture attach partition capture_ended for values in ('ended');

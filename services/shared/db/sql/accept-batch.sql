@@ -100,9 +100,9 @@ begin
   insert into batch (id, account_id, total, completed, created_at)
   values (p_batch_id, c.account_id, v_total, cardinality(array_positions(v_kinds, 'hit')), c.created_at);
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, retention_seconds,
-                       created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index, traceparent)
+                       created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index, traceparent, part)
   select p_ids[i], c.account_id, p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i], p_token_hashes[i], p_budget_ms,
-         c.period, c.retention_seconds, c.created_at, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1, p_traceparent
+         c.period, c.retention_seconds, c.created_at, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1, p_traceparent, 'open'
     from unnest(v_own) as i;
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   select p_ids[i], c.account_id, p_pool, p_lane, c.created_at + (i - 1) * interval '1 microsecond',

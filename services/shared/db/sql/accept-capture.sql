@@ -100,9 +100,9 @@ begin
   -- Read under the account's lock, so that the times of an account's captures are in the order of their acceptance.
   c.created_at := clock_timestamp();
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period,
-                       retention_seconds, created_at, webhook_url, cache_key, cache_seconds, traceparent)
+                       retention_seconds, created_at, webhook_url, cache_key, cache_seconds, traceparent, part)
   values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period,
-          c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent);
+          c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent, 'open');
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   values (p_id, c.account_id, p_pool, p_lane, c.created_at,
           case when c.admitted then c.created_at + p_relay_after_ms * interval '1 millisecond' end);

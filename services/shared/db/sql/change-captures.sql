@@ -15,16 +15,18 @@ create type capture_change as (
 
 drop function if exists change_captures(json, text[]);
 create function change_captures(p_changes json, p_losers text[], out room_made boolean, out followers json)
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now constant timestamptz := clock_timestamp();
   v_changes constant capture_change[] := array(select n from json_populate_recordset(null::capture_change, p_changes) as n);
+  v_completed constant uuid[] := array(select n.id from unnest(v_changes) as n where n.status = 'completed');
   v_waiting uuid[];
   v_followers uuid[] := '{}';
   v_ended uuid[];
 begin
   update capture c
      set status = n.status,
+         part = case when n.ends and c.part = 'open' then 'ended' else c.part end,
          attempts = n.attempts,
          unended_starts = n.unended_starts,
          attempt_started_at = case when n.attempt_begins then n.begun_at else c.attempt_started_at end,
@@ -40,7 +42,7 @@ begin
          cache_key = case when n.status = 'failed' then null else c.cache_key end
     from (select u.*, v_now - coalesce(u.begun_ms_ago, 0) * interval '1 millisecond' as begun_at
             from unnest(v_changes) as u) as n
-   where c.id = n.id;
+   where c.id = n.id and (c.part = 'open' or c.part is null);
 
   with gone as (
     delete from outbox where capture_id in (
@@ -56,7 +58,7 @@ begin
   -- The bytes are those of the whole object, with the files behind the image; the digest is of the image.
   select n.object_key, n.id,
          n.file_size + coalesce((select sum((f ->> 'bytes')::bigint) from jsonb_array_elements(n.files) as f), 0), n.sha256, v_now, c.expires_at
-    from unnest(v_changes) as n join capture c on c.id = n.id where n.status = 'completed';
+    from unnest(v_changes) as n join capture c on c.id = n.id where c.id = any (v_completed);
 
   perform from account_meter where account_id in (select n.account_id from unnest(v_changes) as n)
     order by account_id for update;
@@ -95,8 +97,10 @@ begin
   end if;
 
   v_ended := array(select n.id from unnest(v_changes) as n where n.ends) || v_followers;
-  perform count_ended(v_ended);
-  perform queue_deliveries(v_ended);
+  if cardinality(v_ended) > 0 then
+    perform count_ended(v_ended);
+    perform queue_deliveries(v_ended);
+  end if;
 
   followers := (
     select coalesce(json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,

@@ -5,7 +5,7 @@
 
 -- Counts captures that have just ended and whose rows are updated already. Must be called once for each.
 create or replace function count_ended(p_ids uuid[]) returns void
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   if cardinality(p_ids) = 0 then
     return;
@@ -37,7 +37,7 @@ $$;
 -- Subtracts from `capture_count` captures that are about to be deleted; those that have not ended were never counted. Must be called with
 -- the rows locked, before they are deleted.
 create or replace function uncount_ended(p_ids uuid[]) returns void
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   if cardinality(p_ids) = 0 then
     return;

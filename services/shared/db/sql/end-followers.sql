@@ -11,6 +11,7 @@ begin
   with ended as (
     update capture f
        set status = k.status,
+           part = case when f.part = 'open' then 'ended' end,
            started_at = case when k.started_at is not null then greatest(k.started_at, f.created_at) end,
            completed_at = v_now,
            expires_at = case when k.status = 'completed' then v_now + f.retention_seconds * interval '1 second' end,

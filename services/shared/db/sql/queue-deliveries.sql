@@ -12,7 +12,7 @@ language sql immutable as $$
 $$;
 
 create or replace function queue_deliveries(p_ids uuid[]) returns void
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   with queued as (
     insert into webhook_delivery (id, account_id, capture_id, webhook_id, upload_destination_id, url, host, event, subject,

@@ -56,22 +56,22 @@ begin
   if s.kind = 'follows' then
     insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, charge,
                          retention_seconds, created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index,
-                         traceparent, follows)
+                         traceparent, follows, part)
     values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period, 'free',
             c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_batch_id, p_batch_index,
-            p_traceparent, s.id);
+            p_traceparent, s.id, 'open');
     return;
   end if;
 
   insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, charge,
                        retention_seconds, cached, created_at, started_at, completed_at, expires_at, webhook_url,
                        batch_id, batch_index, object_key, file_size, sha256, mime_type, width, height,
-                       processing_time_ms, target_status, final_url, warnings, timings, metadata, files, traceparent)
+                       processing_time_ms, target_status, final_url, warnings, timings, metadata, files, traceparent, part)
   select p_id, c.account_id, p_pool, p_lane, 'completed', p_url, p_options, p_token_hash, p_budget_ms, c.period, 'free',
          c.retention_seconds, true, c.created_at, c.created_at, c.created_at,
          c.created_at + c.retention_seconds * interval '1 second', p_webhook_url, p_batch_id, p_batch_index,
          k.object_key, k.file_size, k.sha256, k.mime_type, k.width, k.height,
-         k.processing_time_ms, k.target_status, k.final_url, k.warnings, k.timings, k.metadata, k.files, p_traceparent
+         k.processing_time_ms, k.target_status, k.final_url, k.warnings, k.timings, k.metadata, k.files, p_traceparent, 'ended'
     from capture k where k.id = s.id;
   if not found then
     -- It was deleted in the meantime; the retry does not find it.
