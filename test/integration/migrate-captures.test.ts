@@ -3,7 +3,6 @@ import t from 'tap'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
-import { findSealedCapture } from '#shared/db/find-capture.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { migrations } from '#shared/db/migrations.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -58,7 +57,7 @@ t.test(
         for (const each of [id, other]) await run(accept, each, accountId)
         for (const each of [id, other]) await run(begin, each)
         await run(end, id)
-        if ((await findSealedCapture(database, { id, accountId }))?.status !== 'failed') throw new Error('not found')
+        await run(`select from capture where id = $1 and account_id = $2 and status = 'failed'`, id, accountId)
         ended.push(id)
         running.push(other)
       }
