@@ -23,6 +23,7 @@ import {
   callersText,
   idleText,
   largeBatchText,
+  partitionsText,
   serviceMemoryText,
   smallPageText,
   startText,
@@ -60,6 +61,7 @@ const parts: Readonly<Record<string, Part>> = {
   small: { heading: 'A small static page, captured synchronously', measure: () => smallPageText(isShort ? 10 : 60) },
   callers: { heading: 'Callers at a time', measure: callersText },
   accept: { heading: 'Accepting', measure: acceptText },
+  partitions: { heading: 'Partitions of captures', measure: () => partitionsText(isShort ? 10_000 : 2_000_000) },
   batch: { heading: 'A large batch beside a caller', measure: () => largeBatchText(isShort ? 1000 : 100_000) },
   engine: {
     heading: 'The engine beside a bare loop',

@@ -6,6 +6,7 @@ import { measureLargeBatch } from './measure-large-batch.ts'
 import { measureServiceMemory } from './measure-service-memory.ts'
 import { measureStart } from './measure-start.ts'
 import { mib, ms, whole } from './page.ts'
+import { measurePartitions } from './measure-partitions.ts'
 import { table } from '#tools/docs/markdown-table.ts'
 import { quantile } from './quantile.ts'
 import { startSmallPage } from './small-page.ts'
@@ -103,6 +104,26 @@ ${table(
   ]),
 )}
 `
+
+/** What the migration to partitions and the drop of one cost those who use the table. */
+export const partitionsText = async (rows: number): Promise<string> => {
+  const { alone, migration, drop } = await measurePartitions({ rows, dropped: rows / 2, aloneMs: 5000 })
+  return `Four connections accept, begin, end and find captures as the release before partitions did, beside ${whole(rows)} captures that have ended,
+\`fsync\` on, while the table is migrated ([ADR 97](adr/0097-keep-open-captures-apart-and-drop-the-others-by-time.md)); then while a
+partition of ${whole(rows / 2)} captures is dropped and they are no longer counted.
+
+${table(
+  ['', 'seconds', 'longest statement, ms'],
+  (
+    [
+      ['the load alone', alone],
+      ['beside the migration', migration],
+      ['beside the drop', drop],
+    ] as const
+  ).map(([name, { seconds, longestMs }]) => [name, seconds.toFixed(1), whole(longestMs)]),
+)}
+`
+}
 
 /** How long a caller waits beside a large batch of another account. */
 export const largeBatchText = async (captures: number): Promise<string> => {

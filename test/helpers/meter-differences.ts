@@ -3,6 +3,8 @@ export const keepDeleted = `
   create table deleted (account_id uuid, pool text, lane text, stays boolean, is_charged boolean, batch_id uuid, status text, outcome text);
   create function keep_deleted() returns trigger language plpgsql as $$
   begin
+    -- It has moved to another partition.
+    if exists (select from capture k where k.id = old.id) then return null; end if;
     -- What has begun stays charged, unless one that followed it goes on under the same charge.
     insert into deleted values (old.account_id, old.pool, old.lane,
       old.status = 'completed' or old.status = 'processing' and not exists (

@@ -7,6 +7,7 @@ import { measureBeforeKey } from '#test/bench/measure-before-key.ts'
 import { measureGatewayMemory } from '#test/bench/measure-http-memory.ts'
 import { measureRates, ratesSettings } from '#test/bench/measure-http-rates.ts'
 import { measureRemoval, measureRows } from '#test/bench/measure-http-rows.ts'
+import { measurePartitions } from '#test/bench/measure-partitions.ts'
 import { measureAcceptCost } from '#test/bench/measure-telemetry.ts'
 import { measureDeliveries } from '#test/bench/measure-webhooks.ts'
 import { startServed } from '#test/bench/served.ts'
@@ -83,6 +84,10 @@ t.test('bench: accepts and checks of the database alone are plausible', async (t
   const accepts = await measureAccept(100)
   t.strictSame(implausible(accepts), [])
   t.equal(accepts.length, 5)
+})
+
+t.test('bench: the migration to partitions and the drop of one are plausible', async (t) => {
+  t.strictSame(implausible(await measurePartitions({ rows: 1000, dropped: 500, aloneMs: 200 })), [])
 })
 
 t.test('bench: what telemetry costs accepts is plausible', async (t) => {

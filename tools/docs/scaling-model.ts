@@ -129,7 +129,7 @@ export const readMeasurements = (page: string): Measurements => {
     oneAccount: numberIn(accepting(/^captures of one account without limits/), 'together'),
     manyAccounts: numberIn(accepting(/^captures of a hundred accounts/), 'together'),
     deliveries: numberIn(find('The sender of webhooks')(/^deliveries per second, one process/), 'measured'),
-    removed: numberIn(find('While rows are removed')(/^capture$/), 'per second'),
+    removed: numberIn(find('While rows are removed')(/^webhook_delivery$/), 'per second'),
   }
 }
 

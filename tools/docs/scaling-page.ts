@@ -184,7 +184,7 @@ const limits = ({ model, oneAccount, manyAccounts, removed, deliveries, rowBytes
       [
         `${perSecond(removed)} a second`,
         'removal',
-        'captures that the ledgers remove per second; only one of them removes at a time (m, "While rows are removed"). Above it, rows grow for as long as the load lasts',
+        'webhook deliveries that the ledgers remove per second (m, "While rows are removed"); captures go by partition. Above it, rows grow for as long as the load lasts',
       ],
       [
         `${perSecond(running)} running`,
