@@ -234,8 +234,8 @@ const images: readonly Mutation[] = [
   {
     point: 'Images of captures with a webhook',
     at: `${sql}/accept-capture.sql`,
-    replaceText: 'c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent, 'open');',
-    by: 'case when p_webhook_url is null then c.retention_seconds else 86400 end, c.created_at, p_webhook_url,\n      p_cache_key, p_cache_seconds, p_traceparent, 'open');',
+    replaceText: 'c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent,',
+    by: 'case when p_webhook_url is null then c.retention_seconds else 86400 end, c.created_at, p_webhook_url,\n      p_cache_key, p_cache_seconds, p_traceparent,',
   },
   {
     point: 'After retention',
