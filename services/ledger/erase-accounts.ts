@@ -20,14 +20,15 @@ const eraseCaptures = async (database: Database, accountId: string): Promise<num
 /**
  * Tables with a column `account_id`, except five: `capture` and `outbox`, whose rows go with their captures; `deletion`, which
  * the ledger still has to process; `api_key`; and `activity`, because the ids of rows are unique only within its partitions, which
- * are listed. So are those of `capture`, which have no rows of the account by then.
+ * are listed.
  */
 const listTables = async (sql: Sql): Promise<string[]> => {
   const rows = await sql.query<{ name: string }>(
     `select quote_ident(c.table_name) as name from information_schema.columns c
        join information_schema.tables t using (table_schema, table_name)
       where c.table_schema = current_schema() and c.column_name = 'account_id' and t.table_type = 'BASE TABLE'
-        and c.table_name not in ('capture', 'outbox', 'deletion', 'api_key', 'activity') order by 1`,
+        and c.table_name not in ('outbox', 'deletion', 'api_key', 'activity') and c.table_name not in (
+          select p.relid::text from pg_partition_tree('capture') as p) order by 1`,
   )
   return rows.map(({ name }) => name)
 }

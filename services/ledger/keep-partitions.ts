@@ -10,10 +10,13 @@ export const partitionDays = (rowRetentionDays: number): number => Math.max(1, M
 
 /**
  * Prepares the partitions to come of captures and of activities, and drops the days of activities past retention. Resolves to
- * false: there is no more.
+ * false: there is no more. If one fails, the other is still kept, and the first error is thrown last.
  */
 export const keepPartitions = async ({ database, activityDays, rowRetentionDays }: Dependencies): Promise<boolean> => {
-  await database.query('select keep_captures($1)', [partitionDays(rowRetentionDays)])
-  await database.query('select keep_activity($1)', [activityDays])
+  const kept = await Promise.allSettled([
+    database.query('select keep_captures($1)', [partitionDays(rowRetentionDays)]),
+    database.query('select keep_activity($1)', [activityDays]),
+  ])
+  for (const each of kept) if (each.status === 'rejected') throw each.reason
   return false
 }

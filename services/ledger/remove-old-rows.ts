@@ -32,7 +32,7 @@ export const removeEnded = remove('remove_ended')
 /** Removes batches without captures that were accepted `days` ago; see `sql/remove-empty-batches.sql`. */
 const removeEmptyBatches = remove('remove_empty_batches')
 
-/** Drops the oldest partition of captures that are all over, see `sql/keep-captures.sql`. Resolves to the number of its captures. */
+/** Drops the oldest partition of captures that are all over, see `sql/keep-captures.sql`. Resolves to the approximate number of its rows. */
 export const dropPartition = async (database: Sql, days: number): Promise<number | undefined> => {
   const [dropped] = await database.query<{ removed: number }>(
     'select removed::float8 as removed from drop_captures($1) where part is not null',
@@ -61,7 +61,8 @@ export const removeOldRows = async ({ database, events, rowRetentionDays: days }
       return note('capture', { lookedAt: removed === undefined ? 0 : batchRows, removed: removed ?? 0 })
     },
     async () => note('capture', await removeEnded(database, { days: afterPartitions, limit: batchRows })),
-    async () => note('batch', await removeEmptyBatches(database, { days: days + batchLagDays, limit: batchRows })),
+    async () =>
+      note('batch', await removeEmptyBatches(database, { days: afterPartitions + batchLagDays, limit: batchRows })),
   ]
   let more = false
   const errors: unknown[] = []

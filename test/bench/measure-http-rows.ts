@@ -149,7 +149,7 @@ export const measureRemoval = async (
   const { database } = served.gateway
   const clients = await createClients(database, accounts)
   const accountIds = clients.map(({ accountId }) => accountId)
-  await fillCaptures(database, { accountIds, rows: expiredRows, newestDays: 91, oldestDays: 120 })
+  await fillCaptures(database, { accountIds, rows: expiredRows, newestDays: 92, oldestDays: 97 })
   await fillOver(database, accountIds[0] ?? '', expiredRows)
   await settleTables(database)
   const requests = clients.map(({ key }) => createRequest(key))

@@ -17,9 +17,10 @@ export type PartitionsUse = Readonly<Record<'alone' | 'migration' | 'drop', Besi
 
 const retentionDays = 90
 
-const dropAll = async (database: Database, rows: number) => {
+const dropAll = async (database: Database) => {
+  const old = 'select from capture_ended where completed_at < now() - make_interval(days => $1) limit 1'
   // Drops that wait for a lock give up, and are tried again.
-  for (let removed = 0; removed < rows;) removed += (await dropPartition(database, retentionDays)) ?? 0
+  while ((await database.query(old, [retentionDays])).length > 0) await dropPartition(database, retentionDays)
 }
 
 /** Migrates a database with rows and drops a partition of it, both under load, with PostgreSQL's safe settings. */
@@ -40,7 +41,7 @@ export const measurePartitions = async ({ rows, dropped, aloneMs }: PartitionsWo
   const migration = await beside(() => migrate(database))
   const over = { newestDays: retentionDays + 8, oldestDays: retentionDays + 9 }
   await fillCaptures(server, { accountIds, rows: dropped, ...over })
-  const drop = await beside(() => dropAll(database, dropped))
+  const drop = await beside(() => dropAll(database))
   await load.stop()
   return { alone, migration, drop }
 }

@@ -110,7 +110,10 @@ t.test('capture count: page, total and filters use an index, however many captur
   const pending = await planOf({ status: 'pending' })
   t.match(pending.plan, / on capture_open .*rows=3/)
   const failed = await planOf({ status: 'failed' })
-  t.match(failed.plan, /capture_ended_other_account_id_status_created_at_id_idx on capture_ended_other .*rows=(?:21|30)/)
+  t.match(
+    failed.plan,
+    /capture_ended_other_account_id_status_created_at_id_idx on capture_ended_other .*rows=(?:21|30)/,
+  )
   t.match(failed.plan, /capture_ended_other_account_id_status_created_at_id_idx .*rows=30/, 'counted in the same index')
 })
 

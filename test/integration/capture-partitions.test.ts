@@ -170,6 +170,7 @@ t.test(
     const old = [await ended(world, { daysAgo: 98 }), await ended(world, { daysAgo: 103 })]
     const young = await ended(world, { daysAgo: 96 })
     t.equal(await counted(database), 3)
+    await database.query('analyze capture')
     t.equal(await removeOldRows(ledger), true, 'there may be another')
     t.same(await Promise.all([...old, young].map((id) => partitionOf(database, id))), [
       undefined,
@@ -229,7 +230,7 @@ t.test(
       t.equal(await dropPartition(database, 90), undefined, 'is tried again later')
     })
     t.equal(await counted(database), 1)
-    t.equal(await dropPartition(database, 90), 1)
+    t.not(await dropPartition(database, 90), undefined)
     t.equal(await counted(database), 0)
   },
 )

@@ -90,9 +90,9 @@ t.test('retention: rows are removed in several small transactions, and a locked 
   const { id } = await ended(environment, 99)
   await database.query(
     `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
-       created_at, completed_at)
+       created_at, completed_at, part)
      select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, 'failed',
-       created_at, completed_at + n * interval '1 second' from capture, generate_series(1, 1100) as n`,
+       created_at, completed_at + n * interval '1 second', part from capture, generate_series(1, 1100) as n`,
   )
   await database.transaction(async (sql) => {
     await sql.query('select from capture where id = $1 for update', [id])
@@ -114,9 +114,9 @@ t.test('retention: idempotency keys of a removed record, and its batch when empt
   const young = await ended(environment, 89)
   const [empty, emptied, recorded, fresh] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   for (const [id, days] of [
-    [empty, 93],
-    [emptied, 93],
-    [recorded, 93],
+    [empty, 101],
+    [emptied, 101],
+    [recorded, 101],
     [fresh, 1],
   ] as const) {
     await database.query(
@@ -265,9 +265,9 @@ t.test(
     await database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [id])
     await database.query(
       `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
-       created_at, completed_at, expires_at)
+       created_at, completed_at, expires_at, part)
      select gen_random_uuid(), account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, status,
-       created_at, completed_at + n * interval '1 second', expires_at from capture, generate_series(1, 300) as n`,
+       created_at, completed_at + n * interval '1 second', expires_at, part from capture, generate_series(1, 300) as n`,
     )
     t.ok((await readsOf(database)) >= 301, 'all rows are read the first time')
     t.ok((await readsOf(database)) < 20, 'none of them is read again')

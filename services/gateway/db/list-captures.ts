@@ -45,6 +45,7 @@ const bindings = () => {
   return { values, add: (value: unknown) => `$${values.push(value)}` }
 }
 
+/** The status is part of the text, so that the planner leaves out the partitions whose captures have another one. */
 const conditions = ({ accountId, status, from, to }: CaptureFilter, add: (value: unknown) => string): string =>
   [
     `account_id = ${add(accountId)}`,

@@ -25,7 +25,7 @@ export const ledgerSettings = {
     max: 5,
   }),
   rowRetentionDays: integer('ROW_RETENTION_DAYS', {
-    help: 'records are removed this long after their captures ended, or up to a twelfth of it and a day later, but not before their images',
+    help: 'records are removed this long after their captures ended, or up to a twelfth of this time and one day later, but not before their images',
     unit: 'days',
     fallback: 90,
     min: 2,

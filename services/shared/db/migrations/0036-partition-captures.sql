@@ -3,9 +3,6 @@
 -- ended: nothing is copied, and only names change under the lock.
 
 alter table capture validate constraint capture_part_none;
--- Since 0032 what waits is found by `capture_waiting`.
-drop index capture_pending;
-alter index capture_ended rename to capture_before_ended;
 
 create table capture_partitioned (like capture including all excluding constraints excluding indexes,
   constraint capture_status_check check (status in ('pending', 'processing', 'completed', 'failed')),
@@ -26,13 +23,19 @@ create index capture_open_handed_back on capture_open (created_at) where status 
 create index capture_open_batch on capture_open (batch_id, batch_index) where batch_id is not null;
 create index capture_open_cache on capture_open (account_id, cache_key, created_at desc) where cache_key is not null;
 create index capture_open_followers on capture_open (follows) where follows is not null;
+-- Always empty: statements by object or by age need not read what waits.
+create index capture_open_object on capture_open (object_key) where object_key is not null;
+create index capture_open_age on capture_open (completed_at) where completed_at is not null;
 
+-- The index of before has this name, and renaming it locks nobody.
+alter index capture_ended rename to capture_before_ended;
 create table capture_ended (like capture_partitioned including all,
   check (part = 'ended' and part is not null), check (status in ('completed', 'failed')), check (follows is null), primary key (id)
 ) partition by range (id);
 create index capture_ended_list on capture_ended (account_id, created_at desc, id desc);
 create index capture_ended_status on capture_ended (account_id, status, created_at desc, id desc);
 create index capture_ended_age on capture_ended (completed_at);
+create index capture_ended_expiry on capture_ended using brin (expires_at);
 create index capture_ended_object on capture_ended (object_key) where object_key is not null;
 create index capture_ended_batch on capture_ended (batch_id, batch_index) where batch_id is not null;
 create index capture_ended_cache on capture_ended (account_id, cache_key, created_at desc) where cache_key is not null;
@@ -55,6 +58,8 @@ begin
   end loop;
 end
 $$;
+-- Since 0032 what waits is found by `capture_waiting`.
+drop index capture_pending;
 alter table capture rename to capture_before;
 alter table capture_partitioned rename to capture;
 alter table capture attach partition capture_before for values in (null);

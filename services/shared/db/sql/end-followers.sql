@@ -22,7 +22,7 @@ begin
            target_status = k.target_status, final_url = k.final_url, warnings = k.warnings, timings = k.timings,
            metadata = k.metadata, files = k.files, error_code = k.error_code, error_message = k.error_message
       from capture k
-     where k.id = any (p_leaders) and f.follows = k.id
+     where k.id = any (p_leaders) and f.follows = k.id and f.follows = any (p_leaders)
     returning f.id
   )
   select coalesce(array_agg(id), '{}') into v_ids from ended;

@@ -6,14 +6,20 @@ language sql immutable as $$
   select (lpad(to_hex((extract(epoch from p_time) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- The partitions with an end, which is exclusive, the oldest first.
-create or replace function capture_partitions() returns table (part text, ends_at timestamptz)
+create or replace function time_of(p_id uuid) returns timestamptz
+language sql immutable as $$
+  select to_timestamp(('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
+$$;
+
+-- The partitions with an end, which is exclusive, the oldest first. Each begins where another one ends, or before that.
+drop function if exists capture_partitions();
+create function capture_partitions() returns table (part text, begins_at timestamptz, ends_at timestamptz)
 language sql stable as $$
-  select c.relname::text,
-         to_timestamp(('x' || substring(replace(b.text, '-', '') from 'TO \(''([0-9a-f]{12})'))::bit(48)::bigint / 1000.0)
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid cross join lateral (select pg_get_expr(c.relpartbound, c.oid) as text) as b
-   where i.inhparent = 'capture_ended'::regclass and b.text <> 'DEFAULT'
-   order by 2
+  select p.part, lag(p.ends_at, 1, '-infinity') over (order by p.ends_at), p.ends_at
+    from (select c.relname::text as part, time_of(substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([^'']+)')::uuid) as ends_at
+            from pg_inherits i join pg_class c on c.oid = i.inhrelid
+           where i.inhparent = 'capture_ended'::regclass and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT') as p
+   order by p.ends_at
 $$;
 
 -- Creates partitions of p_days days each until one lies unused ahead, and a week in any case. Fails, to be tried again, if it waits a
@@ -31,9 +37,10 @@ begin
   perform pg_advisory_xact_lock(hashtext('shutterfleet keep_captures'));
   set local lock_timeout = '200ms';
   select coalesce(max(ends_at), v_today) into v_to from capture_partitions();
-  while v_to < now() + greatest(p_days, 7) * interval '1 day' loop
+  while v_to < now() + greatest(p_days, 7) * interval '24 hours' loop
     v_from := v_to;
-    v_to := greatest(v_from, v_today) + p_days * interval '1 day';
+    -- Hours: a day of the session's time zone may have 23. The days without a ledger, if any, have one partition.
+    v_to := case when v_from < v_today then v_today else v_from + p_days * interval '24 hours' end;
     v_part := 'capture_ended_' || to_char(v_from at time zone 'utc', 'YYYYMMDD');
     v_in_range := format('capture_ended_other where id >= %L and id < %L', least_id(v_from), least_id(v_to));
     execute format('select count(*) from (select from %s limit 10001) as o', v_in_range) into v_others;
@@ -54,46 +61,45 @@ end
 $$;
 
 -- Drops the oldest partition of captures that were all accepted and ended p_days ago, whose images have expired and that have no
--- pending delivery; what else belongs to them is removed by its own age. So goes the table of before there were partitions. Returns its
--- name and the number of its captures; nothing if there is none, or somebody holds it for a fifth of a second. Deletes of its captures
--- wait; others for as long as the catalog changes.
+-- pending delivery, and the counts of its days; what else belongs to them is removed by its own age. So goes the table of before there
+-- were partitions. Returns its name and about how many rows it had; nothing if there is none, or if somebody holds it for a fifth of a
+-- second. Others wait while the catalog changes.
 create or replace function drop_captures(p_days integer, out part text, out removed bigint)
 language plpgsql as $$
 declare
-  v_before constant timestamptz := now() - p_days * interval '1 day';
+  v_before constant timestamptz := now() - p_days * interval '24 hours';
+  v_next timestamptz;
+  v_from timestamptz;
+  v_to timestamptz;
+  v_recent boolean;
   v_is_over boolean;
 begin
   set local lock_timeout = '200ms';
-  for part in select 'capture_before' where to_regclass('capture_before') is not null
-    union all select p.part from capture_partitions() as p where p.ends_at <= v_before loop
+  -- The days of the table of before are those before the first capture that has ended since.
+  v_next := coalesce((select time_of(c.id) from capture_ended c order by c.id limit 1), now());
+  for part, v_from, v_to in
+    select 'capture_before', '-infinity', v_next where to_regclass('capture_before') is not null
+    union all select * from capture_partitions() as p where p.ends_at <= v_before
+  loop
+    execute format('select exists (select from %I where completed_at >= $1)', part) into v_recent using v_before;
+    continue when v_recent;
     execute format(
-      'select not exists (select from %1$I where status in (''pending'', ''processing''))
-          and not exists (select from %1$I where completed_at >= $1)
-          and not exists (select from webhook_delivery d join %1$I c on c.id = d.capture_id where d.state = ''pending'')
-          and not exists (select from %1$I where expires_at > now())', part) into v_is_over using v_before;
+      'select not exists (select from webhook_delivery d join %1$I c on c.id = d.capture_id where d.state = ''pending'')
+          and (%1$L <> ''capture_before'' or not exists (select from %1$I where status in (''pending'', ''processing'')))
+          and not exists (select from %1$I where expires_at > now())', part) into v_is_over;
     continue when not v_is_over;
     begin
-      execute format('lock table %I in exclusive mode', part);
-      -- As uncount_ended, without the meters' locks: no accept counts a day that is long over.
-      execute format(
-        'with gone as materialized (
-           select account_id, (created_at at time zone ''utc'')::date as day, count(*) filter (where status = ''completed'') as completed,
-                  count(*) filter (where status = ''failed'') as failed
-             from %I group by 1, 2
-         ), emptied as (
-           delete from capture_count n using gone g
-            where n.account_id = g.account_id and n.day = g.day and n.completed = g.completed and n.failed = g.failed
-         ), reduced as (
-           update capture_count n set completed = n.completed - g.completed, failed = n.failed - g.failed from gone g
-            where n.account_id = g.account_id and n.day = g.day and (n.completed <> g.completed or n.failed <> g.failed)
-         )
-         select coalesce(sum(completed + failed), 0) from gone', part) into removed;
+      execute format('lock table %I in access exclusive mode', part);
+      -- A capture that waited for long may have ended, and moved here, since.
+      execute format('select exists (select from %I where completed_at >= $1)', part) into v_recent using v_before;
+      continue when v_recent;
+      select greatest(c.reltuples, 0) into removed from pg_class c where c.oid = part::regclass;
       execute format('drop table %I', part);
-      return;
     exception when lock_not_available then
-      -- Another time.
-      removed := null;
+      continue;
     end;
+    delete from capture_count n where n.day >= (v_from at time zone 'utc')::date and n.day < (v_to at time zone 'utc')::date;
+    return;
   end loop;
   part := null;
 end
