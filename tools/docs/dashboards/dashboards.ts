@@ -237,6 +237,13 @@ const services: Dashboard = {
       isEventOnly: true,
       queries: [rate('identity_renewal_failures_total', ['service', 'name'])],
     },
+    {
+      title: 'Reads that the replica of PostgreSQL may serve, by outcome',
+      runbook: 'replica-not-used',
+      unit: 'ops',
+      isEventOnly: true,
+      queries: [rate('replica_reads_total', ['outcome'])],
+    },
     { title: 'Processes by release', unit: 'short', queries: [count('build_info', ['service', 'version'])] },
   ],
 }
