@@ -24,11 +24,21 @@ await replacePlans(database, defaultPlans)
 // Each commit is replayed late: a read that did not wait for it would miss it.
 const replica = await startReplicaOf(t, database.url, ['recovery_min_apply_delay=15ms'])
 const proxyPort = await freePort()
+let proxiedUrl = replica.url
+/** Connections to the present target of the proxy. */
+let connections = 0
 const proxy = await startTcpProxy(
   proxyPort,
   async () => new Map(),
-  () => ({ host: '127.0.0.1', port: Number(new URL(replica.url).port) }),
+  () => {
+    connections += 1
+    return { host: '127.0.0.1', port: Number(new URL(proxiedUrl).port) }
+  },
 )
+const leadTo = (url: string) => {
+  proxiedUrl = url
+  connections = 0
+}
 t.teardown(() => proxy[Symbol.asyncDispose]())
 const throughProxy = Object.assign(new URL(replica.url), { port: String(proxyPort) }).href
 const reader = await writer.startReplica(0, { DATABASE_REPLICA_URL: throughProxy })
@@ -171,6 +181,22 @@ t.test('replica: no request fails when it is killed, and it is used again once i
   await replica.start()
   await used()
 })
+
+t.test(
+  'replica: it is used once its address leads to it again, also if the other server keeps its sessions',
+  async (t) => {
+    await used()
+    leadTo(database.url)
+    proxy.set('reset')
+    proxy.set('pass')
+    const id = await create()
+    t.equal(await newest(), id)
+    await unused()
+    await eventually(() => connections > 0, { what: 'the gateway has connected to the other server' })
+    leadTo(replica.url)
+    await used()
+  },
+)
 
 type Outcome = 'used' | (string & {})
 

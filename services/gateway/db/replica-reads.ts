@@ -2,7 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { SettingValues } from '#shared/config/read-env.ts'
 import type { databaseSettings } from '#shared/config/settings/outside.ts'
 import { type Caller, type WalPosition, walPosition } from '#shared/db/check-request.ts'
-import { type Database, onlyRow, type openConfiguredDatabase, type Sql } from '#shared/db/connection.ts'
+import {
+  type Database,
+  onlyRow,
+  type openConfiguredDatabase,
+  type Sql,
+  WrongServerError,
+} from '#shared/db/connection.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { pause } from '#shared/process/pause.ts'
 import { within } from '#shared/process/within.ts'
@@ -33,6 +39,11 @@ const replicaStatement = `select pg_is_in_recovery() and system_identifier::text
 
 const unavailable = (message: string) => new AppError('SERVICE_UNAVAILABLE', { message })
 const behind = unavailable(`more than ${behindMs} ms behind`)
+/** After a failover the address may lead to another server, while the one that was promoted keeps its sessions. */
+const notReplica = () =>
+  new WrongServerError('SERVICE_UNAVAILABLE', {
+    message: 'not a replica of the primary, or not on its timeline yet',
+  })
 const tooSlow = () => unavailable(`no response for ${readMs} ms`)
 
 /** Returns once the session's server has replayed the position. Throws `SERVICE_UNAVAILABLE` if it does not in time, or is no replica. */
@@ -41,7 +52,7 @@ const waitForReplay = async (session: Sql, { systemId, timeline, bytes }: Requir
   for (;;) {
     type Row = { readonly isReplica: boolean; readonly isReplayed: boolean }
     const state = onlyRow(await session.query<Row>(replicaStatement, [systemId, timeline, bytes]))
-    if (!state.isReplica) throw unavailable('not a replica of the primary, or not on its timeline yet')
+    if (!state.isReplica) throw notReplica()
     if (state.isReplayed) return
     if (performance.now() >= endMs) throw behind
     await delay(pollMs)

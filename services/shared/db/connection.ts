@@ -170,7 +170,7 @@ const runOnce = async <T>(pool: Pool, begin: string, work: (sql: Sql) => Promise
     return result
   } catch (error) {
     // A rollback would wait behind a stuck statement; closing the connection rolls back too.
-    broken = isUnanswered(error)
+    broken = isUnanswered(error) || error instanceof WrongServerError
     if (!broken) {
       await client.query('rollback').catch(() => {
         broken = true
@@ -235,6 +235,9 @@ const trackWork = () => {
     end: () => Promise.allSettled(running),
   }
 }
+
+/** Thrown by the work of a transaction whose session is with another server than it needs: the session is closed, since a new one may be with the right one. */
+export class WrongServerError extends AppError {}
 
 /** Opens a pool of connections; the first statement connects. */
 export const openDatabase = (options: DatabaseOptions): Database => {
