@@ -41,7 +41,7 @@ test-contract: setup ## lints the OpenAPI document, captures with clients genera
 test-mutations: setup ## breaks the code and sees a test fail: at each contract point (ARGS='a word of it'), or ARGS='--since main' at random
 	@exec node test/mutations/run.ts $(ARGS)
 
-chaos: setup ## runs the real system under seeded faults and checks what clients saw (root): RUNS=20 SEED=1; ARGS=representative: each fault once; ARGS=bite: without guards, it must fail; ARGS=kills: the longest capture while each process is killed
+chaos: setup ## runs the real system under seeded faults and checks what clients saw (root): RUNS=20 SEED=1; ARGS=representative: each fault once; ARGS=bite: without guards, it must fail; ARGS=kills: the longest capture while each process is killed; ARGS=failovers: of PostgreSQL under load
 	@scripts/run-chaos.sh $(ARGS) $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED))
 
 test-cluster: setup ## runs the tests that need a Kubernetes control plane, which is built with Go 1.26 the first time

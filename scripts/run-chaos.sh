@@ -2,7 +2,7 @@
 # Runs test/chaos/run.ts (root) in mount and process namespaces of its own, so that its disks, its clock and its processes end
 # with it, however it ends. Its folder is removed at the end. Arguments: representative, --runs N, --seed S, --fault NAME,
 # --seconds N; or bite, which takes guards away in copies of the code (test/chaos/bite.ts); or kills, which times captures while
-# each process is killed; or measure, which times the checker.
+# each process is killed; or failovers, which times those of PostgreSQL; or measure, which times the checker.
 set -eu
 cd "$(dirname "$(dirname "$(readlink -f "$0")")")"
 [ "$(id -u)" -eq 0 ] || { echo 'make chaos needs root: it mounts disks and freezes processes' >&2; exit 2; }
@@ -15,7 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
 mkdir "$folder/layers"
 # In the background, since unshare ignores signals: the end of its child ends the namespaces with all processes.
-unshare --mount --pid --fork --kill-child --mount-proc sh -euc '
+unshare --mount --ipc --pid --fork --kill-child --mount-proc sh -euc '
   # An overlay, so that the preloaded clock is not written to the machine.
   mount -t tmpfs tmpfs "$1/layers"
   mkdir "$1/layers/new" "$1/layers/work"

@@ -22,6 +22,7 @@ type Body = {
   id?: string
   status?: CaptureStatus
   data?: Entry[] | (Entry & { screenshots?: Entry[]; url?: string; screenshots_used?: number })
+  meta?: { next_cursor: string | null }
   error?: { code: string; screenshot_id?: string }
 }
 
@@ -81,6 +82,7 @@ const readJson = (body: Body, { hasRetention = false }: Account) => {
   return {
     captures: [...entriesOf(body).flatMap((entry) => sightOf(entry, hasRetention)), ...ended],
     error: body.error?.code,
+    ...(body.meta && { isWhole: body.meta.next_cursor === null }),
     used: data?.screenshots_used,
     url: data?.url,
   }

@@ -10,7 +10,7 @@ import { capturesStream } from '#shared/queue/topology.ts'
 import { signalAll } from '#test/helpers/process-tree.ts'
 import { connectToNats } from './connect-to-nats.ts'
 import type { Fault } from './fault.ts'
-import { disturbNatsServer, failOver } from './replica-faults.ts'
+import { disturbNatsServer, failOver, replicaFaults } from './replica-faults.ts'
 import { cutSenderOff } from './sender-fault.ts'
 import type { StoreMode } from './store-proxy.ts'
 import type { TcpMode } from './tcp-proxy.ts'
@@ -193,6 +193,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   'nats loses what begins': loseWhatBegins,
   'cut off a sender': cutSenderOff,
   'fail postgres over': failOver,
+  ...replicaFaults,
   'kill a nats server of three': disturbNatsServer('kill'),
   'freeze a nats server of three': disturbNatsServer('freeze'),
   'a nats server of three loses its disk': disturbNatsServer('wipe'),

@@ -48,4 +48,11 @@ export const guards: readonly Guard[] = [
     at: 'services/local/part-plans.ts > natsPlan',
     drop: 'untilUnresponsive: $wait',
   },
+  {
+    name: 'position of a read',
+    faults: ['pause the postgres replica'],
+    at: 'services/gateway/db/replica-reads.ts > waitForReplay',
+    replace: 'state.isReplayed',
+    by: 'true',
+  },
 ]

@@ -36,6 +36,8 @@ export type Exchange = {
   readonly target?: string | undefined
   readonly idempotencyKey?: string | undefined
   readonly captures: readonly Sight[]
+  /** Whether the response is the only page of a list. */
+  readonly isWhole?: boolean
   /** Budget of an attempt of the captures that the request created. */
   readonly budgetMs?: number | undefined
   /** Path of the receiver that the request named. */

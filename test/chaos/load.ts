@@ -32,7 +32,8 @@ export const createClients = async (world: World, record: (exchange: Exchange) =
 const source = ({ siteUrl }: World, kind: PlannedStep['source'], name: string) =>
   kind === 'html' ? { html: `<h1>${name}</h1>` } : { url: `${siteUrl}/${name}` }
 
-const createCall = (path: string, operation: Call['operation'], body: object, idempotencyKey: string): Call => ({
+/** A request that creates captures; `idempotencyKey` makes it repeatable. */
+export const createCall = (path: string, operation: Call['operation'], body: object, idempotencyKey: string): Call => ({
   operation,
   method: 'POST',
   path,
@@ -82,13 +83,16 @@ const begin = async (
   }
 }
 
+/** The newest hundred captures of an account. */
+export const listCall: Call = { operation: 'list', path: '/v1/screenshots?per_page=100' }
+
 const imagePath = (id: string) => `/v1/screenshots/${id}/image`
 
 /** What clients do with a capture afterwards; after a deletion, everything that could still show it. */
 const after = async (client: Client, id: string, { followUp }: PlannedStep, untilMs: number): Promise<void> => {
   const read = (operation: 'image' | 'status') =>
     client.call({ operation, path: operation === 'image' ? imagePath(id) : `/v1/screenshots/${id}`, target: id })
-  const list = () => client.call({ operation: 'list', path: '/v1/screenshots?per_page=100' })
+  const list = () => client.call(listCall)
   const remove = () =>
     client.insist({ operation: 'delete', method: 'DELETE', path: `/v1/screenshots/${id}`, target: id }, untilMs)
   const link = () =>
@@ -124,7 +128,7 @@ export const runLoad = async (world: World, clients: Clients, plan: Plan, untilM
     await delay(step.atMs)
     const name = `${plan.seed}-${index}`
     const [client, ids] = await begin({ world, clients, name, untilMs }, step)
-    await Promise.all(ids.map((id) => after(client, id, step, untilMs)))
+    await Promise.all([client.call(listCall), ...ids.map((id) => after(client, id, step, untilMs))])
   }
   await Promise.all(plan.load.map(runStep))
 }
@@ -132,7 +136,7 @@ export const runLoad = async (world: World, clients: Clients, plan: Plan, untilM
 /** Reads once more what every account shows at the end. */
 export const readAtEnd = async (clients: Clients, untilMs: number): Promise<void> => {
   for (const client of Object.values(clients)) {
-    await client.insist({ operation: 'list', path: '/v1/screenshots?per_page=100' }, untilMs)
+    await client.insist(listCall, untilMs)
     await client.insist({ operation: 'usage', path: '/v1/account/usage' }, untilMs)
   }
 }

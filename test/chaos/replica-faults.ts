@@ -3,6 +3,7 @@ import { capturesStream } from '#shared/queue/topology.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { connectToNats } from './connect-to-nats.ts'
 import type { Fault } from './fault.ts'
+import type { PostgresPair } from './postgres-pair.ts'
 import type { World } from './world.ts'
 
 const worlds = ['replicated'] as const
@@ -11,6 +12,9 @@ const replicasOf = ({ replicas }: World) => {
   if (!replicas) throw new Error('this world has no replicas')
   return replicas
 }
+
+/** How long a fault of the replica waits for its use. */
+const startMs = 8000
 
 /** Longer than an election. */
 const electionMs = 30_000
@@ -28,15 +32,46 @@ const findLeader = async (world: World): Promise<string> => {
   return leader!
 }
 
-/** Kills PostgreSQL and promotes its replica, which has all that was committed and has applied it up to two seconds before. */
-export const failOver: Fault = {
+/** Longer than any other fault lasts beside it, and than a gateway takes to try the replica again. */
+const usedMs = 60_000
+
+/** Waits until the gateway reads from the replica. */
+export const awaitReplicaReads = (world: World, withinMs = usedMs): Promise<void> =>
+  eventually(async () => /^shutterfleet_replica_used(\{.*\})? 1$/m.test(await world.system.metrics('gateway')), {
+    withinMs,
+    what: 'the gateway reads from the replica',
+  })
+
+/** What a fault does to the replica that the gateway reads from, and its end; afterwards the gateway must use the replica again. */
+const disturbPair = (
+  durationsMs: readonly number[],
+  [begin, ...end]: readonly (keyof Omit<PostgresPair, 'host' | 'replicaHost' | symbol>)[],
+): Fault => ({
   worlds,
-  durationsMs: [0],
+  durationsMs,
   begin: async (world) => {
     const { postgres } = replicasOf(world)
-    await postgres.promote()
-    return () => postgres.addReplica()
+    // Another fault may keep the gateway from it.
+    await awaitReplicaReads(world, startMs).catch(() => {})
+    if (begin) await postgres[begin]()
+    return async () => {
+      for (const step of end) await postgres[step]()
+      await awaitReplicaReads(world)
+    }
   },
+})
+
+/**
+ * Kills PostgreSQL and promotes its replica, which has all that was committed, and has not applied it since the fault began; then builds
+ * another replica.
+ */
+export const failOver = disturbPair([0, 2000], ['pauseReplay', 'promote', 'addReplica'])
+
+/** Faults of the replica. While it is killed or frozen no commit is confirmed. */
+export const replicaFaults: Readonly<Record<string, Fault>> = {
+  'pause the postgres replica': disturbPair([3000, 8000], ['pauseReplay', 'resumeReplay']),
+  'kill the postgres replica': disturbPair([1000, 6000], ['killReplica', 'startReplica']),
+  'freeze the postgres replica': disturbPair([2000, 12_000], ['freezeReplica', 'thawReplica']),
 }
 
 /** Kills, freezes or wipes the server that leads the stream of captures. */

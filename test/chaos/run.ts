@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { inspect, parseArgs } from 'node:util'
 import { check } from './check.ts'
 import { cleanLimits, cleanRun } from './clean-run.ts'
+import { type FailoverResult, measureFailovers } from './failovers.ts'
 import { faults } from './faults.ts'
 import { type Kill, measureKills } from './kills.ts'
 import { type Plan, planRepresentative, planRun } from './plan.ts'
@@ -165,5 +166,37 @@ const timeKills = async (): Promise<boolean> => {
   return kills.every(({ worstMs, failed }) => worstMs <= killMs && failed === 0)
 }
 
-const modes: Readonly<Record<string, () => boolean | Promise<boolean>>> = { measure, kills: timeKills }
+/** Times failovers of PostgreSQL to its synchronous replica under load. */
+const timeFailovers = async (): Promise<boolean> => {
+  const results: FailoverResult[] = []
+  await using world = await startWorld(join(values.folder, 'failovers'), 'replicated')
+  await measureFailovers(world, Number(values.runs), (result) => {
+    console.log(`no accept for ${seconds(result.withoutAcceptMs)}, ${result.lost} of ${result.accepted} lost`)
+    results.push(result)
+  })
+  const row = (name: string, ms: (result: FailoverResult) => number) => {
+    const sorted = results.map(ms).toSorted((one, other) => one - other)
+    return `| ${name} | ${seconds(quantile(sorted, 0.5))} | ${seconds(quantile(sorted, 1))} |`
+  }
+  const [accepted, lost] = (['accepted', 'lost'] as const).map((name) =>
+    results.reduce((sum, each) => sum + each[name], 0),
+  )
+  console.log(
+    [
+      `${results.length} failovers, ${accepted} captures accepted, ${lost} lost`,
+      '| | Median | Worst |\n|---|---|---|',
+      row('without an accept', ({ withoutAcceptMs }) => withoutAcceptMs),
+      row('without a list', ({ withoutListMs }) => withoutListMs),
+      row('kill to promoted', ({ promotionMs }) => promotionMs),
+      row('kill to reads from a new replica', ({ replicaMs }) => replicaMs),
+    ].join('\n'),
+  )
+  return lost === 0
+}
+
+const modes: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
+  measure,
+  kills: timeKills,
+  failovers: timeFailovers,
+}
 process.exitCode = (await (modes[positionals[0] ?? ''] ?? runAll)()) ? 0 : 1

@@ -35,7 +35,7 @@ export const webhookRetries = ['500ms', '1s', '2s'] as const
 /** Quota of the plan `edge`. */
 export const edgeQuota = 3
 
-/** Images in files or in S3, with servers that `up` starts; or in files, with replicated servers that it is given. */
+/** Images in files or in S3, with servers that `up` starts; or in files, with replicated servers that it is given, of which the gateway reads from the replica of PostgreSQL. */
 export type WorldKind = 'files' | 's3' | 'replicated'
 
 /** A running one-machine installation with proxies before PostgreSQL, NATS and an S3 store, and disks that can be filled. */
@@ -127,7 +127,9 @@ const clientsOf = async (dataDir: string): Promise<Map<number, string>> => {
   return known
 }
 
-const startUp = async (folder: string, dataDir: string, args: readonly string[]): Promise<System> => {
+type Up = { readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> }
+
+const startUp = async (folder: string, dataDir: string, { args, env: more }: Up): Promise<System> => {
   await mountDisks(dataDir)
   const planFile = join(folder, 'plans.json')
   await writeFile(planFile, JSON.stringify(plans()))
@@ -136,6 +138,7 @@ const startUp = async (folder: string, dataDir: string, args: readonly string[])
     SHUTTERFLEET_NATS_SERVER: join(folder, 'bin/nats-server'),
     // Fits onto the small disk.
     SHUTTERFLEET_RESULTS_MAX_BYTES: String(32 * 1024 * 1024),
+    ...more,
   }
   const flags = ['--plans', planFile, '--webhook-retries', webhookRetries.join(), '--workers-max', '2']
   return startSystem([...flags, ...args], { env, dataDir })
@@ -192,10 +195,10 @@ const startInstallation = async (
   const dataDir = join(folder, 'data')
   if (kind === 'replicated') {
     const replicas = started.use(await startReplicas(() => clientsOf(dataDir)))
-    const system = started.use(await startUp(folder, dataDir, [...args, ...replicas.args]))
+    const system = started.use(await startUp(folder, dataDir, { args: [...args, ...replicas.args], env: replicas.env }))
     return { system, replicas, proxies: replicas.proxies, databaseUrl: (await system.readLocal()).database_url }
   }
-  const starting = startUp(folder, dataDir, args)
+  const starting = startUp(folder, dataDir, { args })
   const proxies = await startProxies(dataDir, starting)
   const system = await starting
   for (const each of [proxies.nats, proxies.postgres, system]) started.use(each)

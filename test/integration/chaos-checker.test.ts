@@ -39,6 +39,9 @@ const settle = ({ snapshot }: DoctoredRun, settled: number) => {
 
 const object = (n: number, key = objectKey(n)) => ({ key, captureId: captureId(n), sha256: imageHash(n) })
 
+/** All that a list shows at the end. */
+const wholeList = ({ snapshot }: DoctoredRun) => snapshot.captures.map(({ id, status }) => ({ id, status }))
+
 /** Changes that only the named invariant, or it among others, must reject. */
 const doctored: readonly (readonly [invariant: string, what: string, change: (run: DoctoredRun) => unknown])[] = [
   [
@@ -64,6 +67,11 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
     'repeat gives the same capture',
     'another id',
     (run) => add(run, exchangeOf(run, 'create'), { captures: [{ id: captureId(1), status: 'completed' }] }),
+  ],
+  [
+    'lists are complete',
+    'a list without an accepted capture',
+    (run) => add(run, exchangeOf(run, 'list'), { isWhole: true, captures: wholeList(run).slice(1) }),
   ],
   ['accepted is kept', 'no row', (run) => (run.snapshot.captures = run.snapshot.captures.slice(1))],
   ['ends in time', 'no end', (run) => changeRow(run, { status: 'processing', charge: 'reserved' })],
@@ -199,6 +207,14 @@ t.test(
     t.match(check(run.history, run.snapshot, cleanLimits).violations, [{ invariant: 'one object per attempt' }])
   },
 )
+
+t.test('chaos checker: a list is complete without captures that were deleted, or accepted after it', async (t) => {
+  const run = cleanRun(count)
+  const list = { ...exchangeOf(run, 'list'), isWhole: true }
+  add(run, list, { captures: wholeList(run) })
+  run.history.push({ ...list, startMs: 1, endMs: 2, captures: [] })
+  t.strictSame(check(run.history, run.snapshot, cleanLimits).violations, [])
+})
 
 for (const [invariant, what, change] of doctored) {
   t.test(`chaos checker: '${invariant}' rejects a history with ${what}`, async (t) => {

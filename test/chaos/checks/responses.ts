@@ -1,5 +1,5 @@
 import { maxAttempts, unendedMax } from '#shared/capture/budget.ts'
-import { isSuccess } from '#test/chaos/history.ts'
+import { type Exchange, isSuccess } from '#test/chaos/history.ts'
 import { type CaptureFacts, creates, type Facts, type Invariant, isTerminal, type Observation } from './facts.ts'
 
 const rank = { pending: 0, processing: 1, completed: 2, failed: 2 } as const
@@ -93,6 +93,26 @@ const acceptedIsKept: Invariant = {
     ),
 }
 
+/** Deletions that had no response, or failed, may happen at any time. */
+const mustBeListed = ({ accepted, deleted, mayBeDeleted }: CaptureFacts, list: Exchange): boolean =>
+  accepted?.account === list.account &&
+  accepted.endMs < list.startMs &&
+  !mayBeDeleted &&
+  !(deleted && deleted.startMs < list.endMs)
+
+const listsAreComplete: Invariant = {
+  name: 'lists are complete',
+  rule: 'A list shows each capture of its account that was accepted before the request and not deleted.',
+  broken: ({ captures, exchanges }) =>
+    exchanges.flatMap((list) => {
+      if (list.operation !== 'list' || list.isWhole !== true) return []
+      const shown = new Set(list.captures.map(({ id }) => id))
+      return [...captures.values()]
+        .filter((capture) => !shown.has(capture.id) && mustBeListed(capture, list))
+        .map(({ id }) => `${id}: missing in a list after its acceptance`)
+    }),
+}
+
 const deadlineMs = ({ calmMs, limits }: Facts, { accepted }: CaptureFacts): number =>
   accepted ? Math.max(accepted.endMs, calmMs) + (accepted.budgetMs ?? 0) + limits.recoveryMs : Infinity
 
@@ -151,6 +171,7 @@ export const responseInvariants: readonly Invariant[] = [
   imageNeverChanges,
   repeatsAgree,
   acceptedIsKept,
+  listsAreComplete,
   endsInTime,
   faultsAreNotBlamed,
   usageIsShown,
