@@ -1,6 +1,7 @@
 import type { GatewayMemory, MemoryWorkload } from './measure-http-memory.ts'
 import type { Rate } from './measure-http-rates.ts'
 import type { AtRows, Removal } from './measure-http-rows.ts'
+import type { ReplicaReading, ReplicaWorkload } from './measure-replica-reads.ts'
 import type { Deliveries } from './measure-webhooks.ts'
 import { mib, ms, whole } from './page.ts'
 import { table } from '#tools/docs/markdown-table.ts'
@@ -62,6 +63,28 @@ time. To keep up with 1,000 captures per second for as long as that lasts, it mu
 ${table(
   ['removed', 'per second', 'bound'],
   removed.map(({ kind, perSecond }) => [kind, whole(perSecond), '1,000']),
+)}
+`
+
+/** What lists cost the primary with and without a replica. */
+export const replicaText = (
+  readings: readonly ReplicaReading[],
+  { rows, seconds, perSecond }: ReplicaWorkload,
+): string =>
+  `One gateway process that reads lists from the primary, and one that reads them from a streaming replica, in turns, with both servers
+and what sends the requests on the same cores; so the rates show what a replica costs in all, and not what one on its own machine adds. ${whole(rows)} rows,
+lists of 20, ${seconds} s each. The last three columns: processor milliseconds for one list, its check on the primary included.
+
+${table(
+  ['lists', 'per second', 'p50 ms', 'p99 ms', 'from the replica', 'primary', 'replica', 'gateway'],
+  readings.map(({ from, isSteady, result, replicaShare, cost }) => [
+    `from the ${from}, ${isSteady ? `${whole(perSecond)} per second` : 'as fast as it goes'}`,
+    whole(result.perSecond),
+    hundredths(result.p50Ms),
+    hundredths(result.p99Ms),
+    `${(replicaShare * 100).toFixed(1)} %`,
+    ...(['primary', 'replica', 'gateway'] as const).map((each) => hundredths(cost[each])),
+  ]),
 )}
 `
 

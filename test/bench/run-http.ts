@@ -1,9 +1,10 @@
 // Measures the HTTP interface, all parts or those that are named. `--rows N` fills the table with fewer rows.
 import { parseArgs } from 'node:util'
-import { memoryText, ratesText, removalText, rowsText, webhooksText } from './http-text.ts'
+import { memoryText, ratesText, removalText, replicaText, rowsText, webhooksText } from './http-text.ts'
 import { measureGatewayMemory } from './measure-http-memory.ts'
 import { measureRates, ratesSettings } from './measure-http-rates.ts'
 import { measureRemoval, measureRows } from './measure-http-rows.ts'
+import { measureReplicaReads } from './measure-replica-reads.ts'
 import { measureDeliveries } from './measure-webhooks.ts'
 import { madeBy } from './page.ts'
 import { runProgram } from './run-parts.ts'
@@ -35,6 +36,7 @@ const memoryWorkload = {
   settleMs: 10_000,
   watchMs: 20_000,
 }
+const replicaWorkload = { rows: 100_000, warmSeconds: 4, seconds: 20, perSecond: 100 }
 
 const parts = {
   rates: {
@@ -53,6 +55,10 @@ const parts = {
   memory: {
     heading: 'Memory of the gateway',
     measure: async () => memoryText(await measureGatewayMemory(memoryWorkload), memoryWorkload),
+  },
+  replica: {
+    heading: 'Lists read from a replica',
+    measure: async () => replicaText(await measureReplicaReads(replicaWorkload), replicaWorkload),
   },
   rows: {
     heading: 'With many rows',

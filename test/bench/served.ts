@@ -80,8 +80,10 @@ const spentBy = (gateway: RunningGateway, load: Sender<Load, LoadResult>): Cost 
 /** Starts a gateway with PostgreSQL as it comes (`fsync` and `synchronous_commit` on) and NATS, logging as by default. */
 export const startServed = async (settings: Readonly<Record<string, string>> = {}): Promise<Served> => {
   await using opened = new AsyncDisposableStack()
+  // Later the one that the caller owns: the gateway may start others.
+  let stack = opened
   const teardown = (clean: () => Promise<void>) => {
-    opened.defer(clean)
+    stack.defer(clean)
   }
   const t = { teardown }
   const postgres = await startPostgres(t, [])
@@ -93,6 +95,7 @@ export const startServed = async (settings: Readonly<Record<string, string>> = {
   const load = opened.use(forkSender<Load, LoadResult>('load-process.ts'))
   const port = Number(new URL(gateway.baseUrl).port)
   const owned = opened.move()
+  stack = owned
   return {
     gateway,
     send: async (order) => {

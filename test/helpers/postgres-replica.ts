@@ -45,6 +45,8 @@ export type TestReplica = {
   /** As superuser, of the database of the same name as the given one. */
   readonly url: string
   readonly database: Database
+  /** Process id of the current server. */
+  readonly pid: number
   /** Kills the server as in a crash. */
   readonly kill: () => Promise<void>
   /** Starts it again on the same disk and port. */
@@ -79,6 +81,9 @@ export const startReplicaOf = async (
   return {
     url,
     database,
+    get pid() {
+      return server.pid ?? 0
+    },
     kill: () => kill(server),
     start: async () => {
       server = await start()

@@ -8,6 +8,7 @@ import { measureGatewayMemory } from '#test/bench/measure-http-memory.ts'
 import { measureRates, ratesSettings } from '#test/bench/measure-http-rates.ts'
 import { measureRemoval, measureRows } from '#test/bench/measure-http-rows.ts'
 import { measurePartitions } from '#test/bench/measure-partitions.ts'
+import { measureReplicaReads } from '#test/bench/measure-replica-reads.ts'
 import { measureAcceptCost } from '#test/bench/measure-telemetry.ts'
 import { measureDeliveries } from '#test/bench/measure-webhooks.ts'
 import { startServed } from '#test/bench/served.ts'
@@ -67,6 +68,25 @@ t.test('bench: the memory of a gateway is plausible', async (t) => {
   })
   t.strictSame(implausible(memory), [])
   t.equal(memory.tenths.length, 10)
+})
+
+t.test('bench: lists are plausible, and read from the replica where there is one', async (t) => {
+  const readings = await measureReplicaReads({ ...short, rows: 2000, perSecond: 50 })
+  t.strictSame(implausible(readings, /cost|replicaShare/), [])
+  t.strictSame(
+    readings.map(({ from, isSteady }) => [from, isSteady]),
+    [
+      ['primary', false],
+      ['replica', false],
+      ['primary', true],
+      ['replica', true],
+    ],
+  )
+  for (const { from, result, replicaShare } of readings) {
+    allAre(t, '200', result)
+    if (from === 'primary') t.equal(replicaShare, 0)
+  }
+  t.ok(readings.some(({ replicaShare }) => replicaShare > 0))
 })
 
 t.test('bench: deliveries are plausible', async (t) => {
