@@ -72,7 +72,9 @@ export const replicaText = (
   { rows, seconds, perSecond }: ReplicaWorkload,
 ): string =>
   `One gateway process that reads lists from the primary, and one that reads them from a streaming replica, in turns, with both servers
-and what sends the requests on the same cores; so the rates show what a replica costs in all, and not what one on its own machine adds. ${whole(rows)} rows,
+and what sends the requests on the same cores; so the rates show what a replica costs in all, and not what one on its own machine adds.
+The replica has \`fsync\` off, since it shares the disk of the primary. A machine that is busy otherwise lets the replica fall more than 50 ms behind: the
+primary serves these lists, and those of the next two seconds. ${whole(rows)} rows,
 lists of 20, ${seconds} s each. The last three columns: processor milliseconds for one list, its check on the primary included.
 
 ${table(
