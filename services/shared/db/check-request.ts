@@ -168,11 +168,17 @@ export type CheckedRequest = {
   readonly isPositioned?: boolean
 }
 
+const check = (synchronousCommit: string) =>
+  `from (select place, locked, (outcome).* from check_requests($1, $2, $3, $4, $5) as f) as o,
+  set_config('synchronous_commit', ${synchronousCommit}, true)`
 // Its commit does not wait for the disk: a server that crashes forgets at most the counts of the last moments, and no request waits.
-const check = `from (select place, locked, (outcome).* from check_requests($1, $2, $3, $4, $5) as f) as o,
-  set_config('synchronous_commit', 'off', true)`
-const statement = `select place, locked, ${requestColumns} ${check}`
-const positionedStatement = `select place, locked, ${requestColumns}, ${walPosition} ${check}`
+const statement = `select place, locked, ${requestColumns} ${check("'off'")}`
+/**
+ * Without synchronous commits WAL is flushed up to the end of a page first, often within a record, and up to the end of that only
+ * `wal_writer_delay` later; until then no replica can apply it. So a check that finds this position flushes its commit, and the record.
+ */
+const flushRecord = `case when mod(pg_current_wal_flush_lsn() - '0/0', current_setting('wal_block_size')::int) = 0 then 'local' else 'off' end`
+const positionedStatement = `select place, locked, ${requestColumns}, ${walPosition} ${check(flushRecord)}`
 
 /**
  * Checks key, domain, scopes and minute limit of requests that accept no capture, and counts them, in one round trip: their verdicts
