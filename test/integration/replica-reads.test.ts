@@ -3,9 +3,9 @@ import t from 'tap'
 import { ReplicaReads } from '#gateway/db/replica-reads.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { onlyRow, openDatabase, type Sql } from '#shared/db/connection.ts'
-import { createKey } from '#shared/db/keys.ts'
+import { createKey, createKeyHash } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
-import { walPosition, type WalPosition } from '#shared/db/check-request.ts'
+import { checkRequest, walPosition, type WalPosition } from '#shared/db/check-request.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { startTcpProxy } from '#test/chaos/tcp-proxy.ts'
 import { sendJson } from '#test/helpers/console-client.ts'
@@ -215,6 +215,32 @@ const tryReplica = async (primary: Sql, replicaUrl: string): Promise<Outcome> =>
   })
   return await outcome.promise
 }
+
+t.test('replica: a check whose position ends in a record flushes that record', async (t) => {
+  const position = async () => onlyRow(await database.query<WalPosition>(`select ${walPosition}`)).bytes
+  const isInRecord = (bytes: number) => bytes % 8192 === 0
+  const write = `select set_config('synchronous_commit', 'off', true), pg_logical_emit_message(true, 'test', repeat('x', 3000))`
+  // Its requests are counted, which those of an unlimited plan are not.
+  const counted = await createAccount(database, { name: 'Counted', email: 'c@example.com', plan: 'growth' })
+  const own = await createKey(database, { accountId: counted.id, name: 'k', domains: [], pepper: testPepper })
+  const request = {
+    keyHash: createKeyHash(testPepper)(own.key),
+    originHost: null,
+    scopes: ['read'],
+    isPositioned: true,
+  } as const
+  const flushed: boolean[] = []
+  const isEnough = async () => {
+    await database.query(write)
+    if (!isInRecord(await position())) return false
+    const verdict = await checkRequest(database, request)
+    const bytes = verdict.ok ? verdict.caller.walPosition?.bytes : undefined
+    if (bytes === undefined || !isInRecord(bytes)) return false
+    return flushed.push((await position()) > bytes) >= 20
+  }
+  await eventually(isEnough, { what: 'twenty positions end in a record' })
+  t.ok(flushed.every(Boolean))
+})
 
 t.test('replica: a primary, and a replica of another installation, are not read', async (t) => {
   t.match(await tryReplica(database, database.url), /not a replica/)
