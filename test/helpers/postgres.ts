@@ -160,7 +160,8 @@ const findTemplate = async (programs: Programs): Promise<string> => {
   const hash = createHash('sha256').update(programs.binaries)
   const names = (await readdir(join(migrationSources, 'migrations'))).toSorted().map((name) => `migrations/${name}`)
   for (const name of ['migrate.ts', 'migrations.ts', ...names])
-    hash.update(await readFile(join(migrationSources, name)))
+    // With the name, under which databases record a migration.
+    hash.update(name).update(await readFile(join(migrationSources, name)))
   const template = join(templates, hash.digest('hex').slice(0, 16))
   if (existsSync(template)) return template
   await mkdir(templates, { recursive: true })
