@@ -2,7 +2,7 @@ import type { Database } from '#shared/db/connection.ts'
 import { findCaptures, type FoundCapture } from '#shared/db/find-capture.ts'
 import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { handBackDeliveries } from './db/record-attempts.ts'
-import { dropDeliveries, storeBodies, type TakenDelivery } from './db/take-deliveries.ts'
+import { dropDeliveries, type TakenDelivery } from './db/take-deliveries.ts'
 import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import type { Events } from './telemetry/events.ts'
 import { renderBody } from './render-body.ts'
@@ -22,6 +22,8 @@ export type PrepareDeps = {
 export type Prepared = {
   readonly delivery: TakenDelivery
   readonly body: string
+  /** The body as it is stored with the first result; null if it is stored already. */
+  readonly newBody: string | null
   readonly secrets: readonly string[]
   /** Of the capture of an upload, if it has one. */
   readonly image: StoredImage | undefined
@@ -62,9 +64,8 @@ const imageOf = (capture: FoundCapture | undefined): StoredImage | undefined => 
   return { objectKey, bytes, sha256, mediaType, alone: files === null }
 }
 
-/** The bodies by delivery, built and stored if they are sent for the first time: null if there is nothing to send any more, undefined if unreadable. */
-const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[], captures: Captures) => {
-  const fresh = taken.filter(({ body }) => body === null)
+/** The bodies by delivery, built unless stored: null if there is nothing to send any more, undefined if unreadable. */
+const renderBodies = (deps: PrepareDeps, taken: readonly TakenDelivery[], captures: Captures) => {
   const bodyOf = (delivery: TakenDelivery) => {
     const { id, body } = delivery
     const what = `delivery ${id}`
@@ -76,14 +77,7 @@ const renderBodies = async (deps: PrepareDeps, taken: readonly TakenDelivery[], 
     if (delivery.destinationId !== null) return renderUploadKey(delivery, capture) ?? null
     return renderBody(delivery, capture, deps.publicUrl) ?? null
   }
-  const bodies = new Map(taken.map((delivery) => [delivery.id, bodyOf(delivery)]))
-  const rendered = fresh.flatMap(({ id, take }) => {
-    const body = bodies.get(id)
-    return typeof body === 'string' ? [{ id, take, body: deps.records.sealText(id, body) }] : []
-  })
-  const stored = await storeBodies(deps.database, rendered)
-  for (const { id } of rendered) if (!stored.has(id)) bodies.set(id, null)
-  return bodies
+  return new Map(taken.map((delivery) => [delivery.id, bodyOf(delivery)]))
 }
 
 /** The webhook or destination whose secret signs a delivery. */
@@ -104,13 +98,13 @@ const openSecrets = (deps: PrepareDeps, delivery: TakenDelivery): readonly strin
 }
 
 /**
- * Prepares taken deliveries to be sent, and stores the bodies of those that are sent for the first time. Deletes deliveries
- * whose capture, batch, webhook or destination was deleted; postpones those that cannot be decrypted or signed.
+ * Prepares taken deliveries to be sent. Deletes deliveries whose capture, batch, webhook or destination was deleted; postpones
+ * those that cannot be decrypted or signed. A body that was not stored is built from the same rows with the same `sent_at`.
  */
 export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
   const owned = taken.filter((delivery) => secretOwner(delivery) === null || delivery.sealedSecret !== null)
   const captures = await findNeeded(deps, owned)
-  const bodies = await renderBodies(deps, owned, captures)
+  const bodies = renderBodies(deps, owned, captures)
   const bodyOf = ({ id }: TakenDelivery) => (bodies.has(id) ? bodies.get(id) : null)
   const deleted = await dropDeliveries(
     deps.database,
@@ -121,7 +115,9 @@ export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly Taken
   const prepared = withBody.flatMap((delivery) => {
     const [body, secrets] = [bodyOf(delivery), openSecrets(deps, delivery)]
     const image = imageOf(captures.get(delivery.captureId))
-    return typeof body === 'string' && secrets !== undefined ? [{ delivery, body, secrets, image }] : []
+    if (typeof body !== 'string' || secrets === undefined) return []
+    const newBody = delivery.body === null ? deps.records.sealText(delivery.id, body) : null
+    return [{ delivery, body, newBody, secrets, image }]
   })
   const ready = new Set(prepared.map(({ delivery }) => delivery.id))
   await handBackDeliveries(

@@ -25,6 +25,7 @@ import type { Events } from './telemetry/events.ts'
 import { maxAgeMs, nextAttemptMs } from './next-attempt.ts'
 import type { Outcome } from './outcome.ts'
 import { type PrepareDeps, type Prepared, prepareDeliveries } from './prepare-deliveries.ts'
+import { BusyPolling, busyPollMs } from './busy-polling.ts'
 import { signBody } from '#shared/net/sign-body.ts'
 
 /** Dependencies of the sender. */
@@ -77,7 +78,7 @@ const attemptDelivery = async (
 }
 
 const send = async (sender: Sender, prepared: Prepared): Promise<AttemptRecord | undefined> => {
-  const { delivery } = prepared
+  const { delivery, newBody } = prepared
   const { id, take, event, failures, takenAt } = delivery
   const at = sender.now()
   const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
@@ -104,7 +105,7 @@ const send = async (sender: Sender, prepared: Prepared): Promise<AttemptRecord |
   const nextMs = failure === null ? null : nextAttemptMs(sender.retryDelaysMs, failures + 1, sender.random())
   const givenUp = failure !== null && nextMs === null
   sender.events.attempted({ id, event, traceId: readTraceId(delivery.traceparent), failure, status, ms, givenUp })
-  return { id, take, takenAt, at, ms, status, error: failure, nextMs }
+  return { id, take, takenAt, at, ms, status, error: failure, body: newBody, nextMs }
 }
 
 /** Stores results; one that PostgreSQL rejects does not block the others. Returns the rejected ones. */
@@ -131,15 +132,15 @@ const recordEach = async (
 
 /** Tracks one sender's deliveries: those in flight, and those whose result is not stored yet. */
 const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify: () => void) => {
-  /** The take of each delivery in flight, by id. */
-  const inFlight = new Map<string, number>()
+  /** The take of each delivery in flight, and its body if it is not stored, by id. */
+  const inFlight = new Map<string, { readonly take: number; readonly body: string | null }>()
   let attempted: AttemptRecord[] = []
   let unattempted: TakenDelivery[] = []
 
   const deliver = async (prepared: Prepared) => {
     const { id } = prepared.delivery
     const result = await send(sender, prepared).catch(() => undefined)
-    const take = inFlight.get(id) ?? prepared.delivery.take
+    const { take } = inFlight.get(id) ?? prepared.delivery
     inFlight.delete(id)
     if (result) attempted.push({ ...result, take })
     else unattempted.push({ ...prepared.delivery, take })
@@ -161,7 +162,7 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
     held: () => inFlight.size + attempted.length + unattempted.length,
     start: (prepared: readonly Prepared[]) => {
       for (const each of prepared) {
-        inFlight.set(each.delivery.id, each.delivery.take)
+        inFlight.set(each.delivery.id, { take: each.delivery.take, body: each.newBody })
         void deliver(each)
       }
     },
@@ -172,20 +173,26 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
       const ended = new Set([...attempted, ...unattempted].map(({ id }) => id))
       attempted = attempted.map(adopted)
       unattempted = unattempted.map(adopted)
-      for (const { id, take } of taken) if (inFlight.has(id)) inFlight.set(id, take)
+      for (const { id, take } of taken) {
+        const flying = inFlight.get(id)
+        if (flying) inFlight.set(id, { ...flying, take })
+      }
       return taken.filter(({ id }) => !inFlight.has(id) && !ended.has(id))
     },
     /** Stores results. Throws if it cannot; they stay for the next call. */
     flush: () => write([...attempted], [...unattempted]),
-    /** Renews the leases of all that is held. */
+    /** Renews the leases of all that is held, and stores the bodies that are not. */
     renew: () => {
-      const flying = [...inFlight].map(([id, take]) => ({ id, take }))
+      const flying = [...inFlight].map(([id, each]) => ({ id, ...each }))
       return renewLeases(sender.database, [...flying, ...attempted, ...unattempted], sender.leaseMs)
     },
   }
 }
 
-/** Renews leases in parallel with the rounds, so that a result that is stored slowly does not cost the leases of others. */
+/**
+ * Renews leases in parallel with the rounds, so that a result that is stored slowly does not cost the leases of others; once more
+ * at the end, so that whoever takes over what is cut off sends the same body, whatever its version and settings.
+ */
 const renewUntil = async (
   deliveries: Pick<ReturnType<typeof createDeliveriesInFlight>, 'renew'>,
   { leaseMs, events }: Sender,
@@ -194,7 +201,6 @@ const renewUntil = async (
   let isFailing = false
   for (;;) {
     await pause(leaseMs / renewals, end)
-    if (end.aborted) return
     try {
       await deliveries.renew()
       isFailing = false
@@ -202,6 +208,7 @@ const renewUntil = async (
       events.roundFailed(toAppError(error), !isFailing)
       isFailing = true
     }
+    if (end.aborted) return
   }
 }
 
@@ -216,6 +223,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
   using listening = sender.database.subscribe(deliveriesChannel, wakeup.notify)
   const deliveries = createDeliveriesInFlight(sender, { ...receiverBounds, parallelMax: perAccount }, wakeup.notify)
   const ageMs = maxAgeMs(sender.retryDelaysMs)
+  const polling = new BusyPolling(sender.database)
   let announced = false
   let failing = false
 
@@ -225,10 +233,12 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     const expired = await expireDeliveries(sender.database, ageMs, takeMax)
     if (expired > 0) events.expired(expired)
     const limit = Math.min(takeMax, sender.inFlightMax - deliveries.held())
-    if (limit <= 0) return
+    // A sender that is full finds nothing: others have to be notified.
+    if (limit <= 0) return polling.end()
     const { brokenAfter } = receiverBounds
     const taken = await takeDeliveries(sender.database, { limit, perAccount, brokenAfter, leaseMs: sender.leaseMs })
     deliveries.start(await prepareDeliveries(sender, deliveries.adopt(taken)))
+    await polling.count(taken.length, taken.length === limit)
     // More may be due than one round takes, or may have waited behind an account that has its share now.
     if (taken.length > 0 || expired === takeMax) wakeup.notify()
   }
@@ -246,8 +256,9 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     events.inFlight(deliveries.count())
   }
 
-  /** Polls to retry after a failure, to see what has ended, and while the listening connection is closed. */
+  /** Polls to retry after a failure, to see what has ended, while busy, and while the listening connection is closed. */
   const untilNext = async () => {
+    if (!failing && polling.isOn()) return busyPollMs
     if (failing || deliveries.held() > 0 || !listening.isListening()) return pollMs
     const dueMs = await nextDueMs(sender.database).catch(() => 0)
     return Math.min(sender.idleMs, Math.max(pollMs, dueMs ?? sender.idleMs))
@@ -260,6 +271,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     await wakeup.wait(await untilNext(), stop)
   }
   events.draining(deliveries.count())
+  await polling.end().catch((error: unknown) => events.roundFailed(toAppError(error), !failing))
   const tooLate = AbortSignal.timeout(drainMs)
   await runRound(false)
   while (deliveries.held() > 0 && !tooLate.aborted) {

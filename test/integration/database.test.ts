@@ -64,6 +64,7 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
     'upload_destination',
     'used_sign_in',
     'webhook',
+    'webhook_polling',
     'webhook_secret',
   ]
   t.same(

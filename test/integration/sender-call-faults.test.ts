@@ -135,5 +135,9 @@ t.test('sender: overwriting the result of another sender is detected', async (t)
     act: (sender, world) =>
       sendDue({ ...sender, database: { ...sender.database, ...withoutFence(sender.database) } }, world),
   })
-  t.match(found, [{ fault: /^overtaken at \d+: POST/ }])
+  // Also what was overtaken between its take and its attempt is sent, and recorded, late.
+  t.match(
+    found.map(({ fault }) => fault).filter((fault) => fault.includes('POST')),
+    [/^overtaken at \d+: POST/],
+  )
 })

@@ -5,13 +5,7 @@ import {
   handBackDeliveries,
   recordAttempts,
 } from '#webhooks/db/record-attempts.ts'
-import {
-  announceDeliveries,
-  dropDeliveries,
-  renewLeases,
-  storeBodies,
-  takeDeliveries,
-} from '#webhooks/db/take-deliveries.ts'
+import { announceDeliveries, dropDeliveries, renewLeases, takeDeliveries } from '#webhooks/db/take-deliveries.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createRecordSeal } from '#shared/db/record-seal.ts'
@@ -118,18 +112,22 @@ t.test('webhooks takers: a sender whose lease was taken over changes nothing', a
   const record = (
     { id: delivery, take: number, takenAt }: typeof late,
     result: Pick<AttemptRecord, 'status' | 'error' | 'nextMs'>,
-  ) => recordAttempts(s.database, [{ id: delivery, take: number, takenAt, at: new Date(), ms: 1, ...result }], adapting)
+  ) =>
+    recordAttempts(
+      s.database,
+      [{ id: delivery, take: number, takenAt, at: new Date(), ms: 1, body: 'sent', ...result }],
+      adapting,
+    )
   const writeLate = async () => {
     const before = await row()
-    t.equal((await storeBodies(s.database, [{ ...late, body: 'other bytes' }])).size, 0)
-    await renewLeases(s.database, [late], 600_000)
+    await renewLeases(s.database, [{ ...late, body: 'other bytes' }], 600_000)
     await handBackDeliveries(s.database, [late], 600_000)
     for (const nextMs of [1, null]) await record(late, { status: null, error: 'timeout', nextMs })
     await record(late, { status: 204, error: null, nextMs: null })
     t.equal(await dropDeliveries(s.database, [late]), 0)
     t.strictSame(await row(), before)
   }
-  await storeBodies(s.database, [{ ...other, body: 'the bytes' }])
+  await renewLeases(s.database, [{ ...other, body: 'the bytes' }], 600_000)
   await writeLate()
   await record(other, { status: 500, error: 'status', nextMs: 60_000 })
   await writeLate()
@@ -259,6 +257,49 @@ t.test('webhooks takers: a result that PostgreSQL rejects keeps no other result 
   t.equal(s.receiver.received.filter(({ path }) => path === '/poison').length, 1, 'it is not sent again')
   await s.database.query('drop trigger reject on webhook_delivery')
   await s.ended(poison, 'delivered')
+})
+
+t.test('webhooks takers: a body is stored with the first renewal or result, and none replaces it', async (t) => {
+  await using s = await setUp()
+  const ids = [
+    await captureFor(s.database, s.tenant, hookUrl('one', '/')),
+    await captureFor(s.database, s.tenant, hookUrl('two', '/')),
+  ]
+  const [renewed, ended] = await takeDeliveries(s.database, { ...bounds, limit: 2, perAccount: 2 })
+  if (!renewed || !ended) throw new Error('two deliveries are due')
+  const bodies = async () => {
+    const rows = await s.database.query<{ id: string; body: string | null }>('select id, body from webhook_delivery')
+    return [renewed, ended].map(({ id }) => rows.find((row) => row.id === id)?.body)
+  }
+  t.same([await bodies(), ids.length], [[null, null], 2], 'none is stored before the attempt')
+  for (const body of ['first', 'other', null]) await renewLeases(s.database, [{ ...renewed, body }], 600_000)
+  const failed = { at: new Date(), ms: 1, status: 500, error: 'status', nextMs: 600_000 } as const
+  const results = [
+    { ...renewed, ...failed, body: 'other' },
+    { ...ended, ...failed, body: 'its own' },
+  ]
+  await recordAttempts(s.database, results, adapting)
+  t.same(await bodies(), ['first', 'its own'])
+})
+
+t.test('webhooks takers: handed back, only what no sender can have sent loses its time', async (t) => {
+  await using s = await setUp()
+  await captureFor(s.database, s.tenant, hookUrl('one', '/'))
+  const take = async () => {
+    await s.database.query('update webhook_delivery set leased_until = now() where leased_until is not null')
+    await s.database.query('update webhook_delivery set next_attempt_at = now()')
+    await announceDeliveries(s.database)
+    const [taken] = await takeDeliveries(s.database, bounds)
+    if (!taken) throw new Error('nothing was taken')
+    return taken
+  }
+  const sentAt = async () =>
+    (await s.database.query<{ at: string | null }>('select iso_time(sent_at) as at from webhook_delivery'))[0]?.at
+  await handBackDeliveries(s.database, [await take()], 0)
+  t.equal(await sentAt(), null)
+  const dead = await take()
+  await handBackDeliveries(s.database, [await take()], 0)
+  t.equal(await sentAt(), dead.sentAt, 'the sender that died may have sent it')
 })
 
 t.test('webhooks takers: a body is stored sealed; without its key it waits, and others are sent', async (t) => {

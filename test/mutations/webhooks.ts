@@ -42,7 +42,7 @@ export const webhooks: readonly Mutation[] = [
   {
     point: '`sent_at`',
     at: 'services/shared/db/sql/take-deliveries.sql',
-    replaceText: 'sent_at = case when w.body is null then v_now else w.sent_at end',
+    replaceText: 'sent_at = coalesce(w.sent_at, v_now)',
     by: 'sent_at = v_now',
   },
   {

@@ -14,6 +14,8 @@ export type AttemptRecord = Held & {
   readonly status: number | null
   /** Null if the receiver accepted it. */
   readonly error: Failure | null
+  /** The sealed body that was sent; null if it is stored already. */
+  readonly body: string | null
   /** Milliseconds from now to the next attempt; null if there is none. */
   readonly nextMs: number | null
 }
@@ -39,8 +41,8 @@ export type ReceiverBounds = {
 const recordStatement = readStatement(import.meta.dirname, 'sql/record-attempts.sql')
 
 /**
- * Stores attempts, at most one of each take, which ends with it: a repetition, as after a lost response, changes nothing. Skips
- * deliveries that were deleted or taken again.
+ * Stores attempts and what they sent, at most one of each take, which ends with it: a repetition, as after a lost response,
+ * changes nothing. Skips deliveries that were deleted or taken again.
  */
 export const recordAttempts = async (
   database: Sql,
@@ -68,10 +70,11 @@ const handBack = readStatement(import.meta.dirname, 'sql/hand-back-deliveries.sq
  */
 export const handBackDeliveries = async (
   database: Sql,
-  deliveries: readonly Pick<TakenDelivery, 'id' | 'take' | 'body'>[],
+  deliveries: readonly Pick<TakenDelivery, 'id' | 'take' | 'body' | 'sentAt' | 'takenAt'>[],
   waitMs: number,
 ): Promise<void> => {
   if (deliveries.length === 0) return
-  const untried = deliveries.map(({ body }) => body === null)
+  // One that was taken before may have been sent.
+  const untried = deliveries.map(({ body, sentAt, takenAt }) => body === null && sentAt === takenAt)
   await database.query(handBack, [deliveries.map(({ id }) => id), deliveries.map(({ take }) => take), untried, waitMs])
 }

@@ -26,9 +26,9 @@ type Taken = Held & {
   readonly event: string
   /** `data` of an event that is not about a capture; `bucket` and `prefix` of an upload. */
   readonly eventData: Readonly<Record<string, unknown>> | null
-  /** What another sender sent, or may have sent; null if nothing was sent yet. */
+  /** What was sent; null if nothing was, or by a sender that died within its first lease. */
   readonly body: string | null
-  /** When the first attempt began, perhaps now; ISO 8601 UTC with microseconds. */
+  /** When it was first taken, perhaps now; ISO 8601 UTC with microseconds. */
   readonly sentAt: string
   /** The database's time when it was taken, in the format of `sentAt`. */
   readonly takenAt: string
@@ -79,6 +79,18 @@ export const deliveriesChannel = 'shutterfleet_deliveries'
 
 const nextDue = readStatement(import.meta.dirname, 'sql/find-next-due.sql')
 
+/**
+ * Announces that this sender polls for another `pollingMs`, so that nobody notifies senders; 0: not any longer. `isNotifying`
+ * wakes all senders.
+ */
+export const announcePolling = async (database: Sql, pollingMs: number, isNotifying: boolean): Promise<void> => {
+  await database.query(
+    `with polling as (update webhook_polling set polled_until = clock_timestamp() + $1 * interval '1 millisecond')
+     select pg_notify('${deliveriesChannel}', '') where $2`,
+    [pollingMs, isNotifying],
+  )
+}
+
 /** Milliseconds until a delivery without a lease is due, or a lease expires; undefined if nothing waits. */
 export const nextDueMs = async (database: Sql): Promise<number | undefined> => {
   const [row] = await database.query<{ ms: number | null }>(nextDue)
@@ -99,32 +111,23 @@ export const announceDeliveries = async (database: Sql): Promise<void> => {
 const takes = (held: readonly Held[]) => held.map(({ take: number }) => number)
 
 /**
- * Renews the leases of deliveries for another `leaseMs`, also of those that have expired and were not taken over. Skips those
- * whose result is being stored.
+ * Renews the leases of deliveries for another `leaseMs`, also of those that have expired and were not taken over, and stores
+ * their sealed bodies if none is stored. Skips those whose result is being stored.
  */
-export const renewLeases = async (database: Sql, held: readonly Held[], leaseMs: number): Promise<void> => {
+export const renewLeases = async (
+  database: Sql,
+  held: readonly (Held & { readonly body: string | null })[],
+  leaseMs: number,
+): Promise<void> => {
   if (held.length === 0) return
   await database.query(
-    `update webhook_delivery set leased_until = now() + $3 * interval '1 millisecond' where id in (
-       select d.id from webhook_delivery d join unnest($1::uuid[], $2::integer[]) as h (id, take)
-           on d.id = h.id and d.takes = h.take
-          for update of d skip locked)`,
-    [ids(held), takes(held), leaseMs],
+    `update webhook_delivery d set leased_until = now() + $3 * interval '1 millisecond', body = coalesce(d.body, n.body)
+       from (select l.id, h.body from webhook_delivery l join unnest($1::uuid[], $2::integer[], $4::text[]) as h (id, take, body)
+                 on l.id = h.id and l.takes = h.take
+                for update of l skip locked) as n
+      where d.id = n.id`,
+    [ids(held), takes(held), leaseMs, held.map(({ body }) => body)],
   )
-}
-
-/** Stores bodies, so that every later attempt sends the same bytes. Returns the ids of deliveries that are still pending and held. */
-export const storeBodies = async (
-  database: Sql,
-  bodies: readonly (Held & { readonly body: string })[],
-): Promise<ReadonlySet<string>> => {
-  if (bodies.length === 0) return new Set()
-  const rows = await database.query<{ id: string }>(
-    `update webhook_delivery d set body = n.body from unnest($1::uuid[], $2::integer[], $3::text[]) as n (id, take, body)
-      where d.id = n.id and d.takes = n.take and d.state = 'pending' returning d.id`,
-    [ids(bodies), takes(bodies), bodies.map(({ body }) => body)],
-  )
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** Deletes deliveries, because their capture, batch or webhook was deleted. Returns how many. */

@@ -73,7 +73,7 @@ begin
   )
   update webhook_delivery w
      set leased_until = v_now + p_lease_ms * interval '1 millisecond', takes = w.takes + 1,
-         sent_at = case when w.body is null then v_now else w.sent_at end
+         sent_at = coalesce(w.sent_at, v_now)
    where w.id in (
     select n.id from webhook_delivery n
      where n.id = any (array(select p.id from placed p where p.place <= p_per_account

@@ -2,11 +2,11 @@
 -- whereas a failed attempt would have added one, and its next_attempt_at is later than its taking.
 with done as (
   select * from json_to_recordset($1) as
-    (id uuid, take integer, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, "nextMs" float8)
+    (id uuid, take integer, "takenAt" timestamptz, at timestamptz, ms integer, status integer, error text, body text, "nextMs" float8)
 ), recorded as (
   update webhook_delivery d
      set attempts = d.attempts + 1,
-         leased_until = null, takes = d.takes + 1,
+         leased_until = null, takes = d.takes + 1, body = coalesce(d.body, n.body),
          failures = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then 0 else d.failures + (n.error is not null)::integer end,
          state = case when d.state = 'pending' and d.failures = 0 and d.next_attempt_at > n."takenAt" then d.state
                       when n.error is null then 'delivered'
