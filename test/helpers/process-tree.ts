@@ -44,6 +44,10 @@ export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void
 export const pssBytes = (pid: number): number =>
   Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024
 
+/** Resident memory of a process in bytes that no file or shared memory backs; 0 if the process does not exist. */
+export const anonymousBytes = (pid: number): number =>
+  Number(/^RssAnon:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
+
 /** Resident memory of a process in bytes, now and at most since its start; 0 if it does not exist. */
 export const residentBytes = (pid: number): { readonly current: number; readonly peak: number } => {
   const status = read(`/proc/${pid}/status`)

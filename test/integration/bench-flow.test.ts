@@ -5,7 +5,7 @@ import { createClients } from '#test/bench/served.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { carrierSettings } from '#test/bench/flow/carrier-settings.ts'
 import { mixKinds, runClients } from '#test/bench/flow/clients.ts'
-import { flowText } from '#test/bench/flow/flow-text.ts'
+import { flowText, waitingText } from '#test/bench/flow/flow-text.ts'
 import { diskText, measureDisk } from '#test/bench/flow/measure-disk.ts'
 import { type FlowWorkload, lossesIn, measureFlow } from '#test/bench/flow/measure-flow.ts'
 import { leastIdAt } from '#test/bench/flow/read-times.ts'
@@ -18,7 +18,8 @@ const workload: FlowWorkload = {
   standIns: { workers: 2, slots: 2, captureMs: 1 },
   accounts: 3,
   rows: 20,
-  waiting: 100,
+  waiting: 10_000,
+  probes: 2,
   warmCaptures: 1,
   load: { clients: 2, captures: 9, weights, batchUrls: 3, pollMs: 20, turnMs: 60_000 },
 }
@@ -55,6 +56,12 @@ t.test('bench: what carries captures is plausible, and no capture is lost', asyn
     /^Introduction\.\n\n(?:\|.*\n){3}\n(?:\|.*\n){3}\n(?:\|.*\n){3}$/,
   )
 
+  t.strictSame(
+    [...flow.memory.keys()].toSorted(),
+    parts.filter((part) => part !== 'stand-ins' && part !== 'clients').toSorted(),
+  )
+  t.match(waitingText([{ name: 'small', flow }]), /\| small \| \d+ \/ \d+ (?:\| \d+ → \d+ ){6}\|/)
+
   t.test('a capture that is lost on the way is found', (t) => {
     const broken = [
       { clients: { ...clients, accepted: clients.accepted + 1 }, times },
@@ -70,7 +77,7 @@ t.test('bench: what carries captures is plausible, and no capture is lost', asyn
 })
 
 t.test('bench: what captures leave in tables and streams is plausible', async (t) => {
-  const disk = await measureDisk({ ...workload, gateways: 1, ledgers: 1, rows: 0, waiting: 0 })
+  const disk = await measureDisk({ ...workload, gateways: 1, ledgers: 1, rows: 0, waiting: 0, probes: 0 })
   t.strictSame(implausible(disk), [])
   const rows = (name: string) => disk.tables.find((each) => each.name === name)?.rows
   t.strictSame(['capture', 'webhook_delivery'].map(rows), [1, 1])

@@ -17,6 +17,8 @@ const mixed: FlowWorkload['load']['weights'] = {
   list: 2,
 }
 const captureMs = 20
+/** Accounts with one capture each beside those that wait. */
+const probes = 50
 const manyStandIns = { workers: 100, slots: 10, captureMs }
 
 const only = (kind: ClientKind): FlowWorkload['load']['weights'] => ({
@@ -38,6 +40,7 @@ export const flowCases = ({ captures, waiting, rows }: FlowSize) => {
     accounts: 100,
     rows: 0,
     waiting: 0,
+    probes: 0,
     warmCaptures: Math.ceil(captures / 5),
     load,
   }
@@ -67,7 +70,7 @@ export const flowCases = ({ captures, waiting, rows }: FlowSize) => {
       // Each process runs code that is compiled once it is warm.
       vary('three gateways, three ledgers', { gateways: 3, ledgers: 3, warmCaptures: 3 * base.warmCaptures }),
     ],
-    waiting: [{ ...mixedCase, name: 'nothing waits' }, vary(`${count(waiting)} captures wait`, { waiting })],
+    waiting: [vary('nothing waits', { probes }), vary(`${count(waiting)} captures wait`, { waiting, probes })],
     rows: [
       { ...mixedCase, name: 'no rows before' },
       ...rows.map((each) => vary(`${count(each)} rows`, { rows: each })),

@@ -65,6 +65,22 @@ const trafficTable = (rows: readonly FlowRow[]) =>
     ]),
   )
 
+const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(0)
+
+/** A table of cases: probes, and the memory of each part before and after. */
+export const waitingText = (rows: readonly FlowRow[]): string =>
+  table(
+    ['', 'first of another account, ms', ...carrierParts.map((part) => `${part}, MiB`)],
+    rows.map(({ name, flow: { probeMs, memory } }) => [
+      name,
+      probeMs ? pair(probeMs) : '',
+      ...carrierParts.map((part) => {
+        const { before = 0, after = 0 } = memory.get(part) ?? {}
+        return `${mib(before)} → ${mib(after)}`
+      }),
+    ]),
+  )
+
 /** A part of the page: `introduction`, then the tables of its cases. */
 export const flowText = (introduction: string, rows: readonly FlowRow[]): string => `${introduction}
 

@@ -9,6 +9,7 @@ import type { StandIns } from './carrier-settings.ts'
 import type { ClientLoad, ClientResult } from './clients.ts'
 import { addWebhooks, createAccounts, type LinkClient } from './create-accounts.ts'
 import { carrierParts, type Counters, readCounters } from './read-counters.ts'
+import { readMemory } from './read-memory.ts'
 import { type FlowTimes, leastIdAt, readTimes, type Spread } from './read-times.ts'
 import { forkSender, type Sender } from '#test/bench/fork-sender.ts'
 
@@ -20,6 +21,8 @@ export type FlowWorkload = Replicas & {
   readonly rows: number
   /** Captures of another account's batches that wait when the clients begin, a multiple of 100. */
   readonly waiting: number
+  /** Asynchronous captures, each of another account and once the last has ended, before those of the clients. */
+  readonly probes: number
   /** Captures before those that are measured. */
   readonly warmCaptures: number
   readonly load: Omit<ClientLoad, 'ports' | 'accounts'>
@@ -39,16 +42,27 @@ export type Flow = {
   readonly ended: number
   /** Of asynchronous creates; undefined if there were none. */
   readonly acceptMs: Spread | undefined
+  /** Of probes, from accept to start; undefined if there were none. */
+  readonly probeMs: Spread | undefined
+  /** Bytes by part, see `readMemory`: once a quarter of the captures waits, and once all do. */
+  readonly memory: ReadonlyMap<string, { readonly before: number; readonly after: number }>
   readonly cost: FlowCost
 }
 
 const batchUrls = 100
 const batchesAtOnce = 8
 const settledMs = 120_000
+/**
+ * A fiftieth of the captures that wait is accepted before there are workers, and a quarter before memory is read: what a process
+ * needs for any of them, and as it warms up, is no growth.
+ */
+const firstWaitingDivisor = 50
+const memoryDivisor = 4
+const probesPerSecond = 5
 
 const spread = (values: readonly number[]): Spread => ({ p50: quantile(values, 0.5), p99: quantile(values, 0.99) })
 
-/** Another account's batches, accepted before there are workers. */
+/** Another account's batches. */
 const addWaiting = async ([port = 0]: readonly number[], { key }: Client, captures: number): Promise<void> => {
   let sent = 0
   const send = async () => {
@@ -124,43 +138,67 @@ const runSettled = async ({ database }: Carrier, clients: Sender<ClientLoad, Cli
   return { result, from, until }
 }
 
-/** Prepares a carrier and the accounts of its clients; batches of another one wait. */
-const prepare = async (carrier: Carrier, workload: FlowWorkload): Promise<readonly LinkClient[]> => {
-  const { database, gatewayPorts } = carrier
+/** Prepares the accounts of a carrier's clients, and another one, whose batches will wait. */
+const prepare = async (
+  { database, webhooksKey }: Carrier,
+  workload: FlowWorkload,
+): Promise<{ readonly first: Client; readonly clients: readonly LinkClient[] }> => {
   const { first, others: clients } = await createAccounts(database, workload.accounts)
-  await addWebhooks(database, clients, carrier.webhooksKey)
+  await addWebhooks(database, clients, webhooksKey)
   const filling = { rows: workload.rows, newestDays: 0, oldestDays: 10 }
   if (workload.rows > 0)
     await fillCaptures(database, { accountIds: clients.map(({ accountId }) => accountId), ...filling })
-  if (workload.waiting > 0) await addWaiting(gatewayPorts, first, workload.waiting)
-  return clients
+  return { first, clients }
 }
 
 /** A system that has carried its first captures and carries more by `run`; `clients` is the process id of what sends requests. */
 export type OpenFlow = AsyncDisposable & {
   readonly carrier: Carrier
   readonly clients: number
-  readonly run: (captures: number) => ReturnType<typeof runSettled>
+  readonly memory: Flow['memory']
+  readonly run: (captures: number, change?: Partial<ClientLoad>) => ReturnType<typeof runSettled>
 }
 
-/** Starts and warms a system of its own for a workload. */
+/** Starts and warms a system of its own for a workload; then all waiting captures are accepted. */
 export const openFlow = async (workload: FlowWorkload): Promise<OpenFlow> => {
   await using opened = new AsyncDisposableStack()
   const carrier = opened.use(await startCarrier(workload))
-  const accounts = await prepare(carrier, workload)
+  const { first, clients: accounts } = await prepare(carrier, workload)
+  let waiting = 0
+  const acceptUntil = async (captures: number) => {
+    const more = Math.max(0, Math.ceil((captures - waiting) / batchUrls) * batchUrls)
+    await addWaiting(carrier.gatewayPorts, first, more)
+    waiting += more
+  }
+  await acceptUntil(workload.waiting / firstWaitingDivisor)
   await carrier.startPool(workload.standIns)
   const clients = opened.use(forkSender<ClientLoad, ClientResult>('flow/clients-process.ts'))
   const load = { ...workload.load, ports: carrier.gatewayPorts, accounts }
-  const run = (captures: number) => runSettled(carrier, clients, { ...load, captures })
+  const run: OpenFlow['run'] = (captures, change) => runSettled(carrier, clients, { ...load, ...change, captures })
   await run(workload.warmCaptures)
+  await acceptUntil(workload.waiting / memoryDivisor)
+  const before = readMemory(carrier)
+  await acceptUntil(workload.waiting)
+  const memory = new Map(
+    [...readMemory(carrier)].map(([part, after]) => [part, { before: before.get(part) ?? 0, after }]),
+  )
   const owned = opened.move()
-  return { carrier, clients: clients.pid, run, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { carrier, clients: clients.pid, memory, run, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 /** Processor seconds of all that carries, so far. */
 export const carrierCpuSeconds = async ({ carrier, clients }: OpenFlow): Promise<number> => {
   const { cpuSeconds } = await readCounters(carrier, clients)
   return carrierParts.reduce((sum, part) => sum + (cpuSeconds.get(part) ?? 0), 0)
+}
+
+const onlyAsynchronous = { asynchronous: 1, synchronous: 0, batch: 0, link: 0, render: 0, list: 0 }
+
+const measureProbes = async ({ carrier, run }: OpenFlow, probes: number): Promise<Spread | undefined> => {
+  if (probes === 0) return undefined
+  const one = { clients: 1, perSecond: probesPerSecond, weights: onlyAsynchronous }
+  const { from, until } = await run(probes, one)
+  return (await readTimes(carrier.database, from, until)).queueMs
 }
 
 /**
@@ -173,7 +211,8 @@ export const measureFlow = async (
 ): Promise<Flow> => {
   const firstId = leastIdAt(Date.now())
   await using opened = await openFlow(workload)
-  const { carrier, clients, run } = opened
+  const { carrier, clients, memory, run } = opened
+  const probeMs = await measureProbes(opened, workload.probes)
   if (carrier.countsStatements) await carrier.database.query('select pg_stat_statements_reset()')
   const before = await readCounters(carrier, clients)
   const since = new Date()
@@ -185,6 +224,8 @@ export const measureFlow = async (
     times: await readTimes(carrier.database, from, until),
     ended,
     acceptMs: result.acceptMs.length === 0 ? undefined : spread(result.acceptMs),
+    probeMs,
+    memory,
     cost: costOf(before, after, ended),
   }
   const losses = lossesIn(flow)
