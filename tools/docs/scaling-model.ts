@@ -38,6 +38,8 @@ export type Measurements = {
   /** Bytes of one capture in the streams of NATS. */
   readonly resultsBytes: number
   readonly waitingBytes: number
+  /** How many captures waited while others were served, and the milliseconds until the first of another account began, p50 / p99, as on the page. */
+  readonly backlog: { readonly waiting: string; readonly firstMs: string }
   /** Accepts per second of one account, and of many. */
   readonly oneAccount: number
   readonly manyAccounts: number
@@ -117,6 +119,7 @@ export const readMeasurements = (page: string): Measurements => {
   const disk = sections.find(({ heading }) => heading === 'What a capture leaves on disk')
   const streams = find('What a capture leaves on disk', 1)
   const accepting = find('Accepting')
+  const waiting = find('Carrying captures beside those that wait', 3)(/ captures wait$/)
   return {
     points: sections.filter(({ heading }) => heading.startsWith('Carrying captures')).flatMap(readPoints),
     tables: (disk?.tables[0] ?? []).map((row) => ({
@@ -126,6 +129,10 @@ export const readMeasurements = (page: string): Measurements => {
     })),
     resultsBytes: numberIn(streams(/^RESULTS/), ''),
     waitingBytes: numberIn(streams(/^CAPTURES/), ''),
+    backlog: {
+      waiting: waiting?.['name']?.replace(/ .*/, '') ?? '',
+      firstMs: waiting?.['first of another account, ms'] ?? '',
+    },
     oneAccount: numberIn(accepting(/^captures of one account without limits/), 'together'),
     manyAccounts: numberIn(accepting(/^captures of a hundred accounts/), 'together'),
     deliveries: numberIn(find('The sender of webhooks')(/^deliveries per second, one process/), 'measured'),

@@ -210,7 +210,7 @@ const limits = ({ model, oneAccount, manyAccounts, removed, deliveries, rowBytes
   )
 }
 
-const streams = ({ resultsBytes, waitingBytes }: Sizing): string => {
+const streams = ({ resultsBytes, waitingBytes, backlog }: Sizing): string => {
   const gib = (bytes: number) => number(bytes / 2 ** 30)
   const outages = [600, 3600, 7200] as const
   const windows = [16, 100, 1000] as const
@@ -240,6 +240,9 @@ The default of 16 bridges the restart of a ledger at 1 a second. \`SHUTTERFLEET_
 ([ADR 15](adr/0015-bound-what-is-queued.md)).
 
 \`CAPTURES\` has no size: the windows bound it. A waiting capture of a URL takes ${number(waitingBytes)} bytes (m), one of HTML about its size, 8 MiB at most.
+What is beyond the windows waits in PostgreSQL: while ${backlog.waiting} captures of one account did, captures of others began after
+${backlog.firstMs} ms (p50 / p99, m); by how much each process grew is in [benchmarks.md](benchmarks.md), "Carrying captures beside those that wait".
+
 GiB if every account fills its window of one lane with captures of URLs (c):
 
 ${table(
