@@ -74,7 +74,7 @@ t.test('replica: lists, batches and usage by day are read from it, all else from
   const body = { urls: ['https://example.com/'] }
   const batch = await sendJson(`${writer.baseUrl}/v1/screenshots/batch`, 'POST', { body, headers })
   const { data } = (await batch.json()) as { data: { id: string } }
-  const scans = `select coalesce(seq_scan, 0) + coalesce(idx_scan, 0) as scans from pg_stat_user_tables where relname = 'capture'`
+  const scans = `select sum(coalesce(seq_scan, 0) + coalesce(idx_scan, 0)) as scans from pg_stat_user_tables where relname like 'capture\\_open%' or relname like 'capture\\_ended%'`
   const scansOf = async () => Number(onlyRow(await replica.database.query<{ scans: string }>(scans)).scans)
   const scansBefore = await scansOf()
   const paths = ['/screenshots', '/account/activity', '/account/usage?to=2026-01-01', `/screenshots/batch/${data.id}`]
