@@ -102,10 +102,13 @@ begin
     perform queue_deliveries(v_ended);
   end if;
 
-  followers := (
-    select coalesce(json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,
-                                               'status', f.status, 'objectKey', f.object_key)), '[]')
-      from capture f where f.id = any (v_followers));
+  followers := '[]';
+  if cardinality(v_followers) > 0 then
+    followers := (
+      select json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,
+                                        'status', f.status, 'objectKey', f.object_key))
+        from capture f where f.id = any (v_followers));
+  end if;
   room_made := exists (
     select from lane_meter l join unnest(v_changes) as n
         on n.account_id = l.account_id and n.pool = l.pool and n.lane = l.lane

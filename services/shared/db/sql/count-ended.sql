@@ -3,15 +3,13 @@
 -- they became, also after their rows are removed. All functions are called in the transaction that changes the rows, after it has
 -- locked them, and take their own locks last, in the order of check-request.sql.
 
--- Counts captures that have just ended and whose rows are updated already. Must be called once for each.
+-- Counts captures that have just ended and whose rows are updated already. Must be called once for each, with their accounts' meters locked.
 create or replace function count_ended(p_ids uuid[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   if cardinality(p_ids) = 0 then
     return;
   end if;
-  perform from account_meter where account_id in (select c.account_id from capture c where c.id = any (p_ids))
-    order by account_id for update;
   -- A deleted account has no meter and needs no counts.
   with ended as materialized (
     select c.account_id, (c.created_at at time zone 'utc')::date as day, c.status,

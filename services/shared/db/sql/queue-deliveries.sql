@@ -14,25 +14,27 @@ $$;
 create or replace function queue_deliveries(p_ids uuid[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
-  with queued as (
+  with ended as materialized (
+    select c.id, c.account_id, c.webhook_url, 'screenshot.' || c.status as event,
+           case when c.status = 'completed' then c.options ->> 'upload_to' end as upload_to
+      from capture c where c.id = any (p_ids)
+  ), queued as (
     insert into webhook_delivery (id, account_id, capture_id, webhook_id, upload_destination_id, url, host, event, subject,
                                   next_attempt_at, created_at)
     select gen_random_uuid(), t.account_id, t.capture_id, t.webhook_id, t.upload_destination_id, t.url, receiver_of(t.url),
            t.event, t.subject, clock_timestamp(), clock_timestamp()
       from (
         select c.account_id, c.id as capture_id, null::uuid as webhook_id, null::uuid as upload_destination_id,
-               c.webhook_url as url, 'screenshot.' || c.status as event, null::json as subject
-          from capture c where c.id = any (p_ids) and c.webhook_url is not null
+               c.webhook_url as url, c.event, null::json as subject
+          from ended c where c.webhook_url is not null
         union all
-        select c.account_id, c.id, w.id, null, w.url, 'screenshot.' || c.status, null
-          from capture c join webhook w on w.account_id = c.account_id
-         where c.id = any (p_ids) and w.active and 'screenshot.' || c.status = any (w.events)
+        select c.account_id, c.id, w.id, null, w.url, c.event, null
+          from ended c join webhook w on w.account_id = c.account_id
+         where w.active and c.event = any (w.events)
         union all
         select c.account_id, c.id, null, d.id, d.url, 'screenshot.upload',
                json_build_object('bucket', d.bucket, 'prefix', d.prefix)
-          from capture c
-          join upload_destination d on d.account_id = c.account_id and d.name = c.options ->> 'upload_to'
-         where c.id = any (p_ids) and c.status = 'completed'
+          from ended c join upload_destination d on d.account_id = c.account_id and d.name = c.upload_to
       ) as t
      where t.event in ('screenshot.completed', 'screenshot.failed', 'screenshot.upload')
     returning account_id, host
