@@ -110,7 +110,7 @@ export const partitionsText = async (rows: number): Promise<string> => {
   const { alone, migration, drop } = await measurePartitions({ rows, dropped: rows / 2, aloneMs: 5000 })
   return `Four connections accept, begin, end and find captures as the release before partitions did, beside ${whole(rows)} captures that have ended,
 \`fsync\` on, while the table is migrated ([ADR 97](adr/0097-keep-open-captures-apart-and-drop-the-others-by-time.md)); then while a
-partition of ${whole(rows / 2)} captures is dropped and they are no longer counted.
+partition of ${whole(rows / 2)} captures is dropped, with the counts of its days.
 
 ${table(
   ['', 'seconds', 'longest statement, ms'],
