@@ -11,8 +11,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Upload of images',
     at: 'services/shared/db/sql/queue-deliveries.sql',
-    replaceText: "any (p_ids) and c.status = 'completed'",
-    by: 'any (p_ids)',
+    replaceText: "case when c.status = 'completed' then c.options ->> 'upload_to' end",
+    by: "c.options ->> 'upload_to'",
   },
   {
     point: 'Upload of images',
@@ -103,8 +103,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Both kinds set',
     at: 'services/shared/db/sql/queue-deliveries.sql',
-    replaceText: "where c.id = any (p_ids) and w.active and 'screenshot.'",
-    by: "where c.id = any (p_ids) and c.webhook_url is null and w.active and 'screenshot.'",
+    replaceText: 'where w.active and c.event',
+    by: 'where c.webhook_url is null and w.active and c.event',
   },
   {
     point: 'Fairness',

@@ -74,6 +74,10 @@ declare
   v_recent boolean;
   v_is_over boolean;
 begin
+  -- Another ledger drops.
+  if not pg_try_advisory_xact_lock(hashtext('shutterfleet drop_captures')) then
+    return;
+  end if;
   set local lock_timeout = '200ms';
   -- The days of the table of before are those before the first capture that has ended since.
   v_next := coalesce((select time_of(c.id) from capture_ended c order by c.id limit 1), now());
