@@ -18,12 +18,12 @@ const varying = [
 
 const normalize = (text: string) => varying.reduce((shorter, each) => shorter.replaceAll(each, '…'), text)
 
-/** All tables but those of activities: each request leaves one, a repeated one too. */
+/** All tables, not their partitions, but that of activities: each request leaves one, a repeated one too. */
 const tablesOf = async (database: Database) =>
   (
     await database.query<{ name: string }>(
-      `select quote_ident(table_name) as name from information_schema.tables
-        where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like 'activity%' order by 1`,
+      `select oid::regclass::text as name from pg_class
+        where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname <> 'activity' order by 1`,
     )
   ).map(({ name }) => name)
 
