@@ -52,9 +52,10 @@ export const startStandInFleet = (
 
   const commit = async (id: string, end: Parameters<typeof endOf>[0]) => {
     if (!commits) return
-    const { captures } = await changeCaptures(database, [id], () => ({
-      change: { attempts: 1, unendedStarts: 0, begins: true, end: endOf(end) },
-    }))
+    const change = { attempts: 1, unendedStarts: 0, begins: true, end: endOf(end) }
+    const { captures } = await changeCaptures(database, [id], ({ status }) =>
+      status === 'pending' || status === 'processing' ? { change } : {},
+    )
     if (!silent) for (const capture of captures) publishCompletion(queue, capture)
   }
 

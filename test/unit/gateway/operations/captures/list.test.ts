@@ -49,7 +49,7 @@ t.test('list: a page number skips, a cursor continues after its capture', async 
   t.same(queries.at(-1)?.slice(0, 3), [testCaller.accountId, 8, 14])
   await get(`/v1/screenshots?cursor=${meta.next_cursor}&status=failed`)
   const { id, createdAt } = pendingCapture
-  t.same(queries.at(-1)?.slice(0, 5), [testCaller.accountId, 'failed', 21, createdAt, id])
+  t.same(queries.at(-1)?.slice(0, 4), [testCaller.accountId, 21, createdAt, id])
 })
 
 t.test('list: an invalid parameter is a 422 with rate headers, without a query of the list', async (t) => {
