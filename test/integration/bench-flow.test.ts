@@ -80,7 +80,7 @@ t.test('bench: what captures leave in tables and streams is plausible', async (t
   const disk = await measureDisk({ ...workload, gateways: 1, ledgers: 1, rows: 0, waiting: 0, probes: 0 })
   t.strictSame(implausible(disk), [])
   const rows = (name: string) => disk.tables.find((each) => each.name === name)?.rows
-  t.strictSame(['capture', 'webhook_delivery'].map(rows), [1, 1])
+  t.strictSame(['capture', 'webhook_delivery', 'capture_ended'].map(rows), [1, 1, undefined])
   t.match(diskText(disk), /\| capture \|(?:.*\n)*\| CAPTURES, while it waits \| [\d,]+ \|\n$/)
 })
 

@@ -37,9 +37,9 @@ type Sizes = Pick<TableUse, 'name' | 'bytes' | 'indexBytes'>
 /** The sizes of tables, those of partitions in their table's; the largest first. */
 const readSizes = (database: Database) =>
   database.query<Sizes>(
-    `select coalesce(i.inhparent, c.oid)::regclass::text as name, sum(pg_total_relation_size(c.oid))::float8 as bytes,
+    `select coalesce(pg_partition_root(c.oid), c.oid)::regclass::text as name, sum(pg_total_relation_size(c.oid))::float8 as bytes,
          sum(pg_indexes_size(c.oid))::float8 as "indexBytes"
-       from pg_class c left join pg_inherits i on i.inhrelid = c.oid
+       from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' group by 1 order by bytes desc, name`,
   )
 

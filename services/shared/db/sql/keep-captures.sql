@@ -6,6 +6,7 @@ language sql immutable as $$
   select (lpad(to_hex((extract(epoch from p_time) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
+-- When a capture with this id was accepted, by its gateway's clock, to the millisecond.
 create or replace function time_of(p_id uuid) returns timestamptz
 language sql immutable as $$
   select to_timestamp(('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
