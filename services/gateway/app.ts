@@ -11,9 +11,12 @@ import { routeProbes } from './http/public-probes.ts'
 import { redirectPaths, redirectToReference } from './http/redirect-to-reference.ts'
 import { namingMissing } from './http/errors.ts'
 import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
+import { headersMax, idleMs, requestMs, serverBounds } from './http/server-bounds.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
+import { createRouterAnswer } from './router/answer-router.ts'
+import { credentialsPath } from './router/ask-cell.ts'
 import { errorsPath } from './openapi/schema/errors.ts'
 import { mcpOperation } from './mcp/mcp.ts'
 import { oidcOperations } from './operations/console/oidc-sign-in.ts'
@@ -22,18 +25,6 @@ import { assertSessionMay, identifySession } from './operations/identify-session
 import type { Served } from './operations/operation.ts'
 import { prefixes, routes } from './routes.ts'
 import { showErrors, showIcon, showScript } from './operations/reference/reference.ts'
-
-/** Largest head that Node parses: above the contract's bound, so that an oversized head is rejected after the key check. */
-const parsedHeadBytesMax = 256 * 1024
-/** More headers than fit into the contract's bound on the head, so that only their size is limited. */
-const headersMax = 20_000
-const headersMs = 15_000
-/** Interval of the check for connections that exceed `headersMs` or `requestMs`. */
-const slowConnectionCheckMs = 5000
-/** Long enough for the largest body at half a megabit per second. */
-const requestMs = 120_000
-/** A connection without traffic is closed after this; longer than any wait for a capture. */
-const idleMs = 15 * 60_000
 
 /** `Retry-After` during maintenance. */
 const maintenanceSeconds = 60
@@ -171,6 +162,8 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
   for (const url of redirectPaths)
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'none', redirectToReference) })
   app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })
+  const answerRouter = createRouterAnswer(context)
+  if (answerRouter) app.post(credentialsPath, handleWith(context, 'router_credentials', answerRouter))
   routeProbes(app, context.isStopping)
   app.setNotFoundHandler(failWith(context, unknownPath))
 }
@@ -198,13 +191,8 @@ export const createApp = (context: Context, forOperators: readonly Served[] = []
     return503OnClosing: false,
     requestTimeout: requestMs,
     connectionTimeout: idleMs,
-    http: {
-      maxHeaderSize: parsedHeadBytesMax,
-      headersTimeout: headersMs,
-      connectionsCheckingInterval: slowConnectionCheckMs,
-      requireHostHeader: false,
-    },
-    routerOptions: { maxParamLength: parsedHeadBytesMax, querystringParser: () => ({}) },
+    http: serverBounds,
+    routerOptions: { maxParamLength: serverBounds.maxHeaderSize, querystringParser: () => ({}) },
     rewriteUrl: ({ url = '' }) => decodableTarget(url),
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)

@@ -23,6 +23,7 @@ const servicePrograms = serviceNames.flatMap((name) => {
 /** The programs of one machine and of an image. */
 const programNames: readonly string[] = [
   ...new Set(servicePrograms),
+  'gateway/main-router',
   'worker/main',
   'worker/main-job',
   'worker/browser-host/main',

@@ -326,6 +326,8 @@ export const createTestContext = (): TestContext => {
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     ...testQueues(database),
     isValidKey: async () => answers.validKey(),
+    knowsCredential: async () => true,
+    routerToken: '',
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),
     keyGuesses: createKeyGuesses({ perMinute: 1000, nowMs: () => 0, isValid: async () => true }),

@@ -11,6 +11,7 @@ import { generateSealingKeys, type OpeningKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { nodeEnv } from './node-env.ts'
+import { testRouterToken } from './running-router.ts'
 import { testProgramPath } from './test-program-path.ts'
 import { testRecordKey } from './record-seal.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
@@ -119,6 +120,7 @@ export const startGateway = async (
     SEALING_KEY_PROXIED: keys.proxied.public,
     SEALING_KEY_STEALTH: keys.stealth.public,
     SEALING_KEY_WEBHOOKS: webhookKeys.public,
+    ROUTER_TOKEN: testRouterToken,
     ...settings,
   }
   t.teardown(async () => {

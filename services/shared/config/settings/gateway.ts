@@ -6,6 +6,7 @@ import { linkSettings } from './links.ts'
 import { listenHost } from './listen-host.ts'
 import { recordKeys } from './named-keys.ts'
 import { oidcSettings } from './oidc.ts'
+import { routedSettings } from './router.ts'
 
 /** Bounds of waiting captures; gateway and ledger share them. */
 export const admissionSettings = {
@@ -34,6 +35,7 @@ export const gatewaySettings = {
   ...adminSettings,
   ...consoleSettings,
   ...oidcSettings,
+  ...routedSettings,
   databaseReplicaUrl: address('DATABASE_REPLICA_URL', {
     help: 'streaming replica of PostgreSQL, or several behind one address, for lists, batches and usage by day; with the password settings and the size of the pool of DATABASE_URL, and through a pooler if DATABASE_DIRECT_URL is set. While it cannot be reached or lags, the primary serves them; empty: always',
     fallback: '',

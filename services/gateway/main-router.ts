@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatAuthority } from '#shared/policy/host.ts'
+import { runMain, untilStopped } from '#shared/process/run-main.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { trackConnections } from './http/connections.ts'
+import { openCells } from './router/ask-cell.ts'
+import { CellDirectory } from './router/cell-directory.ts'
+import { readRouterConfig } from './router/config.ts'
+import { createRouterEvents } from './router/events.ts'
+import { serveCells } from './router/serve-cells.ts'
+
+await runMain('router', async ({ env, stop, announce }) => {
+  const config = readRouterConfig(env)
+  const { cells, publicUrl } = config
+  const metrics = createMetrics('router')
+  const events = createRouterEvents(createLogger({ service: 'router', level: config.logLevel }), metrics)
+  await using connections = openCells(config.routerToken)
+  const { agent, ask } = connections
+  const directory = new CellDirectory({ cells, ask, events, nowMs: () => performance.now() })
+  const server = serveCells({ cells, directory, agent, publicUrl, events })
+  const closeConnections = trackConnections(server)
+  server.listen(config.routerPort, config.routerHost)
+  await once(server, 'listening')
+  const { address, port } = server.address() as AddressInfo
+  const baseUrl = `http://${formatAuthority({ host: address, port })}`
+  const health = () => ({ live: true, ready: !stop.aborted, detail: {} })
+  await using probe = await startProbeServer(config, { metrics, health })
+  events.listening(baseUrl, cells)
+  announce({ baseUrl, probeUrl: probe.url })
+  await untilStopped(stop)
+  const closed = once(server, 'close')
+  server.close()
+  closeConnections()
+  await Promise.race([closed, delay(config.drainMs, undefined, { ref: false })])
+  server.closeAllConnections()
+})

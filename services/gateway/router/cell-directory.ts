@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import type { Cell } from '#shared/config/settings/router.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
+import type { Credential } from './credential.ts'
+
+/** Credentials whose cell is remembered; the least recently found one is evicted. */
+const knownMax = 100_000
+/** For how long, since accounts may move. */
+const knownMs = 600_000
+/** Maximum of credentials for which cells are asked at a time. */
+const askingMax = 500
+const retrySeconds = 5
+
+type Dependencies = {
+  readonly cells: readonly Cell[]
+  /** Whether the cell knows the credential, valid or not. Throws if it does not say so in time. */
+  readonly ask: (cell: Cell, credential: Credential) => Promise<boolean>
+  readonly events: {
+    readonly located: (outcome: 'found' | 'unknown' | 'silent') => void
+    readonly silent: (cell: Cell, cause: unknown) => void
+  }
+  readonly nowMs: () => number
+}
+
+/** Secrets are not kept. */
+const nameOf = ({ kind, value }: Credential) => createHash('sha256').update(`${kind} ${value}`).digest('base64')
+
+/**
+ * Finds the cells of credentials by asking all of them, and remembers the answers. A remembered cell is a hint: it checks the
+ * credential like any other, so that a wrong one costs a refusal, and nobody has to be told of changes.
+ */
+export class CellDirectory {
+  readonly #deps: Dependencies
+  readonly #known = new Map<string, { readonly cell: Cell; readonly untilMs: number }>()
+  readonly #asking = new Map<string, Promise<Cell | undefined>>()
+
+  constructor(deps: Dependencies) {
+    this.#deps = deps
+  }
+
+  /** Undefined: no cell knows it. Throws `SERVICE_UNAVAILABLE` if none does of those that answered, and others did not. */
+  async find(credential: Credential): Promise<Cell | undefined> {
+    const [only, ...others] = this.#deps.cells
+    if (others.length === 0) return only
+    const name = nameOf(credential)
+    const known = this.#known.get(name)
+    if (known && known.untilMs > this.#deps.nowMs()) return known.cell
+    const running = this.#asking.get(name)
+    if (running) return running
+    if (this.#asking.size >= askingMax) throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: retrySeconds })
+    const asking = this.#askAll(name, credential).finally(() => this.#asking.delete(name))
+    this.#asking.set(name, asking)
+    return asking
+  }
+
+  /** The next request with this credential asks again: its cell has refused it. */
+  forget(credential: Credential): void {
+    this.#known.delete(nameOf(credential))
+  }
+
+  async #askAll(name: string, credential: Credential): Promise<Cell | undefined> {
+    const { cells, ask, events, nowMs } = this.#deps
+    let silent = 0
+    const asked = cells.map(async (cell) => {
+      try {
+        if (await ask(cell, credential)) return cell
+      } catch (cause) {
+        silent += 1
+        events.silent(cell, cause)
+      }
+      throw new Error('not its credential')
+    })
+    const cell = await Promise.any(asked).catch(() => undefined)
+    events.located(cell ? 'found' : silent > 0 ? 'silent' : 'unknown')
+    if (cell) setWithEviction(this.#known, name, { cell, untilMs: nowMs() + knownMs }, knownMax)
+    else if (silent > 0) {
+      const publicMessage = 'It is not known now to which account the request belongs; try again.'
+      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: retrySeconds })
+    }
+    return cell
+  }
+}

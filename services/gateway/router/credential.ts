@@ -1,0 +1,69 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { isId } from '#shared/db/is-id.ts'
+import { keyOf } from '#gateway/http/identification/identify.ts'
+import { sessionTokenOf } from '#gateway/http/identification/session-cookie.ts'
+import { readLink } from '#gateway/links/links.ts'
+
+/** The kinds of credentials that lead to an account, with what `value` is of each. */
+export const credentialKinds = {
+  key: 'an API key',
+  session: "the token of a console's session",
+  sign_in: 'the token of a sign-in link',
+  link: 'the id of the key whose secret signed a link that captures on demand',
+  image: 'the id of the capture of a signed link to its image',
+} as const
+
+/** What says whose a request is; of `image`, `query` has the signature. Nothing in it is verified. */
+export type Credential = {
+  readonly kind: keyof typeof credentialKinds
+  readonly value: string
+  readonly query?: string
+}
+
+/** A request as far as its credential is in it. */
+type Head = {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
+}
+
+const imagePath = /^\/(?:api\/)?v1\/screenshots\/(?<id>[^/]+)\/image$/
+const renderPath = /^\/(?:api\/)?v1\/render$/
+
+const ofLink = (path: string, query: string): Credential | undefined => {
+  if (renderPath.test(path)) {
+    const id = new URLSearchParams(query).get('key_id') ?? ''
+    return isId(id) ? { kind: 'link', value: id.toLowerCase() } : undefined
+  }
+  const id = imagePath.exec(path)?.groups?.['id'] ?? ''
+  return isId(id) && readLink(query) ? { kind: 'image', value: id.toLowerCase(), query } : undefined
+}
+
+/** The credential that a gateway would read of a request, in its order of precedence; undefined if it has none that is well-formed. */
+export const credentialOf = ({ method, url = '', headers }: Head, publicUrl: string): Credential | undefined => {
+  if (method === 'OPTIONS') return undefined
+  const queryAt = url.indexOf('?')
+  const [path, query] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt + 1)]
+  if (renderPath.test(path)) return ofLink(path, query)
+  if (headers.authorization !== undefined) {
+    const key = keyOf(headers)
+    return key === undefined ? undefined : { kind: 'key', value: key }
+  }
+  const link = ofLink(path, query)
+  if (link) return link
+  const token = sessionTokenOf(headers, publicUrl)
+  return token === undefined ? undefined : { kind: 'session', value: token }
+}
+
+/** Whether a request is the only one whose credential is in its body. */
+export const isSignIn = ({ method, url }: Head): boolean => method === 'POST' && url === '/console/api/session'
+
+/** The credential in the body of a sign-in; undefined if it has none. */
+export const credentialOfSignIn = (body: Buffer): Credential | undefined => {
+  try {
+    const { token } = JSON.parse(body.toString()) as { readonly token?: unknown }
+    return typeof token === 'string' && token.length <= 200 ? { kind: 'sign_in', value: token } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+import type { Cell } from '#shared/config/settings/router.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
+
+const metricTable = {
+  router_requests_total: {
+    counter: 'Requests forwarded to gateways, by cell and first digit of the status; failed: no response began',
+    labels: ['cell', 'status'],
+  },
+  router_request_seconds: {
+    histogram: 'Time until the response of the cell was sent',
+    labels: ['cell'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
+  },
+  router_lookups_total: {
+    counter:
+      'Credentials of which all cells were asked whose they are: found, unknown to all, or silent: not known, since a cell did not answer',
+    labels: ['outcome'],
+  },
+  router_cells_silent_total: { counter: 'Questions that a cell did not answer within two seconds', labels: ['cell'] },
+} as const satisfies MetricTable
+
+/** Logs and counts what the router does. */
+export type RouterEvents = ReturnType<typeof createRouterEvents>
+
+/** Creates the events of a router. */
+export const createRouterEvents = (log: Logger, metrics: Metrics) => {
+  const metric = metrics.declare(metricTable)
+  return {
+    listening: (url: string, cells: readonly Cell[]) =>
+      log.info({ url, cells: cells.map(({ name }) => name) }, 'router is listening'),
+    forwarded: ({ name: cell }: Cell, status: number | undefined, ms: number) => {
+      if (status !== undefined) metric.router_requests_total.inc({ cell, status: `${Math.floor(status / 100)}xx` })
+      metric.router_request_seconds.observe({ cell }, ms / 1000)
+    },
+    notForwarded: ({ name: cell }: Cell, requestId: string, cause: unknown) => {
+      metric.router_requests_total.inc({ cell, status: 'failed' })
+      log.error({ cell, request_id: requestId, reason: String(cause) }, 'no gateway of the cell could be reached')
+    },
+    located: (outcome: 'found' | 'unknown' | 'silent') => metric.router_lookups_total.inc({ outcome }),
+    silent: ({ name: cell }: Cell, cause: unknown) => {
+      metric.router_cells_silent_total.inc({ cell })
+      log.warn({ cell, reason: String(cause) }, 'cell did not say whose a credential is')
+    },
+  }
+}

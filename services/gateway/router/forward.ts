@@ -1,0 +1,84 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import type { Dispatcher } from 'undici'
+import type { Cell } from '#shared/config/settings/router.ts'
+
+/** Headers of one connection, which are not forwarded (RFC 9110 §7.6.1); `expect` was answered by this server. */
+const hopHeaders = new Set(
+  'connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect'.split(' '),
+)
+
+const isHop = (name: string, { connection = '' }: IncomingHttpHeaders): boolean =>
+  hopHeaders.has(name) ||
+  connection
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .includes(name)
+
+/** The headers as sent, but for those of the connection, with the client's address at the end of `X-Forwarded-For`. */
+const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage): string[] => {
+  const forwarded = headers['x-forwarded-for']
+  const hops = forwarded === undefined ? [] : [forwarded].flat()
+  const sent = rawHeaders.flatMap((name, index) => {
+    const isDropped = index % 2 === 1 || isHop(name.toLowerCase(), headers) || name.toLowerCase() === 'x-forwarded-for'
+    return isDropped ? [] : [name, rawHeaders[index + 1] ?? '']
+  })
+  return [...sent, 'X-Forwarded-For', [...hops, socket.remoteAddress ?? 'unknown'].join(', ')]
+}
+
+const responseHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !isHop(name, headers)))
+
+/** Whether a request has a body, small or not. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** A request, and where its response goes. */
+export type Http = { readonly request: IncomingMessage; readonly response: ServerResponse }
+
+/** Another try on a new connection, if a gateway closed the one that was used: it stops, or was idle for too long. */
+const triesMax = 2
+
+/**
+ * Forwards a request to a gateway of the cell and its response to the client, both unchanged and as they arrive. `body` replaces one
+ * that was read. Resolves to the status; undefined if the client disconnected first. Throws if no response has begun, and cuts the
+ * response if it ends halfway.
+ */
+export const forward = async (
+  agent: Dispatcher,
+  cell: Cell,
+  { request, response, body }: Http & { readonly body?: Buffer },
+): Promise<number | undefined> => {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const sent = body ?? (hasBody(request) ? request : null)
+  const send = async (tries: number): Promise<Dispatcher.ResponseData> => {
+    try {
+      return await agent.request({
+        origin: cell.url,
+        path: request.url ?? '/',
+        method: request.method as Dispatcher.HttpMethod,
+        headers: requestHeaders(request),
+        body: sent,
+        signal: gone.signal,
+      })
+    } catch (error) {
+      const isRepeatable = sent === null && (request.method === 'GET' || request.method === 'HEAD')
+      if (tries >= triesMax || !isRepeatable || gone.signal.aborted) throw error
+      return send(tries + 1)
+    }
+  }
+  try {
+    const { statusCode, headers, body: received } = await send(1)
+    response.writeHead(statusCode, responseHeaders(headers))
+    // An event stream may be silent for long.
+    if (headers['content-length'] === undefined) response.flushHeaders()
+    await pipeline(received, response)
+    return statusCode
+  } catch (error) {
+    if (gone.signal.aborted) return undefined
+    if (!response.headersSent) throw error
+    response.destroy()
+    return response.statusCode
+  }
+}

@@ -1,0 +1,97 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Dispatcher } from 'undici'
+import type { Cell } from '#shared/config/settings/router.ts'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { corsHeaders, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
+import { createClientErrors } from '#gateway/http/client-error.ts'
+import { type Exchange, hostProblem, readExchange } from '#gateway/http/exchange.ts'
+import { headersMax, idleMs, requestMs, serverBounds } from '#gateway/http/server-bounds.ts'
+import type { CellDirectory } from './cell-directory.ts'
+import { type Credential, credentialOf, credentialOfSignIn, isSignIn } from './credential.ts'
+import type { RouterEvents } from './events.ts'
+import { forward, type Http } from './forward.ts'
+
+type Dependencies = {
+  readonly cells: readonly Cell[]
+  readonly directory: Pick<CellDirectory, 'find' | 'forget'>
+  readonly agent: Dispatcher
+  readonly publicUrl: string
+  readonly events: Pick<RouterEvents, 'forwarded' | 'notForwarded'>
+}
+
+/** Whether a cell's refusal may mean that it no longer has what the credential names. */
+const isRefusal = ({ kind }: Credential, status: number): boolean =>
+  status === 401 || (status >= 400 && status < 500 && (kind === 'link' || kind === 'image'))
+
+/** Forwards to the first of the cells that can be reached; a request with a body only to the first. */
+const forwardToOne = async (
+  { agent, events }: Dependencies,
+  cells: readonly Cell[],
+  sent: Parameters<typeof forward>[2] & { readonly requestId: string },
+): Promise<number | undefined> => {
+  for (const cell of cells) {
+    const beganMs = performance.now()
+    try {
+      const status = await forward(agent, cell, sent)
+      events.forwarded(cell, status, performance.now() - beganMs)
+      return status
+    } catch (error) {
+      events.notForwarded(cell, sent.requestId, error)
+      if (!sent.request.complete || sent.body) break
+    }
+  }
+  throw new AppError('SERVICE_UNAVAILABLE')
+}
+
+/** Clients may send the whole URL (RFC 9112 §3.2.2); its host says nothing. */
+const originForm = (target: string): string => target.replace(/^https?:\/\/[^/?]*\/?/i, '/')
+
+const assertReadable = (request: IncomingMessage) => {
+  const problem = request.url?.startsWith('/') ? hostProblem(request) : 'The request target is no path.'
+  if (problem !== undefined) throw new AppError('BAD_REQUEST', { publicMessage: problem })
+}
+
+const serve = async (deps: Dependencies, http: Http, exchange: Exchange): Promise<void> => {
+  const { request } = http
+  request.url = originForm(request.url ?? '')
+  assertReadable(request)
+  const body = isSignIn(request) && exchange.inputIsSmall ? await exchange.readBody() : undefined
+  const credential = body ? credentialOfSignIn(body) : credentialOf(request, deps.publicUrl)
+  const cell = credential && (await deps.directory.find(credential))
+  const sent = { ...http, requestId: exchange.requestId, ...(body && { body }) }
+  const status = await forwardToOne(deps, cell ? [cell] : deps.cells, sent)
+  if (credential && status !== undefined && isRefusal(credential, status)) deps.directory.forget(credential)
+}
+
+const answerError = ({ publicUrl }: Dependencies, { response }: Http, error: AppError, requestId: string) => {
+  if (response.headersSent) return void response.destroy()
+  const { status, headers, body } = withDocUrl(errorAnswer(error, requestId), () => publicUrl)
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    ...corsHeaders,
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+    // What is left of the request's body is not read.
+    ...(!response.req.complete && { connection: 'close' }),
+  })
+  response.end(text)
+}
+
+/** Creates the router's server, not listening yet: each request goes to the cell whose account it is of, and what is of none to the first one that can be reached. */
+export const serveCells = (deps: Dependencies): Server => {
+  const clientErrors = createClientErrors(() => deps.publicUrl)
+  const server = createServer({ ...serverBounds, requestTimeout: requestMs }, (request, response) => {
+    const exchange = readExchange(request, {})
+    const http = { request, response }
+    serve(deps, http, exchange).catch((thrown: unknown) =>
+      answerError(deps, http, toAppError(thrown), exchange.requestId),
+    )
+  })
+  server.maxHeadersCount = headersMax
+  server.setTimeout(idleMs)
+  server.on('clientError', clientErrors.answer)
+  clientErrors.follow(server)
+  return server
+}

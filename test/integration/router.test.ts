@@ -1,0 +1,188 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { createAccount } from '#shared/db/accounts.ts'
+import { createKey, revokeKey } from '#shared/db/keys.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import { createSignInLink } from '#shared/db/sign-in-links.ts'
+import { signRenderLink } from '#gateway/links/render-link.ts'
+import { defaultPlans } from '#local/default-plans.ts'
+import { eventually } from '#test/helpers/eventually.ts'
+import { readEvents } from '#test/helpers/read-events.ts'
+import { createRawClient, rawHead } from '#test/helpers/raw-client.ts'
+import { type RunningGateway, startGateway, testPepper } from '#test/helpers/running-gateway.ts'
+import { startRouter } from '#test/helpers/running-router.ts'
+import { startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+
+const publicUrl = 'https://shots.example'
+const page = { url: 'https://example.com/' }
+const endless = { url: 'https://example.com/endless' }
+const cells = await Promise.all(
+  ['one', 'two'].map((name) =>
+    startGateway(t, {
+      PUBLIC_URL: publicUrl,
+      TRUSTED_PROXIES: '127.0.0.1',
+      KEY_FAILURES_PER_MINUTE: '20',
+      LINK_SIGNING_KEYS: `1:${Buffer.alloc(32, name).toString('base64')}`,
+    }),
+  ),
+)
+const [one, two] = cells as [RunningGateway, RunningGateway]
+for (const { database } of cells) await replacePlans(database, defaultPlans)
+const { baseUrl, probeUrl } = await startRouter(t, { one: one.baseUrl, two: two.baseUrl }, publicUrl)
+for (const cell of cells) {
+  const fleet = startStandInFleet(cell, ({ options: { url } }) =>
+    url === endless.url ? 'nothing' : { image: Buffer.from(cell === one ? 'of one' : 'of two') },
+  )
+  t.teardown(() => fleet[Symbol.asyncDispose]())
+}
+
+const newCaller = async ({ database }: RunningGateway) => {
+  const { id } = await createAccount(database, { name: 'Test', email: 't@example.com', plan: 'unlimited' })
+  const key = await createKey(database, { accountId: id, name: '', domains: [], pepper: testPepper })
+  const headers = { authorization: `Bearer ${key.key}` }
+  const get = (path: string, more: Readonly<Record<string, string>> = {}, from = baseUrl) =>
+    fetch(`${from}/v1/${path}`, { headers: { ...headers, ...more } })
+  const post = (path: string, body: unknown) =>
+    fetch(`${baseUrl}/v1/${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  return { accountId: id, keyId: key.id, key: key.key, headers, get, post }
+}
+const callers = await Promise.all(cells.map(newCaller))
+const [first, second] = callers as [Awaited<ReturnType<typeof newCaller>>, Awaited<ReturnType<typeof newCaller>>]
+
+const dataOf = async (answer: Response) => ((await answer.json()) as { data: Record<string, unknown> }).data
+const metricsOf = async (url: string) => (await fetch(`${url}/metrics`)).text()
+
+t.test('a request goes to the cell whose account its key is of, and its response comes back', async (t) => {
+  for (const [caller, text] of [
+    [first, 'of one'],
+    [second, 'of two'],
+  ] as const) {
+    const answer = await caller.post('screenshots/capture', page)
+    t.equal(answer.status, 200)
+    t.equal(await answer.text(), text)
+  }
+  t.equal((await dataOf(await second.get('account')))['id'], second.accountId)
+})
+
+t.test('a link of a cell is served without a key: to an image, and one that captures on demand', async (t) => {
+  const created = await dataOf(await second.post('screenshots', page))
+  const id = String(created['id'])
+  await second.get(`screenshots/${id}?wait=30`)
+  const { url } = await dataOf(await second.post(`screenshots/${id}/signed-url`, {}))
+  const path = String(url).replace(publicUrl, baseUrl)
+  t.equal(await (await fetch(path)).text(), 'of two')
+  const { secret } = await dataOf(await second.post(`keys/${second.keyId}/link-secret`, {}))
+  const link = signRenderLink(String(secret), { key_id: second.keyId, ...page })
+  t.equal(await (await fetch(`${baseUrl}/v1/render?${link}`)).text(), 'of two')
+  t.equal((await fetch(path.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status, 403, 'a forged one is not')
+})
+
+t.test('a sign-in link and its session lead to their cell', async (t) => {
+  const { token } = await createSignInLink(two.database, {
+    accountId: second.accountId,
+    role: 'owner',
+    pepper: testPepper,
+  })
+  const signedIn = await fetch(`${baseUrl}/console/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: publicUrl },
+    body: JSON.stringify({ token }),
+  })
+  t.equal(signedIn.status, 201)
+  const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const session = await fetch(`${baseUrl}/console/api/session`, { headers: { cookie } })
+  t.match(await session.json(), { account: { id: second.accountId } })
+})
+
+t.test('guesses of keys are counted by the address of the client that the router adds', async (t) => {
+  let guesses = 0
+  const guess = async () => {
+    guesses += 1
+    const key = `sk_live_${String(guesses).padStart(40, 'x')}`
+    return (await fetch(`${baseUrl}/v1/account`, { headers: { authorization: `Bearer ${key}` } })).status
+  }
+  t.equal(await guess(), 401)
+  await eventually(async () => (await guess()) === 429)
+  t.ok(guesses > 2)
+  t.equal((await (await newCaller(one)).get('account')).status, 200, 'a valid key is served all the same')
+})
+
+t.test('a key that was revoked is refused by its own cell, with the reason', async (t) => {
+  const caller = await newCaller(two)
+  t.equal((await caller.get('account')).status, 200)
+  await revokeKey(two.database, caller.keyId)
+  const refused = await caller.get('account')
+  t.equal(refused.status, 401)
+})
+
+t.test('what belongs to no account is served by the first cell that can be reached', async (t) => {
+  const dead = await startRouter(t, { dead: 'http://127.0.0.1:9', two: two.baseUrl }, publicUrl)
+  t.equal((await fetch(`${dead.baseUrl}/v1/openapi.json`)).status, 200)
+  t.equal((await fetch(`${dead.baseUrl}/readyz`)).status, 200)
+})
+
+t.test(
+  'while a cell is silent, others notice nothing, and an unknown key may be its: 503 instead of 401',
+  async (t) => {
+    const silent = createServer(() => {})
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    t.teardown(() => {
+      silent.closeAllConnections()
+      silent.close()
+    })
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const router = await startRouter(t, { silent: url, two: two.baseUrl }, publicUrl)
+    t.equal((await second.get('account', {}, router.baseUrl)).status, 200)
+    const unknown = await first.get('account', {}, router.baseUrl)
+    t.equal(unknown.status, 503)
+    t.equal(unknown.headers.get('retry-after'), '5')
+    t.match(await unknown.json(), { error: { code: 'SERVICE_UNAVAILABLE' } })
+  },
+)
+
+t.test('a router with another token is told nothing', async (t) => {
+  const answer = await fetch(`${two.baseUrl}/router/credentials`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer another-token-of-a-router', 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'key', value: second.key }),
+  })
+  t.equal(answer.status, 401)
+  t.notMatch(await answer.text(), 'is_known')
+})
+
+t.test('events arrive as they are sent, and the gateway notices that the client has gone', async () => {
+  const created = await dataOf(await first.post('screenshots', endless))
+  const leaving = new AbortController()
+  const answer = await fetch(`${baseUrl}/v1/screenshots/${String(created['id'])}/events`, {
+    headers: first.headers,
+    signal: leaving.signal,
+  })
+  const { events } = readEvents(answer)
+  await eventually(() => events.length > 0)
+  leaving.abort()
+  await eventually(async () => /event_streams_ended_total\{end="gone",.*\} 1\b/.test(await metricsOf(one.probeUrl)))
+})
+
+t.test('requests are counted by cell, and lookups by outcome', async (t) => {
+  const counted = async (line: RegExp) => line.test(await metricsOf(probeUrl))
+  t.ok(await counted(/router_requests_total\{cell="two",status="2xx",.*\} [1-9]/))
+  t.ok(await counted(/router_lookups_total\{outcome="found",.*\} [1-9]/))
+  t.ok(await counted(/router_lookups_total\{outcome="unknown",.*\} [1-9]/))
+})
+
+t.test('headers of the connection are not forwarded; a request without one host is refused', async (t) => {
+  const { send } = createRawClient(t, baseUrl)
+  const authorization = `Authorization: ${first.headers.authorization}`
+  const get = 'GET http://shots.example/v1/account'
+  const named = await send(rawHead(get, ['Host: a', authorization, 'Connection: close, x-secret', 'X-Secret: 1']))
+  t.equal(named?.status, 200, 'and a whole URL is read as a path')
+  const twice = await send(rawHead('GET /v1/account', ['Host: a', 'Host: b', authorization]))
+  t.equal(twice?.status, 400)
+})
