@@ -111,7 +111,7 @@ bench-cluster: setup ## measures the operator on a real control plane and writes
 bench-nodes: setup ## measures installation, a start from zero and proxied captures on real nodes and writes its part of docs/benchmarks.md (root, cgroup v1)
 	@scripts/run-node-tests.sh --bench
 
-bench-http: setup ## measures the HTTP interface and writes its parts of docs/benchmarks.md, each at once; ARGS=removal for one part (rates, webhooks, removal, memory, replica, rows), ARGS='--rows 1000000' for fewer rows
+bench-http: setup ## measures the HTTP interface and writes its parts of docs/benchmarks.md, each at once; ARGS=removal for one part (rates, webhooks, removal, memory, replica, router, rows), ARGS='--rows 1000000' for fewer rows
 	@exec node test/bench/run-http.ts $(ARGS)
 
 bench-autoscaler: setup ## simulates the control law beside those of other autoscalers and writes its parts of docs/autoscaling.md; 25 minutes, ARGS=laws for one part (laws, batches, conditions, drains, replay, flash)

@@ -3,7 +3,8 @@ import { type Env, prefix } from '#shared/config/read-env.ts'
 import type { Setting } from '#shared/config/settings/setting.ts'
 import { createLocalEvents } from '#local/events.ts'
 import { upFlags } from '#local/local-settings.ts'
-import { runLocal, type Started } from '#local/run-local.ts'
+import { runCells } from '#local/run-cells.ts'
+import type { Started } from '#local/run-local.ts'
 import {
   type Command,
   type CommandContext,
@@ -19,6 +20,11 @@ type FlagName = keyof typeof upFlags
 const flags = {
   data: { type: 'string', value: 'DIR', help: 'data folder (default .shutterfleet)' },
   port: { type: 'string', value: 'N', help: 'port of the HTTP interface (default 8080; 0: a free one)' },
+  databases: {
+    type: 'string',
+    value: 'N',
+    help: 'spread accounts over N databases, each with all services, behind one address (default 1)',
+  },
   'workers-max': { type: 'string', value: 'N', help: 'maximum of workers, one browser each (default: two per core)' },
   'allow-target': {
     type: 'string',
@@ -68,6 +74,9 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
     `  API key    ${started.api_key}`,
     `  console    ${started.console_url}`,
     `  reference  ${started.reference_url}`,
+    ...(started.cells ?? []).map(
+      ({ name, api_key, data_dir }) => `  cell ${name.padEnd(5)} ${api_key}, --data ${data_dir}`,
+    ),
     `Try: bin/shutterfleet capture https://example.com -o example.png${data}`,
     `Stop with ${stopWith}${stopWith === 'Ctrl-C' ? '' : data}`,
   ].join('\n')
@@ -78,14 +87,14 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
 export const up: Command = {
   usage: 'up [FLAGS]',
   summary: 'starts the whole system on this machine and verifies it with one capture',
-  json: '{ base_url, api_key, account_id, data_dir, pid, console_url, reference_url }',
+  json: '{ base_url, api_key, account_id, data_dir, pid, console_url, reference_url, cells? }',
   flags: { ...flags, detach: { type: 'boolean', help: 'return once the first capture has succeeded' } },
   run: async (context, args) => {
     const env = withFlags(context.env, args)
     if (args.flags['detach']) {
       return announce(context, await startDetached({ ...context, env }), 'bin/shutterfleet down')
     }
-    await runLocal({
+    await runCells({
       env,
       stop: context.stop,
       root: context.root,

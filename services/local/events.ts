@@ -14,3 +14,13 @@ export const createLocalEvents = (write: (line: string) => void) => ({
 
 /** See `createLocalEvents`. */
 export type LocalEvents = ReturnType<typeof createLocalEvents>
+
+/** The events of one of several cells, whose lines begin with its name. */
+export const eventsOf = (cell: string, events: LocalEvents): LocalEvents => ({
+  step: (what, tookMs) => events.step(`${cell}: ${what}`, tookMs),
+  down: (name, reason, waitMs) => events.down(`${cell}: ${name}`, reason, waitMs),
+  back: (name, pid) => events.back(`${cell}: ${name}`, pid),
+  unsafe: (setting, what) => events.unsafe(setting, what),
+  stopping: () => {},
+  stopped: (name, tookMs) => events.stopped(`${cell}: ${name}`, tookMs),
+})

@@ -14,6 +14,7 @@ import { workerSettings } from '#shared/config/settings/worker.ts'
 export const upFlags = {
   data: localSettings.data,
   port: gatewaySettings.gatewayPort,
+  databases: localSettings.databases,
   'workers-max': controllerSettings.poolMax,
   'allow-target': gatewaySettings.allowTargets,
   plans: localSettings.plansFile,

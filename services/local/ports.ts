@@ -68,6 +68,19 @@ const checkAdminPort = async ({ gatewayPort, admin }: PublicPorts): Promise<numb
 }
 
 /**
+ * The port on which clients are served: the chosen one, or for 0 a free one, if possible that of the last run. Throws
+ * `CONFIGURATION` if it is in use.
+ */
+export const choosePublicPort = async (
+  { port, host }: Omit<ChosenPort, 'choice'>,
+  previous?: number,
+  taken: ReadonlySet<number> = new Set(),
+): Promise<number> =>
+  port === 0
+    ? choose(previous, taken)
+    : checkPort({ port, host, choice: 'choose another with --port, or --port 0 for a free one' })
+
+/**
  * Chooses free ports: those of `listening` as they are, others as in the last run if still free. Throws `CONFIGURATION` that
  * names the setting if a port of `listening` is in use.
  */
@@ -75,9 +88,7 @@ export const choosePorts = async (path: string, listening: PublicPorts): Promise
   const { gatewayPort, gatewayHost: host } = listening
   const previous: Partial<Ports> = (await readPrivate<Ports>(path)) ?? {}
   const taken = new Set(await checkAdminPort(listening))
-  const choice = 'choose another with --port, or --port 0 for a free one'
-  const gateway =
-    gatewayPort === 0 ? await choose(previous.gateway, taken) : await checkPort({ port: gatewayPort, host, choice })
+  const gateway = await choosePublicPort({ port: gatewayPort, host }, previous.gateway, taken)
   taken.add(gateway)
   const rest: [keyof Ports, number][] = []
   for (const name of others) {

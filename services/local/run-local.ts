@@ -30,6 +30,8 @@ export type Started = {
   readonly console_url: string
   /** The reference of the API. */
   readonly reference_url: string
+  /** With more than one database: each with its first account; the other fields are of the first. */
+  readonly cells?: readonly (Pick<Started, 'api_key' | 'account_id' | 'data_dir'> & { readonly name: string })[]
 }
 
 /** Dependencies of `runLocal`. */

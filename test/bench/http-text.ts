@@ -1,6 +1,7 @@
 import type { GatewayMemory, MemoryWorkload } from './measure-http-memory.ts'
 import type { Rate } from './measure-http-rates.ts'
 import type { AtRows, Removal } from './measure-http-rows.ts'
+import type { RouterReading, RouterWorkload } from './measure-router.ts'
 import type { ReplicaReading, ReplicaWorkload } from './measure-replica-reads.ts'
 import type { Deliveries } from './measure-webhooks.ts'
 import { mib, ms, whole } from './page.ts'
@@ -86,6 +87,23 @@ ${table(
     hundredths(result.p99Ms),
     `${(replicaShare * 100).toFixed(1)} %`,
     ...(['primary', 'replica', 'gateway'] as const).map((each) => hundredths(cost[each])),
+  ]),
+)}
+`
+
+/** What a router before the gateways costs. */
+export const routerText = (readings: readonly RouterReading[], { seconds, perSecond }: RouterWorkload): string =>
+  `One gateway, and a router before two cells, each with a gateway, PostgreSQL and NATS of its own, in turns: 25 accounts of one cell, and as many of each of
+two. ${whole(perSecond)} requests a second over 16 connections for ${seconds} s each, with everything on the same cores. The last three columns: processor milliseconds
+for one request.
+
+${table(
+  ['request', 'p50 ms', 'p99 ms', 'router', 'gateways', 'PostgreSQL'],
+  readings.map(({ name, isRouted, result, cost }) => [
+    `${name}${isRouted ? ', over the router' : ''}`,
+    hundredths(result.p50Ms),
+    hundredths(result.p99Ms),
+    ...(['router', 'gateways', 'postgres'] as const).map((each) => hundredths(cost[each])),
   ]),
 )}
 `

@@ -1,10 +1,11 @@
 // Measures the HTTP interface, all parts or those that are named. `--rows N` fills the table with fewer rows.
 import { parseArgs } from 'node:util'
-import { memoryText, ratesText, removalText, replicaText, rowsText, webhooksText } from './http-text.ts'
+import { memoryText, ratesText, removalText, replicaText, routerText, rowsText, webhooksText } from './http-text.ts'
 import { measureGatewayMemory } from './measure-http-memory.ts'
 import { measureRates, ratesSettings } from './measure-http-rates.ts'
 import { measureRemoval, measureRows } from './measure-http-rows.ts'
 import { measureReplicaReads } from './measure-replica-reads.ts'
+import { measureRouter } from './measure-router.ts'
 import { measureDeliveries } from './measure-webhooks.ts'
 import { madeBy } from './page.ts'
 import { runProgram } from './run-parts.ts'
@@ -37,6 +38,7 @@ const memoryWorkload = {
   watchMs: 20_000,
 }
 const replicaWorkload = { rows: 100_000, warmSeconds: 4, seconds: 20, perSecond: 100 }
+const routerWorkload = { warmSeconds: 4, seconds: 20, perSecond: 100 }
 
 const parts = {
   rates: {
@@ -59,6 +61,10 @@ const parts = {
   replica: {
     heading: 'Lists read from a replica',
     measure: async () => replicaText(await measureReplicaReads(replicaWorkload), replicaWorkload),
+  },
+  router: {
+    heading: 'A router before the gateways',
+    measure: async () => routerText(await measureRouter(routerWorkload), routerWorkload),
   },
   rows: {
     heading: 'With many rows',

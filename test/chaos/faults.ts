@@ -24,7 +24,7 @@ export const processNames = [...serviceNames, 'worker', 'browser', 'nats', 'post
 const nothing = async () => {}
 
 /** Worlds whose PostgreSQL and NATS are started by `up`. */
-const withOwnServers = ['files', 's3'] as const
+const withOwnServers = ['files', 's3', 'cells'] as const
 const worldsOf = (process: string): Pick<Fault, 'worlds'> =>
   process === 'nats' || process === 'postgres' ? { worlds: withOwnServers } : {}
 
@@ -167,6 +167,7 @@ const postgresClients = ['gateway', 'ledger', 'webhooks'] as const
 export const faults: Readonly<Record<string, Fault>> = {
   ...Object.fromEntries(processNames.map((name) => [`kill ${name}`, kill(name)])),
   ...Object.fromEntries(processNames.map((name) => [`freeze ${name}`, freeze(name)])),
+  'kill router': { ...kill('router'), worlds: ['cells'] },
   'restart postgres': kill('postgres', 'SIGINT'),
   'fill nats': fill('nats', withOwnServers),
   'fill postgres': fill('postgres', withOwnServers),

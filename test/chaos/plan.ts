@@ -30,7 +30,7 @@ export type Plan = {
 const steps = { first: 10, more: 7, everyMs: 700 }
 /** Consecutive seeds with the same world, because they can share an installation. */
 const seedsPerWorld = 10
-const kinds = ['files', 's3', 'replicated'] as const satisfies readonly WorldKind[]
+const kinds = ['files', 's3', 'replicated', 'cells'] as const satisfies readonly WorldKind[]
 
 /** A kill is instant, whatever duration is chosen. */
 const durationOf = (drawnMs: number, forMs = drawnMs): number => (drawnMs > 0 ? forMs : 0)
@@ -78,7 +78,7 @@ const groupFaults = 3
 /** Runs in which each fault happens once, three in a run; those of one world follow each other. */
 export const planRepresentative = (seed: number): Plan[] => {
   const worldOf = (name: string, index: number): WorldKind => {
-    const { worlds = ['files', 's3'] as const } = faults[name]!
+    const { worlds = ['files', 's3', 'cells'] as const } = faults[name]!
     return worlds[index % worlds.length]!
   }
   const byWorld = Map.groupBy(

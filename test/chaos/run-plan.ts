@@ -4,6 +4,7 @@ import type { Limits } from './checks/facts.ts'
 import { faults } from './faults.ts'
 import { type Delivery, type Exchange, type FaultSpan, sha256 } from './history.ts'
 import { budgetMs, createClients, readAtEnd, runLoad } from './load.ts'
+import { startNeighbour } from './neighbour.ts'
 import type { Plan, PlannedFault } from './plan.ts'
 import type { Snapshot } from './snapshot.ts'
 import { settle, takeSnapshot } from './take-snapshot.ts'
@@ -64,6 +65,7 @@ export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
         return status
       }),
   }
+  const neighbour = startNeighbour(world.system)
   const clients = await createClients(world, (exchange) => history.push(exchange))
   const lastMs = Math.max(
     0,
@@ -78,7 +80,9 @@ export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
   const accounts = Object.values(clients).map(({ account }) => account)
   await settle(world, accounts, Math.max(leastSettleMs, untilMs - performance.now()))
   await readAtEnd(clients, performance.now() + 20_000)
+  const noticed = (await neighbour?.stop(plan.faults.some(({ name }) => name === 'kill router'))) ?? []
   const ids = new Set(history.flatMap((event) => (event.kind === 'exchange' ? event.captures.map(({ id }) => id) : [])))
   const snapshot = await takeSnapshot(world, { accounts, quotas: { [clients.edge.account]: edgeQuota }, ids })
-  return { plan, history, snapshot, verdict: check(history, snapshot, limits) }
+  const { violations, ...verdict } = check(history, snapshot, limits)
+  return { plan, history, snapshot, verdict: { ...verdict, violations: [...violations, ...noticed] } }
 }

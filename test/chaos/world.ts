@@ -35,8 +35,8 @@ export const webhookRetries = ['500ms', '1s', '2s'] as const
 /** Quota of the plan `edge`. */
 export const edgeQuota = 3
 
-/** Images in files or in S3, with servers that `up` starts; or in files, with replicated servers that it is given, of which the gateway reads from the replica of PostgreSQL. */
-export type WorldKind = 'files' | 's3' | 'replicated'
+/** Images in files or in S3, with servers that `up` starts; or in files, with replicated servers that it is given, of which the gateway reads from the replica of PostgreSQL; or in files, in the first of two cells behind a router, whose faults the second must not notice. */
+export type WorldKind = 'files' | 's3' | 'replicated' | 'cells'
 
 /** A running one-machine installation with proxies before PostgreSQL, NATS and an S3 store, and disks that can be filled. */
 export type World = AsyncDisposable & {
@@ -177,11 +177,15 @@ const startWebhooks = async (certificate: Certificate) => {
 }
 
 const findProcesses = async (system: System, name: string): Promise<number[]> => {
-  if (name === 'browser') return findBrowsers(system.pid).map(({ pid }) => pid)
-  if (name === 'worker') {
-    return processTree(system.pid).flatMap(({ pid, command }) => (command.includes('services/worker/main.') ? pid : []))
-  }
-  return (await system.readLocal()).services.flatMap((service) => (service.name === name ? service.pid : []))
+  const parts = (await system.readLocal()).services
+  // Its workers are those of the cell that is disturbed.
+  const controller = parts.find((part) => part.name === 'controller')?.pid ?? 0
+  const programs = (root: number, path: string) =>
+    processTree(root).flatMap(({ pid, command }) => (command.includes(path) ? pid : []))
+  if (name === 'browser') return findBrowsers(controller).map(({ pid }) => pid)
+  if (name === 'worker') return programs(controller, 'services/worker/main.')
+  if (name === 'router') return programs(system.pid, 'services/gateway/main-router.')
+  return parts.flatMap((part) => (part.name === name ? part.pid : []))
 }
 
 type Installation = Pick<World, 'system' | 'replicas' | 'proxies'> & { readonly databaseUrl: string }
@@ -198,10 +202,15 @@ const startInstallation = async (
     const system = started.use(await startUp(folder, dataDir, { args: [...args, ...replicas.args], env: replicas.env }))
     return { system, replicas, proxies: replicas.proxies, databaseUrl: (await system.readLocal()).database_url }
   }
-  const starting = startUp(folder, dataDir, { args })
-  const proxies = await startProxies(dataDir, starting)
+  const isOfCells = kind === 'cells'
+  const starting = startUp(folder, dataDir, { args: isOfCells ? [...args, '--databases', '2'] : args })
+  // All cells run the programs that need a proxy before them; only the first one's is disturbed.
+  const folders = isOfCells ? [dataDir, join(dataDir, 'cells/two')] : [dataDir]
+  const [proxies, ...others] = await Promise.all(folders.map((each) => startProxies(each, starting)))
+  if (!proxies) throw new Error('no proxies')
   const system = await starting
-  for (const each of [proxies.nats, proxies.postgres, system]) started.use(each)
+  for (const { nats, postgres } of [proxies, ...others]) [nats, postgres].map((each) => started.use(each))
+  started.use(system)
   // Past the proxy.
   const databaseUrl = (await system.readLocal()).database_url.replace('127.0.0.1', '127.0.0.2')
   return { system, replicas: undefined, proxies, databaseUrl }

@@ -11,7 +11,7 @@ import { generateSealingKeys, type OpeningKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { nodeEnv } from './node-env.ts'
-import { testRouterToken } from './running-router.ts'
+import { startRouter, testRouterToken } from './running-router.ts'
 import { testProgramPath } from './test-program-path.ts'
 import { testRecordKey } from './record-seal.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
@@ -59,6 +59,12 @@ type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 /** The standard OTEL_ variables have no prefix. */
 const nameOf = (setting: string) => (setting.startsWith('OTEL_') ? setting : `SHUTTERFLEET_${setting}`)
 
+/** A router that has the gateway as both of its cells; returns its base URL. */
+const routerBefore = async (t: WithTeardown, url: string, env: Readonly<Record<string, string>>): Promise<string> => {
+  const cells = { one: url, two: url.replace('127.0.0.1', 'localhost') }
+  return (await startRouter(t, cells, env['PUBLIC_URL'] ?? url)).baseUrl
+}
+
 const spawnGateway = async (
   t: WithTeardown,
   env: Readonly<Record<string, string>>,
@@ -80,7 +86,8 @@ const spawnGateway = async (
   const announced = once(child, 'message').then(([message]) => message as Record<string, string>)
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
-  const { baseUrl = '', probeUrl = '', adminUrl = '' } = addresses
+  const { baseUrl: ownUrl = '', probeUrl = '', adminUrl = '' } = addresses
+  const baseUrl = process.env['TEST_ROUTER'] === undefined ? ownUrl : await routerBefore(t, ownUrl, env)
   const { coveredResponses: seenPairs } = validateResponses(t, baseUrl)
   return { pid: child.pid ?? 0, baseUrl, seenPairs, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
 }

@@ -10,6 +10,7 @@ const program = testProgramPath('gateway/main-router')
 
 /** A router process. */
 export type RunningRouter = {
+  readonly pid: number
   readonly baseUrl: string
   readonly probeUrl: string
   readonly stop: () => void
@@ -45,5 +46,5 @@ export const startRouter = async (
   const addresses = await Promise.race([announced, ended])
   if (typeof addresses !== 'object' || addresses === null) throw new Error(`the router ended with ${addresses}`)
   const { baseUrl = '', probeUrl = '' } = addresses
-  return { baseUrl, probeUrl, stop: () => child.kill('SIGTERM'), ended }
+  return { pid: child.pid ?? 0, baseUrl, probeUrl, stop: () => child.kill('SIGTERM'), ended }
 }

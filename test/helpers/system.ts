@@ -22,7 +22,11 @@ export type LocalJson = {
 }
 
 /** What `up --json` prints. */
-type Printed = Pick<LocalJson, 'base_url' | 'api_key'> & { console_url: string; reference_url: string }
+type Printed = Pick<LocalJson, 'base_url' | 'api_key'> & {
+  console_url: string
+  reference_url: string
+  cells?: readonly { name: string; api_key: string; account_id: string; data_dir: string }[]
+}
 
 /** The fields of a capture record that tests read. */
 export type TestRecord = {
@@ -43,6 +47,8 @@ export type System = AsyncDisposable & {
   /** A sign-in link. */
   readonly consoleUrl: string
   readonly referenceUrl: string
+  /** With more than one database. */
+  readonly cells: Printed['cells']
   readonly dataDir: string
   /** Process id of `up` itself. */
   readonly pid: number
@@ -135,6 +141,7 @@ export const startSystem = async (
     baseUrl,
     consoleUrl: up.console_url,
     referenceUrl: up.reference_url,
+    cells: up.cells,
     dataDir,
     pid,
     readLocal,

@@ -8,6 +8,7 @@ import { measureGatewayMemory } from '#test/bench/measure-http-memory.ts'
 import { measureRates, ratesSettings } from '#test/bench/measure-http-rates.ts'
 import { measureRemoval, measureRows } from '#test/bench/measure-http-rows.ts'
 import { measurePartitions } from '#test/bench/measure-partitions.ts'
+import { measureRouter } from '#test/bench/measure-router.ts'
 import { measureReplicaReads } from '#test/bench/measure-replica-reads.ts'
 import { measureAcceptCost } from '#test/bench/measure-telemetry.ts'
 import { measureDeliveries } from '#test/bench/measure-webhooks.ts'
@@ -87,6 +88,16 @@ t.test('bench: lists are plausible, and read from the replica where there is one
     if (from === 'primary') t.equal(replicaShare, 0)
   }
   t.ok(readings.some(({ replicaShare }) => replicaShare > 0))
+})
+
+t.test('bench: what a router costs is plausible, and every request is answered over it too', async (t) => {
+  const readings = await measureRouter({ ...short, perSecond: 50 })
+  t.strictSame(implausible(readings, /cost/), [])
+  t.equal(readings.length, 6)
+  for (const { name, isRouted, result, cost } of readings) {
+    allAre(t, name === 'a capture accepted' ? '202' : '200', result)
+    t.equal(cost.router > 0, isRouted)
+  }
 })
 
 t.test('bench: deliveries are plausible', async (t) => {

@@ -20,6 +20,7 @@ const project = (at: Pick<typeof t, 'testdir'>, shared = 'export const folder: s
     console.log(folder)`
   const mains: Record<string, object> = {
     controller: { 'main.ts': main, 'main-operator.ts': main },
+    gateway: { 'main.ts': main, 'main-router.ts': main },
     local: { 'main-prepare.ts': main },
     worker: {
       ...{ 'main.ts': main, 'main-job.ts': main },

@@ -1,8 +1,14 @@
-import { address, text } from './setting.ts'
+import { address, integer, text } from './setting.ts'
 
 /** Settings of one-machine operation alone. */
 export const localSettings = {
   data: text('DATA', { help: 'data folder of one-machine operation', fallback: '.shutterfleet' }),
+  databases: integer('DATABASES', {
+    help: 'databases over which accounts are spread: each is a whole installation, behind a router (docs/cells.md)',
+    fallback: 1,
+    min: 1,
+    max: 4,
+  }),
   plansFile: text('PLANS', {
     help: "JSON file with the table of plans; empty: the contract's plans and `unlimited`",
     fallback: '',

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { type Env, prefix } from '#shared/config/read-env.ts'
+import { commonSettings } from '#shared/config/settings/common.ts'
+import { routerSettings } from '#shared/config/settings/router.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { formatAuthority } from '#shared/policy/host.ts'
+import { programPath } from '#shared/process/program-path.ts'
+import { untilStopped } from '#shared/process/run-main.ts'
+import { provideBundle } from './bundle.ts'
+import { openDataFolder } from './data-folder.ts'
+import { eventsOf } from './events.ts'
+import { createFleet } from './fleet.ts'
+import { type LocalSettings, readLocalSettings } from './local-settings.ts'
+import { startNodeProcess } from './node-process.ts'
+import { choosePublicPort } from './ports.ts'
+import { type LocalDeps, runLocal, type Started } from './run-local.ts'
+import { chosenBy, machineEnv } from './service-env.ts'
+import type { PartPlan } from './supervise.ts'
+import { healthProbe, untilUnresponsive } from './watchdog.ts'
+
+const names = ['one', 'two', 'three', 'four']
+const routerStopMs = 30_000
+
+/** Stores that the operator gives would be the same for all cells. */
+const assertOwnStores = ({ externalDatabaseUrl, externalNatsUrl, s3Url }: LocalSettings) => {
+  if ([externalDatabaseUrl, externalNatsUrl, s3Url].every((url) => url === undefined)) return
+  const publicMessage = '--databases starts stores for each database: leave out --postgres, --nats and --s3'
+  throw new AppError('CONFIGURATION', { publicMessage })
+}
+
+/** Where clients reach the router, and its token. */
+type Front = { readonly port: number; readonly publicUrl: string; readonly token: string }
+
+/** The environment of one cell of several: all but the first have a folder in that of the first. */
+const cellEnv = (env: Env, settings: LocalSettings, front: Front, index: number): Env => {
+  const { data, databases, poolMax } = settings
+  const changed = {
+    DATA: index === 0 ? data : join(data, 'cells', names[index] ?? ''),
+    DATABASES: '1',
+    GATEWAY_HOST: '127.0.0.1',
+    GATEWAY_PORT: '0',
+    ...(index > 0 && { ADMIN_PORT: '0' }),
+    PUBLIC_URL: front.publicUrl,
+    ROUTER_TOKEN: front.token,
+    TRUSTED_PROXIES: [env[`${prefix}TRUSTED_PROXIES`], '127.0.0.1'].filter(Boolean).join(','),
+    POOL_MAX: String(Math.max(1, Math.floor(poolMax / databases))),
+  }
+  return { ...env, ...Object.fromEntries(Object.entries(changed).map(([name, value]) => [prefix + name, value])) }
+}
+
+const routerPlan = async (
+  deps: LocalDeps,
+  settings: LocalSettings,
+  front: Front,
+  cells: readonly Started[],
+): Promise<PartPlan> => {
+  const { env, root } = deps
+  const decided = {
+    ROUTER_CELLS: cells.map(({ base_url }, index) => `${names[index]}=${base_url}`).join(','),
+    ROUTER_TOKEN: front.token,
+    ROUTER_HOST: settings.gatewayHost,
+    ROUTER_PORT: String(front.port),
+    PUBLIC_URL: front.publicUrl,
+    PROBE_PORT: '0',
+  }
+  const { logs } = await openDataFolder(settings.data)
+  const main = programPath('gateway/main-router', await provideBundle({ root, env: machineEnv(env) }))
+  const started = {
+    ...machineEnv(env),
+    ...chosenBy(env, { ...commonSettings, ...routerSettings }, Object.keys(decided)),
+    ...Object.fromEntries(Object.entries(decided).map(([name, value]) => [prefix + name, value])),
+  }
+  return {
+    name: 'router',
+    stopSignal: 'SIGTERM',
+    stopMs: routerStopMs,
+    untilUnresponsive: ({ addresses: { probeUrl = '' } }, signal) => untilUnresponsive(healthProbe(probeUrl), signal),
+    start: (signal) =>
+      startNodeProcess({ name: 'router', main, env: started, logPath: join(logs, 'router.log') }, signal),
+  }
+}
+
+const startedWith = (baseUrl: string, cells: readonly Started[]): Started => {
+  const [first] = cells
+  if (!first) throw new Error('there is no cell')
+  return {
+    ...first,
+    base_url: baseUrl,
+    cells: cells.map(({ api_key, account_id, data_dir }, index) => ({
+      name: names[index] ?? '',
+      api_key,
+      account_id,
+      data_dir,
+    })),
+  }
+}
+
+/** Runs the cells until `stop`; one that fails, also later, stops the others. */
+const startCells = (deps: LocalDeps, settings: LocalSettings, front: Front) => {
+  const stopping = new AbortController()
+  const cells = names.slice(0, settings.databases).map((name, index) => {
+    const up = Promise.withResolvers<Started>()
+    const running = runLocal({
+      ...deps,
+      env: cellEnv(deps.env, settings, front, index),
+      stop: stopping.signal,
+      events: eventsOf(name, deps.events),
+      started: up.resolve,
+    })
+    running.catch(up.reject)
+    return { up: up.promise, running }
+  })
+  return {
+    up: Promise.all(cells.map(({ up }) => up)),
+    failed: Promise.all(cells.map(({ running }) => running)),
+    stop: async () => {
+      stopping.abort()
+      await Promise.allSettled(cells.map(({ running }) => running))
+    },
+  }
+}
+
+/**
+ * Runs the whole system on this machine until `stop`, as `runLocal`; with more than one database a cell for each, and a router before
+ * them, on the port that clients use. The first cell has the data folder of a single one, which so can grow.
+ */
+export const runCells = async (deps: LocalDeps): Promise<void> => {
+  const settings = readLocalSettings(deps.env, availableParallelism())
+  if (settings.databases === 1) return runLocal(deps)
+  assertOwnStores(settings)
+  const host = settings.gatewayHost
+  const port = await choosePublicPort({ port: settings.gatewayPort, host })
+  const publicUrl = settings.publicUrl ?? `http://${formatAuthority({ host, port })}`
+  const front: Front = { port, publicUrl, token: randomBytes(24).toString('base64url') }
+  const { stop, events } = deps
+  const cells = startCells(deps, settings, front)
+  const router = createFleet({ events, stop, changed: async () => {} })
+  try {
+    const up = await Promise.race([cells.up, untilStopped(stop)])
+    if (!up) return
+    const part = await router.start(await routerPlan(deps, settings, front, up))
+    deps.started(startedWith(part.current().addresses['baseUrl'] ?? '', up))
+    await Promise.race([cells.failed, untilStopped(stop)])
+  } finally {
+    await router.stop([['router']])
+    await cells.stop()
+  }
+}
