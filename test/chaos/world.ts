@@ -180,8 +180,8 @@ const findProcesses = async (system: System, name: string): Promise<number[]> =>
   const parts = (await system.readLocal()).services
   // Its workers are those of the cell that is disturbed.
   const controller = parts.find((part) => part.name === 'controller')?.pid ?? 0
-  const programs = (root: number, path: string) =>
-    processTree(root).flatMap(({ pid, command }) => (command.includes(path) ? pid : []))
+  const programs = (from: number, path: string) =>
+    processTree(from).flatMap(({ pid, command }) => (command.includes(path) ? pid : []))
   if (name === 'browser') return findBrowsers(controller).map(({ pid }) => pid)
   if (name === 'worker') return programs(controller, 'services/worker/main.')
   if (name === 'router') return programs(system.pid, 'services/gateway/main-router.')
