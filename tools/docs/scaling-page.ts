@@ -65,7 +65,7 @@ const coreLines = (sizing: Sizing): Line[] =>
     return count(1) === 1 ? [cores] : [cores, { name: `${part}, replicas`, calculate: count, measured: () => 1 }]
   })
 
-const trafficLines = ({ model, wholePagesKib, rowBytes, resultsBytes }: Sizing): Line[] => {
+const trafficLines = ({ model, wholePagesKib, rowBytes, resultsBytes, removed }: Sizing): Line[] => {
   const gigabytesPerDay = (rate: number, kib: number) => (rate * kib * 1024 * daySeconds) / 1e9
   return [
     {
@@ -87,6 +87,7 @@ const trafficLines = ({ model, wholePagesKib, rowBytes, resultsBytes }: Sizing):
     { name: 'RESULTS of two hours, GB', calculate: (rate) => (rate * resultsBytes * 7200) / 1e9 },
     { name: 'images a day, millions', calculate: (rate) => (rate * daySeconds) / 1e6 },
     { name: 'slots, for captures of 2 s', calculate: (rate) => rate * 2 },
+    { name: 'cells, each with a database', calculate: (rate) => Math.ceil(rate / removed) },
   ]
 }
 
@@ -271,9 +272,9 @@ much or more ([benchmarks.md](benchmarks.md), "The engine beside a bare loop") a
 
 Mixed captures, each with one webhook ([benchmarks.md](benchmarks.md), "${kindsHeading}"). m: measured, with one process of each
 service, on two cores that everything shares. c: calculated by the model below. **No rate above that of the second column was measured
-as a whole. 10,000 a second is past one database today**: its column says what would be needed, not what works: it is above the
-${rateText(sizing.manyAccounts)} a second that PostgreSQL was measured to accept and the ${rateText(sizing.removed)} that ledgers remove. Spread the accounts of such a load over
-several installations behind one address: [cells.md](cells.md).
+as a whole. 10,000 a second is past one database**: it is above the ${rateText(sizing.manyAccounts)} a second that PostgreSQL was measured to accept and
+the ${rateText(sizing.removed)} that ledgers remove. Its column is the sum over several installations behind one address, each with its share of the accounts:
+[cells.md](cells.md). What their router takes in addition: [benchmarks.md](benchmarks.md), "A router before the gateways".
 
 ${sizesTable(sizing)}
 

@@ -11,6 +11,8 @@ const knownMs = 600_000
 /** Maximum of credentials for which cells are asked at a time. */
 const askingMax = 500
 const retrySeconds = 5
+/** A cell that did not answer is not waited for until then, so that others' wrong credentials do not hold up what is asked. */
+const silenceMs = 1000
 
 type Dependencies = {
   readonly cells: readonly Cell[]
@@ -34,6 +36,7 @@ export class CellDirectory {
   readonly #deps: Dependencies
   readonly #known = new Map<string, { readonly cell: Cell; readonly untilMs: number }>()
   readonly #asking = new Map<string, Promise<Cell | undefined>>()
+  readonly #silentUntil = new Map<Cell, number>()
 
   constructor(deps: Dependencies) {
     this.#deps = deps
@@ -60,15 +63,12 @@ export class CellDirectory {
   }
 
   async #askAll(name: string, credential: Credential): Promise<Cell | undefined> {
-    const { cells, ask, events, nowMs } = this.#deps
+    const { cells, events, nowMs } = this.#deps
     let silent = 0
     const asked = cells.map(async (cell) => {
-      try {
-        if (await ask(cell, credential)) return cell
-      } catch (cause) {
-        silent += 1
-        events.silent(cell, cause)
-      }
+      const says = await this.#ask(cell, credential)
+      if (says === 'knows') return cell
+      if (says === 'silent') silent += 1
       throw new Error('not its credential')
     })
     const cell = await Promise.any(asked).catch(() => undefined)
@@ -79,5 +79,17 @@ export class CellDirectory {
       throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: retrySeconds })
     }
     return cell
+  }
+
+  async #ask(cell: Cell, credential: Credential): Promise<'knows' | 'knows not' | 'silent'> {
+    const { ask, events, nowMs } = this.#deps
+    if ((this.#silentUntil.get(cell) ?? 0) > nowMs()) return 'silent'
+    try {
+      return (await ask(cell, credential)) ? 'knows' : 'knows not'
+    } catch (cause) {
+      this.#silentUntil.set(cell, nowMs() + silenceMs)
+      events.silent(cell, cause)
+      return 'silent'
+    }
   }
 }

@@ -21,7 +21,7 @@ type Dependencies = {
 
 /** Whether a cell's refusal may mean that it no longer has what the credential names. */
 const isRefusal = ({ kind }: Credential, status: number): boolean =>
-  status === 401 || (status >= 400 && status < 500 && (kind === 'link' || kind === 'image'))
+  status === 401 || ((status === 403 || status === 404) && (kind === 'link' || kind === 'image'))
 
 /** Forwards to the first of the cells that can be reached; a request with a body only to the first. */
 const forwardToOne = async (

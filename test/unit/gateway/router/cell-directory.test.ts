@@ -64,6 +64,18 @@ t.test(
   },
 )
 
+t.test('a cell that was silent is not waited for within the next second', async (t) => {
+  const says: Record<string, Says> = { one: 'silent', two: true }
+  const { find, pass, asked } = directoryOf(says)
+  await find('of two')
+  says['one'] = true
+  says['two'] = false
+  await t.rejects(find('of one'), { code: 'SERVICE_UNAVAILABLE' })
+  t.equal(asked.filter((name) => name === 'one').length, 1)
+  pass(1000)
+  t.equal(await find('of one'), 'one')
+})
+
 t.test('what all say not to know is of none, and is asked for again', async (t) => {
   const { find, asked } = directoryOf({})
   t.equal(await find(), undefined)
