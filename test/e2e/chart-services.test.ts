@@ -32,16 +32,20 @@ const prepareDatabase = async (pepper: string) => {
 
 /** Local ports of the release's services, and the addresses that they replace. */
 const localPorts = async () => {
-  const [gateway, stored, egress, webhookEgress] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
+  const [gateway = 0, router = 0, stored = 0, egress = 0, webhookEgress = 0] = await Promise.all(
+    Array.from({ length: 5 }, () => freePort()),
+  )
   return {
     gatewayUrl: `http://127.0.0.1:${gateway}`,
     ports: {
       gateway: { GATEWAY_PORT: gateway, GATEWAY_OBJECTS_PORT: stored },
+      router: { ROUTER_PORT: router },
       egress: { EGRESS_PORT: egress, EGRESS_PLAIN_PORT: 0 },
       'webhook-egress': { EGRESS_PORT: webhookEgress, EGRESS_PLAIN_PORT: 0 },
     },
     places: [
       ['shots-shutterfleet-gateway.shots.svc:80', `127.0.0.1:${gateway}`],
+      ['shots-shutterfleet-router.shots.svc:80', `127.0.0.1:${router}`],
       ['shots-shutterfleet-objects.shots.svc:8082', `127.0.0.1:${stored}`],
       ['shots-shutterfleet-egress.shots.svc:3129', `localhost:${egress}`],
       ['shots-shutterfleet-webhook-egress.shots.svc:3129', `localhost:${webhookEgress}`],
@@ -53,9 +57,12 @@ const replacing = (places: readonly (readonly [string, string])[]) => (text: str
 
 const egressNames = { egress: ['localhost'], 'webhook-egress': ['localhost'] }
 
-t.test('chart: the commands of its containers serve a capture', async (t) => {
+t.test('chart: the commands of its containers serve a capture, through a router in front of two cells', async (t) => {
   const folder = t.testdir()
-  const objects = objectsOf(await renderText(ciPath('evaluation')))
+  // No key is of the other cell, whose gateway responds to no question.
+  const cells = JSON.stringify([{ name: 'one' }, { name: 'two', url: `http://127.0.0.1:${await freePort()}` }])
+  const sets = ['--set=router.enabled=true,gateway.trustedProxies={127.0.0.1}', `--set-json=router.cells=${cells}`]
+  const objects = objectsOf(await renderText(ciPath('evaluation'), 'helm4', sets))
   // The servers of the release, configured with its keys.
   const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' }, egressNames)
   const accounts = keys['nats.conf'] ?? ''
@@ -70,7 +77,7 @@ t.test('chart: the commands of its containers serve a capture', async (t) => {
   ])
   const secretText = (secret: string, name: string) => (secret.endsWith('-keys') ? keys[name] : key)
   const release = chartProcesses(t, { objects, folder, here, ports, secretText })
-  for (const name of ['egress', 'webhook-egress', 'ledger', 'gateway', 'webhooks']) {
+  for (const name of ['egress', 'webhook-egress', 'ledger', 'gateway', 'router', 'webhooks']) {
     await release.start(name)
     t.pass(`${name} is ready`)
   }

@@ -7,6 +7,7 @@ import { makeKeys } from '#cli/cluster/make-keys.ts'
 import { readConfig as readOperator } from '#controller/operator/config.ts'
 import { readConfig as readEgress } from '#egress/config.ts'
 import { readConfig as readGateway } from '#gateway/context/config.ts'
+import { readRouterConfig } from '#gateway/router/config.ts'
 import { readConfig as readLedger } from '#ledger/config.ts'
 import type { Env } from '#shared/config/read-env.ts'
 import {
@@ -34,6 +35,7 @@ const noCrd = ['--set=crds.upgrade=false']
 /** The configuration reader of each service, by its entry point. */
 const readers: Readonly<Record<string, (env: Env) => object>> = {
   'services/gateway/main.js': readGateway,
+  'services/gateway/main-router.js': readRouterConfig,
   'services/ledger/main.js': readLedger,
   'services/webhooks/main.js': readWebhooks,
   'services/controller/main-operator.js': readOperator,
@@ -108,6 +110,8 @@ t.test('chart: rendering fails with the name of a missing or unsupported value',
   )
   t.match(await refusalOf(['--set=services.type=NodePort']), /services\.type would apply to every Service/)
   t.match(await refusalOf(['--set=gateway.service.spec.type=NodePort']), /service\.spec\.type has no effect/)
+  t.match(await refusalOf(['--set=router.enabled=true']), /router\.cells is empty[^]*gateway\.trustedProxies is empty/)
+  t.match(await refusalOf(['--set=router.existingSecret=router']), /gateway\.trustedProxies is empty/)
   t.match(await refusalOf(['--set-json=postgresql.passwordCommand=["a","b,c"]']), /does not match pattern/)
   t.match(await refusalOf(['--set-string=fullnameOverride=1e3']), /does not match pattern/)
   t.match(await refusalOf(['--kube-version=1.32.0']), /needs Kubernetes 1\.33/)
@@ -308,6 +312,7 @@ t.test('chart: services and hooks accept their environment, files and arguments'
     NATS_KEY: 'a',
     S3_URL: 'https://a:b@store/c?region=d',
     ADMIN_TOKEN: 'a-token-of-the-administration',
+    ROUTER_TOKEN: 'a-token-of-the-router',
     API_KEY: 'sk_live_a',
     OIDC_CLIENT_SECRET: 'a',
     EGRESS_UPSTREAM_PROXY: 'http://a:b@proxy:3128',

@@ -48,6 +48,16 @@ proxy-tls: 3129
 {{ include "shutterfleet.fullname" $root }}-{{ index . 1 }}.{{ $root.Release.Namespace }}.svc
 {{- end }}
 
+{{- /* URL of a Service for HTTP: (list $ component) */}}
+{{- define "shutterfleet.serviceUrl" -}}
+http://{{ include "shutterfleet.host" . }}:{{ (index (index . 0).Values (index . 1)).service.port }}
+{{- end }}
+
+{{- /* The component to which clients connect. */}}
+{{- define "shutterfleet.front" -}}
+{{ ternary "router" "gateway" .Values.router.enabled }}
+{{- end }}
+
 {{- define "shutterfleet.publicUrl" -}}
 {{- if .Values.publicUrl -}}
 {{ tpl .Values.publicUrl . }}
@@ -56,7 +66,7 @@ proxy-tls: 3129
 {{- else if and .Values.httpRoute.enabled .Values.httpRoute.host -}}
 https://{{ tpl .Values.httpRoute.host . }}
 {{- else -}}
-http://{{ include "shutterfleet.host" (list . "gateway") }}:{{ .Values.gateway.service.port }}
+{{ include "shutterfleet.serviceUrl" (list . (include "shutterfleet.front" .)) }}
 {{- end -}}
 {{- end }}
 
@@ -196,6 +206,10 @@ DATABASE_URL: {{ include "shutterfleet.databaseSecret" . }}
 {{- if .Values.postgresql.directUrlKey }}
 DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 {{- end }}
+{{- end }}
+
+{{- define "shutterfleet.routerToken" -}}
+{ secret: {{ tpl .Values.router.existingSecret . | default (include "shutterfleet.keysSecret" .) | quote }}, key: {{ .Values.router.tokenKey | quote }} }
 {{- end }}
 
 {{- /* Files of a user of NATS: (list $ user) */}}
