@@ -244,6 +244,16 @@ const services: Dashboard = {
       isEventOnly: true,
       queries: [rate('replica_reads_total', ['outcome'])],
     },
+    {
+      title: 'Requests of the router by cell and status, and questions without an answer',
+      runbook: 'cell-silent',
+      unit: 'ops',
+      isEventOnly: true,
+      queries: [
+        rate('router_requests_total', ['cell', 'status']),
+        { ...rate('router_cells_silent_total', ['cell']), legend: '{{cell}} silent' },
+      ],
+    },
     { title: 'Processes by release', unit: 'short', queries: [count('build_info', ['service', 'version'])] },
   ],
 }
