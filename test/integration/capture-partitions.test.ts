@@ -4,6 +4,7 @@ import type { Ledger } from '#ledger/context.ts'
 import { keepPartitions } from '#ledger/keep-partitions.ts'
 import { removeDeliveries } from '#ledger/remove-expired-rows.ts'
 import { dropPartition, removeOldRows } from '#ledger/remove-old-rows.ts'
+import { type CapturePage, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -249,4 +250,50 @@ t.test('retention: the upload of a capture that was dropped is removed with othe
   t.equal(await removeDeliveries(database, 30, 10), 0, 'the record shows it')
   await dropPartition(database, 90)
   t.equal(await removeDeliveries(database, 30, 10), 1)
+})
+
+t.test('partitions: a list has the captures of each, in one order, whichever way it is read', async (t) => {
+  const world = await start()
+  const { database, tenant } = world
+  await addOldPartition(database)
+  await database.query('create table capture_before partition of capture for values in (null)')
+  const ids: string[] = []
+  for (const daysAgo of [99, 98, 40, 20, 0, -30]) ids.unshift(await ended(world, { daysAgo }))
+  const open = await accept(world)
+  ids.splice(1, 0, open.id)
+  const before = await accept(world)
+  await database.query('update capture set part = null, created_at = now() - make_interval(days => 50) where id = $1', [
+    before.id,
+  ])
+  ids.splice(5, 0, before.id)
+  const held = await Promise.all(ids.map((id) => partitionOf(database, id)))
+  t.ok(new Set(held).size >= 5, `several partitions: ${held.join(', ')}`)
+  const page = (filter: object, from: PageStart, limit = 2) =>
+    listCaptures(database, { accountId: tenant.accountId, ...filter }, { start: from, limit })
+  const idsOf = ({ captures }: CapturePage) => captures.map(({ id }) => id)
+  for (const status of [undefined, 'completed', 'pending'] as const) {
+    const expected = ids.filter(
+      (id) => status === undefined || (status === 'pending') === (id === open.id || id === before.id),
+    )
+    const all = await page({ status }, { skip: 0 }, 20)
+    t.same([idsOf(all), all.total], [expected, expected.length], `all, ${status}`)
+    const bySkip: string[] = []
+    for (let skip = 0; skip < expected.length; skip += 2) bySkip.push(...idsOf(await page({ status }, { skip })))
+    t.same(bySkip, expected, `by number, ${status}`)
+    for (const direction of ['older', 'newer'] as const) {
+      const order = direction === 'older' ? all.captures : all.captures.toReversed()
+      const seen = [order[0]!]
+      for (let more = true; more;) {
+        const next = await page({ status }, { direction, position: seen.at(-1)! })
+        seen.push(...(direction === 'older' ? next.captures : next.captures.toReversed()))
+        more = direction === 'older' ? next.hasOlder : next.hasNewer
+        t.ok(direction === 'older' ? next.hasNewer : next.hasOlder, 'the way back')
+      }
+      t.same(
+        seen.map(({ id }) => id),
+        order.map(({ id }) => id),
+        `${direction}, ${status}`,
+      )
+    }
+  }
 })

@@ -39,9 +39,9 @@ const batches: readonly Mutation[] = [
 const lists: readonly Mutation[] = [
   {
     point: 'List parameters',
-    at: 'services/gateway/db/list-captures.ts > conditions',
-    replaceText: 'created_at <= ',
-    by: 'created_at < ',
+    at: 'services/gateway/db/list-captures.ts > bindPage',
+    replace: '[to, greatestId]',
+    by: '[to, leastId]',
   },
   {
     point: 'List totals',

@@ -39,74 +39,59 @@ type Row = {
   readonly estimate: number
 }
 
-/** Collects the parameters of a statement; `add` returns the placeholder. */
-const bindings = () => {
-  const values: unknown[] = []
-  return { values, add: (value: unknown) => `$${values.push(value)}` }
-}
+/** Ids below and above those of all captures. */
+const [leastId, greatestId] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const
 
-/** The status is part of the text, so that the planner leaves out the partitions whose captures have another one. */
-const conditions = ({ accountId, status, from, to }: CaptureFilter, add: (value: unknown) => string): string =>
-  [
-    `account_id = ${add(accountId)}`,
-    ...(status === undefined ? [] : [`status = '${status}'`]),
-    ...(from === undefined ? [] : [`created_at >= ${add(from)}::timestamptz`]),
-    ...(to === undefined ? [] : [`created_at <= ${add(to)}::timestamptz`]),
-  ].join(' and ')
-
-/** `touched`: count of all days that overlap the range; `certain`: of those entirely in it. Days are UTC. */
-const countByDay = ({ accountId, status, from, to }: CaptureFilter, add: (value: unknown) => string): string => {
+/** `touched`: count of all days that overlap the range from $2 to $3; `certain`: of those entirely in it. Days are UTC. */
+const countByDay = (status: Status | undefined) => {
   const ended = { completed: 'completed', failed: 'failed', pending: '0', processing: '0' } as const
   const counted = status === undefined ? 'completed + failed' : ended[status]
-  const start = from === undefined ? undefined : `${add(from)}::timestamptz at time zone 'utc'`
-  const end = to === undefined ? undefined : `${add(to)}::timestamptz at time zone 'utc'`
-  const touched = [
-    `account_id = ${add(accountId)}`,
-    ...(start === undefined ? [] : [`day >= (${start})::date`]),
-    ...(end === undefined ? [] : [`day <= (${end})::date`]),
-  ]
-  const whole = [
-    'true',
-    ...(start === undefined ? [] : [`day >= ${start}`]),
-    ...(end === undefined ? [] : [`day + 1 - interval '1 microsecond' <= ${end}`]),
-  ]
   return `select coalesce(sum(${counted}), 0) as touched,
-    coalesce(sum(${counted}) filter (where ${whole.join(' and ')}), 0) as certain
-    from capture_count where ${touched.join(' and ')}`
+    coalesce(sum(${counted}) filter (where day >= $2::timestamptz at time zone 'utc'
+      and day + 1 - interval '1 microsecond' <= $3::timestamptz at time zone 'utc'), 0) as certain
+    from capture_count where account_id = $1
+      and day >= ($2::timestamptz at time zone 'utc')::date and day <= ($3::timestamptz at time zone 'utc')::date`
 }
 
 /** Captures that have not ended, regardless of the range: they are few, and mostly recent. */
-const countOpen = ({ accountId, status }: CaptureFilter, add: (value: unknown) => string): string =>
+const countOpen = (status: Status | undefined): string =>
   [
     '0',
     ...(status === undefined || status === 'pending'
-      ? [`coalesce((select pending from account_meter where account_id = ${add(accountId)}), 0)`]
+      ? ['coalesce((select pending from account_meter where account_id = $1), 0)']
       : []),
     ...(status === undefined || status === 'processing'
-      ? [`coalesce((select sum(processing) from lane_meter where account_id = ${add(accountId)}), 0)`]
+      ? ['coalesce((select sum(processing) from lane_meter where account_id = $1), 0)']
       : []),
   ].join(' + ')
 
-/** SQL for the page's rows plus one more, and for whether captures exist on the side from which the page was reached. */
-const pageOf = (filter: CaptureFilter, start: PageStart, limit: number, add: (value: unknown) => string) => {
-  const matching = `from capture where ${conditions(filter, add)}`
-  const select = `select ${captureColumns} ${matching}`
-  const most = `limit ${add(limit + 1)}`
-  if ('skip' in start && start.skip === 0) {
-    return { rows: `${select} order by created_at desc, id desc ${most}`, hasOpposite: 'false' }
-  }
+/** The functions are those of `list-captures.sql`. $4 to $7: the positions between which the page is, $11 to $14: those around the other side of its start. */
+const statementFor = (status: Status | undefined) => {
+  const kind = status ?? 'any'
+  return `with page as (select ${captureColumns} from list_${kind}($1, $4, $5, $6, $7, $8, $9, $10) as capture),
+      days as (${countByDay(status)})
+    select (select coalesce(json_agg(page order by "createdAt" desc, id desc), '[]') from page) as captures,
+      count_${kind}($1, $11, $12, $13, $14, 1) > 0 as "hasOpposite",
+      case when certain <= ${countedMax} then
+        count_${kind}($1, $2, '${leastId}', $3, '${greatestId}', ${countedMax + 1}) end as counted,
+      (touched + ${countOpen(status)})::float8 as estimate
+    from days`
+}
+
+/** The parameters from $4 on. */
+const bindPage = ({ from = '-infinity', to = 'infinity' }: CaptureFilter, start: PageStart, limit: number) => {
+  const [least, greatest] = [
+    [from, leastId],
+    [to, greatestId],
+  ] as const
   if ('skip' in start) {
-    // Skips index entries only: the skipped rows are not read.
-    const ids = `select id ${matching} order by created_at desc, id desc ${most} offset ${add(start.skip)}`
-    return { rows: `select ${captureColumns} from capture where id in (${ids})`, hasOpposite: 'true' }
+    // Whether there are newer ones follows from the number of those skipped: nothing is before the least position.
+    return [...least, ...greatest, false, start.skip, limit + 1, ...least, ...least]
   }
-  const position = `(${add(start.position.createdAt)}::timestamptz, ${add(start.position.id)}::uuid)`
-  if (start.direction === 'older') {
-    const rows = `${select} and (created_at, id) < ${position} order by created_at desc, id desc ${most}`
-    return { rows, hasOpposite: `exists (select ${matching} and (created_at, id) >= ${position})` }
-  }
-  const rows = `${select} and (created_at, id) > ${position} order by created_at, id ${most}`
-  return { rows, hasOpposite: `exists (select ${matching} and (created_at, id) <= ${position})` }
+  const position = [start.position.createdAt, start.position.id] as const
+  return start.direction === 'older'
+    ? [...least, ...position, false, 0, limit + 1, ...position, ...greatest]
+    : [...position, ...greatest, true, 0, limit + 1, ...least, ...position]
 }
 
 /**
@@ -118,24 +103,17 @@ export const listCaptures = async (
   filter: CaptureFilter,
   { start, limit }: { readonly start: PageStart; readonly limit: number },
 ): Promise<CapturePage> => {
-  const { values, add } = bindings()
-  const { rows, hasOpposite } = pageOf(filter, start, limit, add)
-  const statement = `with page as (${rows}), days as (${countByDay(filter, add)})
-    select (select coalesce(json_agg(page order by "createdAt" desc, id desc), '[]') from page) as captures,
-      ${hasOpposite} as "hasOpposite",
-      case when certain <= ${countedMax} then (
-        select count(*) from (select from capture where ${conditions(filter, add)} limit ${countedMax + 1}) as matching
-      )::integer end as counted,
-      (touched + ${countOpen(filter, add)})::float8 as estimate
-    from days`
-  const row = onlyRow(await database.query<Row>(statement, values))
+  const { accountId, status, from = '-infinity', to = 'infinity' } = filter
+  const values = [accountId, from, to, ...bindPage(filter, start, limit)]
+  const row = onlyRow(await database.query<Row>(statementFor(status), values, 'keep'))
+  const hasOpposite = 'skip' in start ? start.skip > 0 : row.hasOpposite
   const hasMore = row.captures.length > limit
   const isNewer = 'direction' in start && start.direction === 'newer'
   const totalIsEstimated = row.counted === null || row.counted > countedMax
   return {
     captures: isNewer ? row.captures.slice(-limit) : row.captures.slice(0, limit),
-    hasOlder: isNewer ? row.hasOpposite : hasMore,
-    hasNewer: isNewer ? hasMore : row.hasOpposite,
+    hasOlder: isNewer ? hasOpposite : hasMore,
+    hasNewer: isNewer ? hasMore : hasOpposite,
     total: row.counted !== null && !totalIsEstimated ? row.counted : Math.max(countedMax + 1, row.estimate),
     totalIsEstimated,
   }

@@ -32,7 +32,7 @@ t.test('list: returns full records, equal to those of the status', async (t) => 
   t.same(data[0], status.data)
   t.match(data[1], { id: pendingCapture.id, status: 'pending' })
   const [first] = queries
-  t.same(first?.slice(0, 2), [testCaller.accountId, 21], 'one more than the page')
+  t.same([first?.[0], first?.[9]], [testCaller.accountId, 21], 'one more than the page')
 })
 
 t.test("list: links have the public address, not the caller's Host", async (t) => {
@@ -46,10 +46,10 @@ t.test("list: links have the public address, not the caller's Host", async (t) =
 
 t.test('list: a page number skips, a cursor continues after its capture', async (t) => {
   const { meta } = (await get('/v1/screenshots?page=3&per_page=7')).json<{ meta: { next_cursor: string } }>()
-  t.same(queries.at(-1)?.slice(0, 3), [testCaller.accountId, 8, 14])
+  t.same(queries.at(-1)?.slice(8, 10), [14, 8])
   await get(`/v1/screenshots?cursor=${meta.next_cursor}&status=failed`)
   const { id, createdAt } = pendingCapture
-  t.same(queries.at(-1)?.slice(0, 4), [testCaller.accountId, 21, createdAt, id])
+  t.same(queries.at(-1)?.slice(5, 10), [createdAt, id, false, 0, 21])
 })
 
 t.test('list: an invalid parameter is a 422 with rate headers, without a query of the list', async (t) => {
