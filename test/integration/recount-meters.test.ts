@@ -5,6 +5,7 @@ import { metersCheck } from '#local/doctor/meters-check.ts'
 import { runCheck } from '#local/doctor/check.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { admitWaiting } from '#ledger/relay.ts'
+import type { Sql } from '#shared/db/connection.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { findDrift, recountMeters } from '#shared/db/recount-meters.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -126,4 +127,62 @@ t.test('recount meters: the ledger and the doctor report wrong meters', async (t
   })
   t.match(await doctor(true), { ok: true, detail: /recounted/ })
   t.match(await doctor(false), { ok: true })
+})
+
+/** Turns of the check, which return the accounts that they compared, as of `state.rows` captures of the first account. */
+const startTurns = async () => {
+  const { database } = await openAccount()
+  const found = await database.query<{ id: string }>('select account_id as id from account_meter order by 1')
+  const ids = found.map(({ id }) => id)
+  const state = { rows: 250_000, fails: false }
+  const compared: string[] = []
+  const query: Sql['query'] = async <Row extends object>(text: string, parameters?: readonly unknown[]) => {
+    if (text.includes('meter_drift')) compared.push(...(parameters?.[0] as string[]))
+    if (text.includes('meter_drift') && state.fails) throw new Error('too slow')
+    const rows = await database.query<Row>(text, parameters)
+    return rows.map((row) =>
+      'captures' in row && 'id' in row && row.id === ids[0] ? { ...row, captures: state.rows } : row,
+    )
+  }
+  const { events, recordedEvents } = createTestLedger(database, {} as Parameters<typeof createTestLedger>[1])
+  const check = createMeterCheck({ database: { ...database, query }, events })
+  const turn = async () => {
+    await check()
+    return compared.splice(0)
+  }
+  return { database, ids, state, turn, recordedEvents }
+}
+
+t.test('recount meters: turns compare 100,000 captures each, on average, and get to all accounts', async (t) => {
+  const { database, ids, state, turn, recordedEvents } = await startTurns()
+  await database.query('update account_meter set pending = pending + 1 where account_id = $1', [ids[1]])
+  t.same([await turn(), await turn(), await turn()], [[ids[0]], [], [ids[1]]])
+  t.match(recordedEvents.splice(0), [
+    ['metersDiffer', ids[1]],
+    ['metersChecked', 1],
+  ])
+  state.rows = 1
+  t.same(await turn(), ids)
+})
+
+t.test('recount meters: a comparison that fails hides no drift of the accounts behind it', async (t) => {
+  const { ids, state, turn } = await startTurns()
+  state.fails = true
+  await t.rejects(turn(), { message: 'too slow' })
+  state.fails = false
+  t.same(await turn(), ids, 'the first failed, and the second was next')
+})
+
+t.test('recount meters: a meter that is far too high keeps no account unseen', async (t) => {
+  const { database, accountId } = await openAccount()
+  const ledger = createTestLedger(database, {} as Parameters<typeof createTestLedger>[1])
+  const check = createMeterCheck(ledger)
+  await database.query('update lane_meter set admitted = 1000000000 where account_id = $1', [accountId])
+  for (const _turn of [1, 2]) {
+    await check()
+    t.match(ledger.recordedEvents.splice(0), [
+      ['metersDiffer', accountId],
+      ['metersChecked', 999_999_997],
+    ])
+  }
 })

@@ -11,7 +11,8 @@ const findAllDrift = async (database: Database) => {
   const drift: (Drift & { accountId: string })[] = []
   let [after, count]: [string | undefined, number] = [undefined, 0]
   for (let batch = 0; batch < batchesMax; batch += 1) {
-    const accounts: string[] = await findOpenAccounts(database, { limit: accountsAtOnce, after })
+    const found = await findOpenAccounts(database, { limit: accountsAtOnce, after })
+    const accounts = found.map(({ id }) => id)
     drift.push(...(await findDrift(database, accounts)))
     count += accounts.length
     after = accounts.at(-1)

@@ -12,18 +12,19 @@ export type Drift = {
   readonly actual: number
 }
 
-/** Returns the ids of at most `limit` accounts with open lanes, in ascending order, greater than `after` if given. */
-export const findOpenAccounts = async (
+/** An account with open lanes; `captures`: the number of its rows that a comparison reads, by its meters. */
+export type OpenAccount = { readonly id: string; readonly captures: number }
+
+/** Returns at most `limit` accounts with open lanes, by ascending ids, greater than `after` if given. */
+export const findOpenAccounts = (
   database: Sql,
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
-): Promise<string[]> => {
-  const rows = await database.query<{ id: string }>(
-    `select distinct account_id as id from lane_meter
-      where stage > 0 and ($2::uuid is null or account_id > $2) order by 1 limit $1`,
+): Promise<OpenAccount[]> =>
+  database.query(
+    `select account_id as id, greatest(sum(admitted + waiting), 0)::float8 as captures from lane_meter
+      where stage > 0 and ($2::uuid is null or account_id > $2) group by 1 order by 1 limit $1`,
     [limit, after ?? null],
   )
-  return rows.map(({ id }) => id)
-}
 
 /** Returns the meters of these accounts that differ from the rows; see `sql/recount-meters.sql`. Takes no lock. */
 export const findDrift = (

@@ -6,18 +6,19 @@
 create or replace function meter_drift(p_account_ids uuid[])
 returns table (account_id uuid, meter text, part text, counted bigint, actual bigint)
 language sql stable as $$
+  -- Counted once: there may be hundreds of thousands of rows, and a few groups.
   with unended as materialized (
     select c.account_id, c.pool || '/' || c.lane as lane, c.status, c.charge, c.period::text as period,
-           exists (select from outbox o where o.capture_id = c.id and o.relay_at is null) as waits
-      from capture c
-     where c.account_id = any (p_account_ids) and c.status in ('pending', 'processing') and c.follows is null
+           o.capture_id is not null as waits, count(*) as captures
+      from capture c left join outbox o on o.capture_id = c.id and o.relay_at is null
+     where c.account_id = any (p_account_ids) and c.status in ('pending', 'processing') and (c.part = 'open' or c.part is null) and c.follows is null
+     group by c.account_id, c.pool, c.lane, c.status, c.charge, c.period, o.capture_id is not null
   ), actual as (
-    select u.account_id, 'pending' as meter, '' as part, count(*) filter (where u.status = 'pending') as number
-      from unended u group by 1
-    union all select u.account_id, 'admitted', u.lane, count(*) filter (where not u.waits) from unended u group by 1, 3
-    union all select u.account_id, 'waiting', u.lane, count(*) filter (where u.waits) from unended u group by 1, 3
-    union all select u.account_id, 'processing', u.lane, count(*) filter (where u.status = 'processing') from unended u group by 1, 3
-    union all select u.account_id, 'reserved', u.period, count(*) filter (where u.charge = 'reserved') from unended u group by 1, 3
+    select u.account_id, n.meter, n.part, sum(u.captures)::bigint as number
+      from unended u cross join lateral (values
+        ('pending', '', u.status = 'pending'), ('admitted', u.lane, not u.waits), ('waiting', u.lane, u.waits),
+        ('processing', u.lane, u.status = 'processing'), ('reserved', u.period, u.charge = 'reserved')) as n (meter, part, is_counted)
+     where n.is_counted group by 1, 2, 3
   ), counted as (
     select m.account_id, 'pending' as meter, '' as part, m.pending as number
       from account_meter m where m.account_id = any (p_account_ids)
