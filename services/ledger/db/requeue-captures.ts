@@ -9,6 +9,9 @@ const requeue = (ids: string) => `
       on conflict (capture_id) do update set relay_at = excluded.relay_at where outbox.relay_at > excluded.relay_at
   returning capture_id`
 
+/** Spares a plan for the partitions of captures that have ended, which a condition on the status does not. */
+const isOpen = `(c.part = 'open' or c.part is null)`
+
 /**
  * Whether a capture neither waits for admission nor is due. One whose row is not due yet has perhaps been published to a queue that
  * has lost it, and its row is about to be deleted.
@@ -38,8 +41,8 @@ export const requeueOverdue = async (
 export const requeueLost = async (database: Sql, limit: number): Promise<number> => {
   const rows = await database.query(
     requeue(`
-      (select c.id from capture c where c.status = 'pending' and c.follows is null and ${isUnqueued} limit $1)
-      union all (select c.id from capture c where c.status = 'processing' and ${isUnqueued} limit $1)
+      (select c.id from capture c where c.status = 'pending' and ${isOpen} and c.follows is null and ${isUnqueued} limit $1)
+      union all (select c.id from capture c where c.status = 'processing' and ${isOpen} and ${isUnqueued} limit $1)
       limit $1`),
     [limit],
   )
@@ -65,7 +68,7 @@ export const requeueUnstarted = async (
       select u.id from unnest($3::text[]) as p (name) cross join lateral (
         select w.id from unnest($4::text[]) as l (name) cross join lateral (
           select c.id, c.created_at from capture c
-           where c.status = 'pending' and c.follows is null and c.pool = p.name and c.lane = l.name
+           where c.status = 'pending' and ${isOpen} and c.follows is null and c.pool = p.name and c.lane = l.name
              and c.created_at < now() - $1 * interval '1 millisecond' and ${isUnqueued} order by c.created_at limit $2) as w
          order by w.created_at limit $2) as u`),
     [which.olderThanMs, which.limit, pools, lanes],
