@@ -7,6 +7,7 @@ import { measureServiceMemory } from './measure-service-memory.ts'
 import { measureStart } from './measure-start.ts'
 import { mib, ms, whole } from './page.ts'
 import { measurePartitions } from './measure-partitions.ts'
+import { measureStatements } from './measure-statements.ts'
 import { table } from '#tools/docs/markdown-table.ts'
 import { quantile } from './quantile.ts'
 import { startSmallPage } from './small-page.ts'
@@ -108,6 +109,7 @@ ${table(
 /** What the migration to partitions and the drop of one cost those who use the table. */
 export const partitionsText = async (rows: number): Promise<string> => {
   const { alone, migration, drop } = await measurePartitions({ rows, dropped: rows / 2, aloneMs: 5000 })
+  const statements = Object.entries(await measureStatements({ rows, rounds: 200 }))
   return `Four connections accept, begin, end and find captures as the release before partitions did, beside ${whole(rows)} captures that have ended,
 \`fsync\` on, while the table is migrated ([ADR 97](adr/0097-keep-open-captures-apart-and-drop-the-others-by-time.md)); then while a
 partition of ${whole(rows / 2)} captures is dropped, with the counts of its days.
@@ -121,6 +123,14 @@ ${table(
       ['beside the drop', drop],
     ] as const
   ).map(([name, { seconds, longestMs }]) => [name, seconds.toFixed(1), whole(longestMs)]),
+)}
+
+What statements take, one by one, of an account with a thousand captures beside ${whole(rows)} in 18 partitions, in relation to the same
+account alone in one table, by the same code (median of 200 rounds in turn):
+
+${table(
+  ['statement', 'with partitions / without'],
+  statements.map(([name, ratio]) => [name, ratio.toFixed(2)]),
 )}
 `
 }

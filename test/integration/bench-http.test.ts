@@ -9,6 +9,7 @@ import { measureRates, ratesSettings } from '#test/bench/measure-http-rates.ts'
 import { measureRemoval, measureRows } from '#test/bench/measure-http-rows.ts'
 import { measurePartitions } from '#test/bench/measure-partitions.ts'
 import { measureRouter } from '#test/bench/measure-router.ts'
+import { measureStatements } from '#test/bench/measure-statements.ts'
 import { measureReplicaReads } from '#test/bench/measure-replica-reads.ts'
 import { measureAcceptCost } from '#test/bench/measure-telemetry.ts'
 import { measureDeliveries } from '#test/bench/measure-webhooks.ts'
@@ -119,6 +120,10 @@ t.test('bench: accepts and checks of the database alone are plausible', async (t
 
 t.test('bench: the migration to partitions and the drop of one are plausible', async (t) => {
   t.strictSame(implausible(await measurePartitions({ rows: 1000, dropped: 500, aloneMs: 200 })), [])
+})
+
+t.test('bench: what statements cost with partitions is plausible', async (t) => {
+  t.strictSame(implausible(await measureStatements({ rows: 2000, rounds: 1 })), [])
 })
 
 t.test('bench: what telemetry costs accepts is plausible', async (t) => {

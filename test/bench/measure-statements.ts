@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
+import { type CaptureFilter, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
+import { findOverdue, findUnstarted } from '#ledger/db/find-stuck.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
+import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
+import { findSealedCapture } from '#shared/db/find-capture.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+import { fillCaptures, fillUnpartitioned } from './fill-captures.ts'
+import { quantile } from './quantile.ts'
+
+/** Rows of the measured account, in both databases. */
+const ownRows = 1000
+const windowSize = 1_000_000
+const warmUps = 8
+const days = { newestDays: 1, oldestDays: 120 }
+
+/** What a statement took with partitions in relation to one table of few rows: the median of rounds in turn. */
+export type StatementRatios = Readonly<Record<string, number>>
+
+/** Puts the captures into one table with the indexes of all partitions, as before there were any. */
+const joinPartitions = async (database: Database) => {
+  const indexes = await database.query<{ definition: string }>(
+    `select distinct regexp_replace(pg_get_indexdef(indexrelid), ' INDEX \\S+ ON (ONLY )?\\S+', ' INDEX ON capture') as definition
+       from pg_index where indrelid in ('capture_open'::regclass, 'capture_ended'::regclass)`,
+  )
+  await database.query('alter table capture rename to capture_parts')
+  await database.query('create table capture (like capture_parts including all)')
+  for (const { definition } of indexes) await database.query(definition)
+}
+
+/** As many accounts as it takes for each to have `ownRows`. */
+const addAccounts = async (database: Sql, number: number): Promise<string[]> => {
+  const rows = await database.query<{ id: string }>(
+    `insert into account select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid()))).*
+       from account a cross join generate_series(1, $1::integer) where a.id = (select id from account limit 1) returning id`,
+    [number],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** The statements, which find the capture that the one before them left. */
+const statementsOn = async (database: Database, tenant: Awaited<ReturnType<typeof createTenant>>) => {
+  const { accountId } = tenant
+  const list = (filter: Omit<CaptureFilter, 'accountId'>, start: PageStart = { skip: 0 }) =>
+    listCaptures(database, { accountId, ...filter }, { start, limit: 20 })
+  const position = (await list({})).captures.at(-1)
+  if (!position) throw new Error('no captures')
+  const { id: old } = onlyRow(
+    await database.query<{ id: string }>('select id from capture where account_id = $1 order by id limit 1', [
+      accountId,
+    ]),
+  )
+  let id: string = randomUUID()
+  const change = (end?: { status: 'failed'; code: 'TIMEOUT'; message: string }) =>
+    changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 1, begins: !end, end } }))
+  return {
+    accept: () => {
+      const capture = tenant.capture()
+      id = capture.id
+      return acceptCapture(database, capture, { windowSize })
+    },
+    begin: () => change(),
+    'lookup while it runs': () => findSealedCapture(database, { id, accountId }),
+    end: () => change({ status: 'failed', code: 'TIMEOUT', message: 'slow' }),
+    'lookup of an old one': () => findSealedCapture(database, { id: old, accountId }),
+    'list, first page': () => list({}),
+    'list, by cursor': () => list({}, { direction: 'older', position }),
+    'list of those that completed': () => list({ status: 'completed' }),
+    'list of those that wait': () => list({ status: 'pending' }),
+    'list of the last ten days': () => list({ from: new Date(Date.now() - 864_000_000).toISOString() }),
+    'overdue captures': () => findOverdue(database, { marginMs: 0, longestWaitSeconds: 600, limit: 100 }),
+    'captures that did not begin': () => findUnstarted(database, { pools: ['standard'], waitSeconds: 60, limit: 100 }),
+  }
+}
+
+/** Runs statements one by one in turn on both databases: `rows` captures in 18 partitions, and an account's thousand in one table. */
+export const measureStatements = async ({
+  rows,
+  rounds,
+}: {
+  readonly rows: number
+  readonly rounds: number
+}): Promise<StatementRatios> => {
+  await using server = await startPostgres(undefined, [])
+  await using parts = await server.createDatabase()
+  await using one = await server.createDatabase()
+  await joinPartitions(one)
+  const [tenant, other] = [await createTenant(parts), await createTenant(one)]
+  const others = await addAccounts(parts, Math.ceil(rows / ownRows) - 1)
+  await fillCaptures(parts, { accountIds: [tenant.accountId, ...others], rows, ...days })
+  await fillUnpartitioned(one, { accountIds: [other.accountId], rows: ownRows, ...days })
+  const both = [await statementsOn(parts, tenant), await statementsOn(one, other)] as const
+  const ratios: Record<string, number[]> = {}
+  const timed = async (work: () => Promise<unknown>) => {
+    const began = performance.now()
+    await work()
+    return performance.now() - began
+  }
+  for (let round = 0; round < warmUps + rounds; round += 1) {
+    for (const name of Object.keys(both[0]) as (keyof (typeof both)[0])[]) {
+      const [many, few] = [await timed(both[0][name]), await timed(both[1][name])]
+      // PostgreSQL plans a prepared statement anew for the first five times.
+      if (round >= warmUps) (ratios[name] ??= []).push(many / few)
+    }
+  }
+  return Object.fromEntries(Object.entries(ratios).map(([name, values]) => [name, quantile(values, 0.5)]))
+}
