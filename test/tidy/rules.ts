@@ -28,14 +28,11 @@ import './service-parts.test.ts'
 import './subjects.test.ts'
 import './workflow-tiers.test.ts'
 
-/** The tests of the linters and of the formatter start these programs many times: they run with the other tests only. */
-const slow = ['dead-code.test.ts', 'format.test.ts', 'lint.test.ts']
-
 t.test('rules: every rule is imported here', (t) => {
   const here = [...readFileSync(import.meta.filename, 'utf8').matchAll(/^import '\.\/(.*)'$/gm)].map(
     ([, name = '']) => name,
   )
-  const all = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts') && !slow.includes(name))
+  const all = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts'))
   t.same(here.toSorted(), all.toSorted())
   t.end()
 })

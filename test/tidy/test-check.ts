@@ -32,7 +32,7 @@ export const testCheck = async (t: Test, { check, real, bad, good }: CheckTrial)
 }
 
 /** Fails once for every finding, so that each is one line of the report. */
-export const expectNone = (t: Test, findings: readonly string[]): void => {
+const expectNone = (t: Test, findings: readonly string[]): void => {
   for (const finding of findings) t.fail(finding, { diagnostic: false })
   if (findings.length === 0) t.pass('nothing found')
 }

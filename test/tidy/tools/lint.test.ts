@@ -1,7 +1,5 @@
 import t from 'tap'
 import { plantProject, runTool } from './planted-project.ts'
-import { root } from './source.ts'
-import { expectNone } from './test-check.ts'
 
 /** Each rule with a service file that breaks it. */
 const faults: Readonly<Record<string, string>> = {
@@ -88,14 +86,6 @@ t.test('oxlint: a tap test needs no await, another promise does', (t) => {
   t.strictSame(
     lint(project.folder).map(({ code, filename }) => `${filename} ${code}`),
     ['test/b.test.ts typescript(no-floating-promises)'],
-  )
-  t.end()
-})
-
-t.test('oxlint: the tree has no findings', (t) => {
-  expectNone(
-    t,
-    lint(root).map(({ code, filename, message, labels }) => `${filename}:${labels[0]?.span.line} ${code} ${message}`),
   )
   t.end()
 })

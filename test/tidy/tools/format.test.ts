@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { plantProject, runTool } from './planted-project.ts'
-import { root } from './source.ts'
-import { expectNone } from './test-check.ts'
 
 const table = '| A | B |\n|---|---|\n| long cell | x |\n'
 const untidy = 'export const x = { a: "1", };\nexport const f = (a) => {\n    return a\n}\n'
@@ -26,12 +24,5 @@ t.test('oxfmt: a line has at most 120 characters', (t) => {
   t.equal(createLine(120).length, 121, 'with its end')
   using project = plantProject({ 'services/fits.ts': createLine(120), 'services/long.ts': createLine(121) })
   t.equal(runTool(project.folder, 'oxfmt', ['--list-different']).out, 'services/long.ts\n')
-  t.end()
-})
-
-t.test('oxfmt: the tree is formatted', (t) => {
-  const { code, out } = runTool(root, 'oxfmt', ['--list-different'])
-  expectNone(t, out.split('\n').filter(Boolean))
-  t.equal(code, 0)
   t.end()
 })

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { root } from './source.ts'
+import { root } from '#test/tidy/source.ts'
 
 const toolMs = 200_000
 const outputBytes = 16 * 1024 * 1024
