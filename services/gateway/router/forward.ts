@@ -8,6 +8,9 @@ const hopHeaders = new Set(
   'connection keep-alive proxy-connection te trailer transfer-encoding upgrade expect'.split(' '),
 )
 
+/** Replaced: a cell is asked under its own name, by which its certificate is checked and an ingress before it routes. */
+const ownHeaders = new Set(['host', 'x-forwarded-for'])
+
 const isHop = (name: string, { connection = '' }: IncomingHttpHeaders): boolean =>
   hopHeaders.has(name) ||
   connection
@@ -15,12 +18,13 @@ const isHop = (name: string, { connection = '' }: IncomingHttpHeaders): boolean 
     .split(/[\s,]+/)
     .includes(name)
 
-/** The headers as sent, but for those of the connection, with the client's address at the end of `X-Forwarded-For`. */
+/** The headers as sent, but for `Host` and those of the connection, with the client's address at the end of `X-Forwarded-For`. */
 const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage): string[] => {
   const forwarded = headers['x-forwarded-for']
   const hops = forwarded === undefined ? [] : [forwarded].flat()
   const sent = rawHeaders.flatMap((name, index) => {
-    const isDropped = index % 2 === 1 || isHop(name.toLowerCase(), headers) || name.toLowerCase() === 'x-forwarded-for'
+    if (index % 2 === 1) return []
+    const isDropped = ownHeaders.has(name.toLowerCase()) || isHop(name.toLowerCase(), headers)
     return isDropped ? [] : [name, rawHeaders[index + 1] ?? '']
   })
   return [...sent, 'X-Forwarded-For', [...hops, socket.remoteAddress ?? 'unknown'].join(', ')]
@@ -40,7 +44,7 @@ export type Http = { readonly request: IncomingMessage; readonly response: Serve
 const triesMax = 2
 
 /**
- * Forwards a request to a gateway of the cell and its response to the client, both unchanged and as they arrive. `body` replaces one
+ * Forwards a request to a gateway of the cell and its response to the client, both as they arrive. `body` replaces one
  * that was read. Resolves to the status; undefined if the client disconnected first. Throws if no response has begun, and cuts the
  * response if it ends halfway.
  */
