@@ -67,6 +67,13 @@ const checkAdminPort = async ({ gatewayPort, admin }: PublicPorts): Promise<numb
   throw new AppError('CONFIGURATION', { publicMessage })
 }
 
+/** Keeps a port from being chosen until disposed. */
+export const holdPort = async (port: number, host: string): Promise<Disposable> => {
+  const server = createServer().listen(port, host)
+  await once(server, 'listening')
+  return { [Symbol.dispose]: () => void server.close() }
+}
+
 /**
  * The port on which clients are served: the chosen one, or for 0 a free one, if possible that of the last run. Throws
  * `CONFIGURATION` if it is in use.

@@ -9,12 +9,12 @@ import { formatAuthority } from '#shared/policy/host.ts'
 import { programPath } from '#shared/process/program-path.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { provideBundle } from './bundle.ts'
-import { openDataFolder } from './data-folder.ts'
+import { openDataFolder, readPrivate, writePrivate } from './data-folder.ts'
 import { eventsOf } from './events.ts'
 import { createFleet } from './fleet.ts'
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
 import { startNodeProcess } from './node-process.ts'
-import { choosePublicPort } from './ports.ts'
+import { choosePublicPort, holdPort } from './ports.ts'
 import { type LocalDeps, runLocal, type Started } from './run-local.ts'
 import { chosenBy, machineEnv } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
@@ -35,7 +35,8 @@ type Front = { readonly port: number; readonly publicUrl: string; readonly token
 
 /** The environment of one cell of several: all but the first have a folder in that of the first. */
 const cellEnv = (env: Env, settings: LocalSettings, front: Front, index: number): Env => {
-  const { data, databases, poolMax } = settings
+  const { data, databases, poolMax, poolIdleCores, stealthMax, proxiedMax } = settings
+  const shareOf = (most: number) => String(Math.ceil(most / databases))
   const changed = {
     DATA: index === 0 ? data : join(data, 'cells', names[index] ?? ''),
     DATABASES: '1',
@@ -45,7 +46,10 @@ const cellEnv = (env: Env, settings: LocalSettings, front: Front, index: number)
     PUBLIC_URL: front.publicUrl,
     ROUTER_TOKEN: front.token,
     TRUSTED_PROXIES: [env[`${prefix}TRUSTED_PROXIES`], '127.0.0.1'].filter(Boolean).join(','),
-    POOL_MAX: String(Math.max(1, Math.floor(poolMax / databases))),
+    POOL_MAX: shareOf(poolMax),
+    POOL_IDLE_CORES: shareOf(poolIdleCores),
+    STEALTH_MAX: shareOf(stealthMax),
+    PROXIED_MAX: shareOf(proxiedMax),
   }
   return { ...env, ...Object.fromEntries(Object.entries(changed).map(([name, value]) => [prefix + name, value])) }
 }
@@ -114,7 +118,8 @@ const startCells = (deps: LocalDeps, settings: LocalSettings, front: Front) => {
   })
   return {
     up: Promise.all(cells.map(({ up }) => up)),
-    failed: Promise.all(cells.map(({ running }) => running)),
+    /** Rejects once one fails. */
+    untilFailure: () => Promise.all(cells.map(({ running }) => running)),
     stop: async () => {
       stopping.abort()
       await Promise.allSettled(cells.map(({ running }) => running))
@@ -131,7 +136,13 @@ export const runCells = async (deps: LocalDeps): Promise<void> => {
   if (settings.databases === 1) return runLocal(deps)
   assertOwnStores(settings)
   const host = settings.gatewayHost
-  const port = await choosePublicPort({ port: settings.gatewayPort, host })
+  const { path } = await openDataFolder(settings.data)
+  const portFile = join(path, 'router.json')
+  const { port: previous } = (await readPrivate<{ readonly port: number }>(portFile)) ?? {}
+  const port = await choosePublicPort({ port: settings.gatewayPort, host }, previous)
+  await writePrivate(portFile, { port })
+  // So that no cell chooses it, as the first one would that had it before.
+  const held = await holdPort(port, host)
   const publicUrl = settings.publicUrl ?? `http://${formatAuthority({ host, port })}`
   const front: Front = { port, publicUrl, token: randomBytes(24).toString('base64url') }
   const { stop, events } = deps
@@ -140,10 +151,14 @@ export const runCells = async (deps: LocalDeps): Promise<void> => {
   try {
     const up = await Promise.race([cells.up, untilStopped(stop)])
     if (!up) return
+    held[Symbol.dispose]()
     const part = await router.start(await routerPlan(deps, settings, front, up))
     deps.started(startedWith(part.current().addresses['baseUrl'] ?? '', up))
-    await Promise.race([cells.failed, untilStopped(stop)])
+    await Promise.race([cells.untilFailure(), untilStopped(stop)])
+  } catch (error) {
+    if (!stop.aborted) throw error
   } finally {
+    held[Symbol.dispose]()
     await router.stop([['router']])
     await cells.stop()
   }

@@ -1,15 +1,19 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
 import { type LocalJson, startSystem } from '#test/helpers/system.ts'
 
 const dataDir = await mkdtemp(join(tmpdir(), 'shutterfleet-cells-'))
 t.teardown(() => rm(dataDir, { recursive: true, force: true }))
-const system = await startSystem(['--databases', '2', '--workers-max', '2'], { dataDir })
+// As a single installation leaves it, which had the port that now is the router's.
+const port = await freePort()
+await writeFile(join(dataDir, 'ports.json'), JSON.stringify({ gateway: port }))
+const system = await startSystem(['--databases', '2', '--workers-max', '2', '--port', String(port)], { dataDir })
 t.teardown(() => system.stop())
 const { baseUrl, cells = [] } = system
 
@@ -29,6 +33,7 @@ t.test('cells: accounts of two databases capture at one address', async (t) => {
     cells.map(({ name }) => name),
     ['one', 'two'],
   )
+  t.equal(baseUrl, `http://127.0.0.1:${port}`)
   t.equal(cells[0]?.data_dir, dataDir, 'the first cell has the folder of a single installation')
   for (const { api_key: key, data_dir: folder } of cells) {
     const answer = await capture(key)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
@@ -57,6 +57,18 @@ const [first, second] = callers as [Awaited<ReturnType<typeof newCaller>>, Await
 
 const dataOf = async (answer: Response) => ((await answer.json()) as { data: Record<string, unknown> }).data
 const metricsOf = async (url: string) => (await fetch(`${url}/metrics`)).text()
+
+/** A server in place of a gateway; resolves to its URL. */
+const startStub = async (t: Test, serve: RequestListener): Promise<string> => {
+  const stub = createServer(serve)
+  stub.listen(0, '127.0.0.1')
+  await once(stub, 'listening')
+  t.teardown(() => {
+    stub.closeAllConnections()
+    stub.close()
+  })
+  return `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
+}
 
 t.test('a request goes to the cell whose account its key is of, and its response comes back', async (t) => {
   for (const [caller, text] of [
@@ -119,6 +131,7 @@ t.test('a key that was revoked is refused by its own cell, with the reason', asy
   await revokeKey(two.database, caller.keyId)
   const refused = await caller.get('account')
   t.equal(refused.status, 401)
+  t.match(await refused.json(), { error: { message: /revoked/ } })
 })
 
 t.test('what belongs to no account is served by the first cell that can be reached', async (t) => {
@@ -130,14 +143,7 @@ t.test('what belongs to no account is served by the first cell that can be reach
 t.test(
   'while a cell is silent, others notice nothing, and an unknown key may be its: 503 instead of 401',
   async (t) => {
-    const silent = createServer(() => {})
-    silent.listen(0, '127.0.0.1')
-    await once(silent, 'listening')
-    t.teardown(() => {
-      silent.closeAllConnections()
-      silent.close()
-    })
-    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const url = await startStub(t, () => {})
     const router = await startRouter(t, { silent: url, two: two.baseUrl }, publicUrl)
     t.equal((await second.get('account', {}, router.baseUrl)).status, 200)
     const unknown = await first.get('account', {}, router.baseUrl)
@@ -177,12 +183,74 @@ t.test('requests are counted by cell, and lookups by outcome', async (t) => {
   t.ok(await counted(/router_lookups_total\{outcome="unknown",.*\} [1-9]/))
 })
 
-t.test('headers of the connection are not forwarded; a request without one host is refused', async (t) => {
+t.test('a cell gets the headers as sent, but for those of the connection, under its own name', async (t) => {
+  const seen: string[][] = []
+  const url = await startStub(t, (request, response) => {
+    seen.push(request.rawHeaders)
+    response.end()
+  })
+  const router = await startRouter(t, { one: url }, publicUrl)
+  const { send } = createRawClient(t, router.baseUrl)
+  const own = ['Connection: close, x-secret', 'X-Secret: 1', 'X-Forwarded-For: 192.0.2.7']
+  await send(
+    rawHead('GET http://shots.example/v1/account', ['Host: shots.example', 'X-Twice: 1', 'X-Twice: 2', ...own]),
+  )
+  const [headers = []] = seen
+  const valuesOf = (name: string) => headers.filter((_, index) => headers[index - 1]?.toLowerCase() === name)
+  t.same(valuesOf('x-twice'), ['1', '2'])
+  t.same(valuesOf('x-secret'), [])
+  t.same(valuesOf('x-forwarded-for'), ['192.0.2.7, 127.0.0.1'])
+  t.same(valuesOf('host'), [url.replace('http://', '')])
+})
+
+t.test('a client that leaves while its cell is looked for is noticed', async (t) => {
+  const gone = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  const forwarded: string[] = []
+  const url = await startStub(t, async (request, response) => {
+    if (request.url !== '/router/credentials') return void forwarded.push(request.url ?? '')
+    gone.resolve()
+    await answer.promise
+    response.end('{"data":{"is_known":true}}')
+  })
+  const router = await startRouter(t, { one: url, two: url.replace('127.0.0.1', 'localhost') }, publicUrl)
+  const leaving = new AbortController()
+  const asked = fetch(`${router.baseUrl}/v1/account`, { headers: first.headers, signal: leaving.signal })
+  await gone.promise
+  leaving.abort()
+  await t.rejects(asked)
+  answer.resolve()
+  const staying = new AbortController()
+  const stayed = fetch(`${router.baseUrl}/v1/account`, { headers: second.headers, signal: staying.signal })
+  await eventually(() => forwarded.length > 0)
+  t.equal(forwarded.length, 1, 'only the request of the client that stayed')
+  staying.abort()
+  await t.rejects(stayed)
+})
+
+t.test('a body that belongs to no account goes to the first cell alone', async (t) => {
+  const dead = await startRouter(t, { dead: 'http://127.0.0.1:9', two: two.baseUrl }, publicUrl)
+  t.equal((await fetch(`${dead.baseUrl}/v1/screenshots`, { method: 'POST', body: '{}' })).status, 503)
+  t.match(await metricsOf(dead.probeUrl), /router_requests_total\{cell="dead",status="failed",.*\} 1/)
+  t.notMatch(await metricsOf(dead.probeUrl), /router_requests_total\{cell="two"/)
+})
+
+t.test('what nobody could have as a credential does not make a cell silent', async (t) => {
+  const fresh = await startRouter(t, { one: one.baseUrl, two: two.baseUrl }, publicUrl)
+  const json = { 'content-type': 'application/json', origin: publicUrl }
+  for (const token of ['', 'x'.repeat(200), 'x'.repeat(201)])
+    await fetch(`${fresh.baseUrl}/console/api/session`, {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ token }),
+    })
+  t.equal((await second.get('account', {}, fresh.baseUrl)).status, 200)
+  t.notMatch(await metricsOf(fresh.probeUrl), /router_cells_silent_total\{cell/)
+})
+
+t.test('a request without one host is refused', async (t) => {
   const { send } = createRawClient(t, baseUrl)
   const authorization = `Authorization: ${first.headers.authorization}`
-  const get = 'GET http://shots.example/v1/account'
-  const named = await send(rawHead(get, ['Host: a', authorization, 'Connection: close, x-secret', 'X-Secret: 1']))
-  t.equal(named?.status, 200, 'and a whole URL is read as a path')
   const twice = await send(rawHead('GET /v1/account', ['Host: a', 'Host: b', authorization]))
   t.equal(twice?.status, 400)
 })

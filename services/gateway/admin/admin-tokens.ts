@@ -25,12 +25,16 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
  * valid one is always accepted, so that wrong ones do not lock out others with the same address; after too many a client's further
  * wrong tokens are answered with the time until its bucket is refilled, six seconds for one.
  */
-export const createTokenCheck = (actors: ReadonlyMap<string, Actor>, nowMs: () => number): FindActor => {
+export const createTokenCheck = (
+  actors: ReadonlyMap<string, Actor>,
+  nowMs: () => number,
+  what = "The administration's token",
+): FindActor => {
   const known = [...actors].map(([token, actor]) => ({ hash: digest(token), actor }))
   const limit = createClientLimit({ burst: wrongPerMinute, perMinute: wrongPerMinute, nowMs })
   return (authorization, client) => {
     const token = /^bearer +(?<token>\S+)$/i.exec(authorization ?? '')?.groups?.['token']
-    const publicMessage = "The administration's token is missing or wrong."
+    const publicMessage = `${what} is missing or wrong.`
     if (token === undefined) throw new AppError('INVALID_API_KEY', { publicMessage })
     const hash = digest(token)
     const actor = known.reduce<Actor | undefined>(

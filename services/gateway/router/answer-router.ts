@@ -7,15 +7,14 @@ import type { Clients } from '#gateway/http/identification/clients.ts'
 import type { HashKey } from '#gateway/http/identification/identify.ts'
 import { createBodyReader, readJson } from '#gateway/http/input.ts'
 import { type Links, readLink, verifyLink } from '#gateway/links/links.ts'
-import { type Credential, credentialKinds } from './credential.ts'
+import { type Credential, credentialKinds, linkQueryMax } from './credential.ts'
 
-const charactersMax = 10_000
 const kinds = Object.keys(credentialKinds) as Credential['kind'][]
 const readCredential = createBodyReader(
   object({
     kind: enumSchema(kinds),
     value: text(undefined, { minLength: 1, maxLength: 200 }),
-    ...optional({ query: text(undefined, { maxLength: charactersMax }) }),
+    ...optional({ query: text(undefined, { maxLength: linkQueryMax }) }),
   }),
 )
 
@@ -29,16 +28,17 @@ type Dependencies = {
   readonly now: () => Date
 }
 
-/** A link that was signed elsewhere is not of this cell, even if it had a capture with that id: one that has moved. */
-const isSigned = ({ links, now }: Dependencies, { value, query = '' }: Credential): boolean => {
+/** A link that was signed elsewhere is not of this cell; one that has expired is refused without a read. */
+const isLinkKnown = async (deps: Dependencies, { value, query = '' }: Credential): Promise<boolean> => {
   const link = readLink(query)
-  return link !== undefined && verifyLink(links.keys, value, link, now()) !== 'forged'
+  const verdict = link ? verifyLink(deps.links.keys, value, link, deps.now()) : 'forged'
+  return verdict === 'good' ? deps.knowsCredential(value) : verdict === 'expired'
 }
 
 const isKnown = async (deps: Dependencies, credential: Credential): Promise<boolean> => {
   const { kind, value } = credential
   if (kind === 'link') return deps.knowsCredential(value)
-  if (kind === 'image') return isSigned(deps, credential) && deps.knowsCredential(value)
+  if (kind === 'image') return isLinkKnown(deps, credential)
   return deps.knowsCredential(deps.hashKey(value))
 }
 
@@ -48,7 +48,8 @@ const isKnown = async (deps: Dependencies, credential: Credential): Promise<bool
  */
 export const createRouterAnswer = (deps: Dependencies): ((exchange: Exchange) => Promise<Answer>) | undefined => {
   if (deps.routerToken === '') return undefined
-  const check = createTokenCheck(new Map([[deps.routerToken, 'admin:router']]), () => performance.now())
+  const actors = new Map([[deps.routerToken, 'admin:router'] as const])
+  const check = createTokenCheck(actors, () => performance.now(), "The router's token")
   return async (exchange) => {
     check(exchange.headers.authorization, () => deps.clients.find(exchange))
     const credential = readCredential(await readJson(exchange), { allowTargets: [] })

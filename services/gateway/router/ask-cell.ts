@@ -10,6 +10,12 @@ const connectMs = 2000
 /** Bound on an answer, for which a gateway reads its database. */
 const answerMs = 2000
 
+/** Another try, if a gateway that stops closed the connection. */
+const triesMax = 2
+
+const isClosed = (error: unknown): boolean =>
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String((error as NodeJS.ErrnoException).code))
+
 const readAnswer = (text: string): unknown =>
   (JSON.parse(text) as { readonly data?: { readonly is_known?: unknown } }).data?.is_known
 
@@ -20,6 +26,14 @@ export const openCells = (token: string) => {
     headersTimeout: idleMs,
     bodyTimeout: idleMs,
   })
+  const send = async (sent: Dispatcher.RequestOptions, tries = 1): Promise<Dispatcher.ResponseData> => {
+    try {
+      return await agent.request(sent)
+    } catch (error) {
+      if (tries < triesMax && isClosed(error)) return send(sent, tries + 1)
+      throw error
+    }
+  }
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return {
     agent,
@@ -28,10 +42,12 @@ export const openCells = (token: string) => {
       const body = JSON.stringify(credential)
       const signal = AbortSignal.timeout(answerMs)
       const sent = { origin, path: credentialsPath, method: 'POST', headers, body, signal } as const
-      const { statusCode, body: received } = await agent.request(sent)
+      const { statusCode, body: received } = await send(sent)
       const text = await received.text()
       const isKnown = statusCode === 200 ? readAnswer(text) : undefined
       if (typeof isKnown === 'boolean') return isKnown
+      // What no gateway takes for a credential is nobody's; it says nothing about the cell.
+      if (statusCode === 422 || statusCode === 400) return false
       throw new Error(`status ${statusCode}`)
     },
     [Symbol.asyncDispose]: () => agent.destroy(),

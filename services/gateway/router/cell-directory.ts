@@ -4,9 +4,9 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 import type { Credential } from './credential.ts'
 
-/** Credentials whose cell is remembered; the least recently found one is evicted. */
+/** Credentials whose cell is remembered; the one that was found first is evicted. */
 const knownMax = 100_000
-/** For how long, since accounts may move. */
+/** For how long without asking again, and beyond that while a cell is silent. */
 const knownMs = 600_000
 /** Maximum of credentials for which cells are asked at a time. */
 const askingMax = 500
@@ -49,17 +49,26 @@ export class CellDirectory {
     const name = nameOf(credential)
     const known = this.#known.get(name)
     if (known && known.untilMs > this.#deps.nowMs()) return known.cell
+    try {
+      return await this.#findAnew(name, credential)
+    } catch (error) {
+      if (!known) throw error
+      return known.cell
+    }
+  }
+
+  /** The next request with this credential asks again: its cell has refused it. */
+  forget(credential: Credential): void {
+    this.#known.delete(nameOf(credential))
+  }
+
+  #findAnew(name: string, credential: Credential): Promise<Cell | undefined> {
     const running = this.#asking.get(name)
     if (running) return running
     if (this.#asking.size >= askingMax) throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: retrySeconds })
     const asking = this.#askAll(name, credential).finally(() => this.#asking.delete(name))
     this.#asking.set(name, asking)
     return asking
-  }
-
-  /** The next request with this credential asks again: its cell has refused it. */
-  forget(credential: Credential): void {
-    this.#known.delete(nameOf(credential))
   }
 
   async #askAll(name: string, credential: Credential): Promise<Cell | undefined> {
@@ -83,9 +92,16 @@ export class CellDirectory {
 
   async #ask(cell: Cell, credential: Credential): Promise<'knows' | 'knows not' | 'silent'> {
     const { ask, events, nowMs } = this.#deps
-    if ((this.#silentUntil.get(cell) ?? 0) > nowMs()) return 'silent'
+    const silentUntil = this.#silentUntil.get(cell)
+    if (silentUntil !== undefined) {
+      if (silentUntil > nowMs()) return 'silent'
+      // One question tries; others do not wait for it.
+      this.#silentUntil.set(cell, nowMs() + silenceMs)
+    }
     try {
-      return (await ask(cell, credential)) ? 'knows' : 'knows not'
+      const isKnown = await ask(cell, credential)
+      this.#silentUntil.delete(cell)
+      return isKnown ? 'knows' : 'knows not'
     } catch (cause) {
       this.#silentUntil.set(cell, nowMs() + silenceMs)
       events.silent(cell, cause)

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isDecodable } from '#shared/capture/is-decodable.ts'
 import { isId } from '#shared/db/is-id.ts'
 import { keyOf } from '#gateway/http/identification/identify.ts'
 import { sessionTokenOf } from '#gateway/http/identification/session-cookie.ts'
@@ -27,8 +28,19 @@ type Head = {
   readonly headers: IncomingHttpHeaders
 }
 
+/** Longest query of a link to an image that gateways are asked about; longer ones are refused anywhere. */
+export const linkQueryMax = 10_000
+const tokenMax = 200
+
 const imagePath = /^\/(?:api\/)?v1\/screenshots\/(?<id>[^/]+)\/image$/
 const renderPath = /^\/(?:api\/)?v1\/render$/
+
+/** The path as a gateway routes it, decoded, and the query as sent. */
+const partsOf = (url: string) => {
+  const queryAt = url.indexOf('?')
+  const path = queryAt < 0 ? url : url.slice(0, queryAt)
+  return { path: isDecodable(path) ? decodeURIComponent(path) : path, query: queryAt < 0 ? '' : url.slice(queryAt + 1) }
+}
 
 const ofLink = (path: string, query: string): Credential | undefined => {
   if (renderPath.test(path)) {
@@ -36,14 +48,15 @@ const ofLink = (path: string, query: string): Credential | undefined => {
     return isId(id) ? { kind: 'link', value: id.toLowerCase() } : undefined
   }
   const id = imagePath.exec(path)?.groups?.['id'] ?? ''
-  return isId(id) && readLink(query) ? { kind: 'image', value: id.toLowerCase(), query } : undefined
+  return isId(id) && query.length <= linkQueryMax && readLink(query)
+    ? { kind: 'image', value: id.toLowerCase(), query }
+    : undefined
 }
 
 /** The credential that a gateway would read of a request, in its order of precedence; undefined if it has none that is well-formed. */
 export const credentialOf = ({ method, url = '', headers }: Head, publicUrl: string): Credential | undefined => {
   if (method === 'OPTIONS') return undefined
-  const queryAt = url.indexOf('?')
-  const [path, query] = queryAt < 0 ? [url, ''] : [url.slice(0, queryAt), url.slice(queryAt + 1)]
+  const { path, query } = partsOf(url)
   if (renderPath.test(path)) return ofLink(path, query)
   if (headers.authorization !== undefined) {
     const key = keyOf(headers)
@@ -56,13 +69,16 @@ export const credentialOf = ({ method, url = '', headers }: Head, publicUrl: str
 }
 
 /** Whether a request is the only one whose credential is in its body. */
-export const isSignIn = ({ method, url }: Head): boolean => method === 'POST' && url === '/console/api/session'
+export const isSignIn = ({ method, url = '' }: Head): boolean =>
+  method === 'POST' && partsOf(url).path === '/console/api/session'
 
 /** The credential in the body of a sign-in; undefined if it has none. */
 export const credentialOfSignIn = (body: Buffer): Credential | undefined => {
   try {
     const { token } = JSON.parse(body.toString()) as { readonly token?: unknown }
-    return typeof token === 'string' && token.length <= 200 ? { kind: 'sign_in', value: token } : undefined
+    return typeof token === 'string' && token !== '' && token.length <= tokenMax
+      ? { kind: 'sign_in', value: token }
+      : undefined
   } catch {
     return undefined
   }

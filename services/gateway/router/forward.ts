@@ -11,30 +11,31 @@ const hopHeaders = new Set(
 /** Replaced: a cell is asked under its own name, by which its certificate is checked and an ingress before it routes. */
 const ownHeaders = new Set(['host', 'x-forwarded-for'])
 
-const isHop = (name: string, { connection = '' }: IncomingHttpHeaders): boolean =>
-  hopHeaders.has(name) ||
-  connection
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .includes(name)
+/** Those that `Connection` names are of the connection too. */
+const hopHeadersOf = ({ connection }: IncomingHttpHeaders): ReadonlySet<string> =>
+  connection === undefined ? hopHeaders : new Set([...hopHeaders, ...connection.toLowerCase().split(/[\s,]+/)])
 
 /** The headers as sent, but for `Host` and those of the connection, with the client's address at the end of `X-Forwarded-For`. */
 const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage): string[] => {
   const forwarded = headers['x-forwarded-for']
   const hops = forwarded === undefined ? [] : [forwarded].flat()
-  const sent = rawHeaders.flatMap((name, index) => {
-    if (index % 2 === 1) return []
-    const isDropped = ownHeaders.has(name.toLowerCase()) || isHop(name.toLowerCase(), headers)
-    return isDropped ? [] : [name, rawHeaders[index + 1] ?? '']
-  })
+  const ofConnection = hopHeadersOf(headers)
+  const sent: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
+    const lower = name.toLowerCase()
+    if (!ownHeaders.has(lower) && !ofConnection.has(lower)) sent.push(name, value)
+  }
   return [...sent, 'X-Forwarded-For', [...hops, socket.remoteAddress ?? 'unknown'].join(', ')]
 }
 
-const responseHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !isHop(name, headers)))
+const responseHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+  const ofConnection = hopHeadersOf(headers)
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
+}
 
 /** Whether a request has a body, small or not. */
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** A request, and where its response goes. */
@@ -53,6 +54,7 @@ export const forward = async (
   cell: Cell,
   { request, response, body }: Http & { readonly body?: Buffer },
 ): Promise<number | undefined> => {
+  if (response.destroyed) return undefined
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const sent = body ?? (hasBody(request) ? request : null)

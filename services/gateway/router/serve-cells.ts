@@ -9,7 +9,7 @@ import { headersMax, idleMs, requestMs, serverBounds } from '#gateway/http/serve
 import type { CellDirectory } from './cell-directory.ts'
 import { type Credential, credentialOf, credentialOfSignIn, isSignIn } from './credential.ts'
 import type { RouterEvents } from './events.ts'
-import { forward, type Http } from './forward.ts'
+import { forward, hasBody, type Http } from './forward.ts'
 
 type Dependencies = {
   readonly cells: readonly Cell[]
@@ -37,7 +37,7 @@ const forwardToOne = async (
       return status
     } catch (error) {
       events.notForwarded(cell, sent.requestId, error)
-      if (!sent.request.complete || sent.body) break
+      if (hasBody(sent.request)) break
     }
   }
   throw new AppError('SERVICE_UNAVAILABLE')

@@ -76,6 +76,16 @@ t.test('a cell that was silent is not waited for within the next second', async 
   t.equal(await find('of one'), 'one')
 })
 
+t.test('once found, a credential keeps its cell while that is silent', async (t) => {
+  const says: Record<string, Says> = { one: true }
+  const { find, pass, asked } = directoryOf(says)
+  await find()
+  says['one'] = 'silent'
+  pass(600_000)
+  t.same([await find(), await find()], ['one', 'one'])
+  t.equal(asked.filter((name) => name === 'one').length, 2, 'which is asked again by one request a second')
+})
+
 t.test('what all say not to know is of none, and is asked for again', async (t) => {
   const { find, asked } = directoryOf({})
   t.equal(await find(), undefined)

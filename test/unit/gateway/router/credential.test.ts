@@ -26,12 +26,18 @@ t.test('a link that captures on demand is of its key, whatever headers come with
   t.same(read(link), { kind: 'link', value: id })
   t.same(read(link, { authorization: `Bearer ${key}` }), { kind: 'link', value: id })
   t.equal(read('/v1/render?key_id=1'), undefined)
+  t.same(read(link.replace('render', 'rend%65r')), read(link), 'a gateway decodes the path too')
 })
 
 t.test('what is malformed, missing, or a preflight is of nobody', async (t) => {
   t.equal(read('/v1/account'), undefined)
   t.equal(read('/v1/account', { authorization: 'Bearer short' }), undefined)
   t.equal(read('/v1/screenshots/none/image?signature=00'), undefined)
+  t.equal(
+    read(`/v1/screenshots/${id}/image?signature=00&x=${'x'.repeat(10_000)}`),
+    undefined,
+    'no gateway may be asked',
+  )
   t.equal(read('/v1/account', { authorization: `Bearer ${key}` }, 'OPTIONS'), undefined)
   t.equal(
     read('/v1/account', { cookie: `shutterfleet_session=${token}` }),
@@ -44,6 +50,7 @@ t.test('a sign-in has its token in the body', async (t) => {
   t.ok(isSignIn({ method: 'POST', url: '/console/api/session', headers: {} }))
   t.notOk(isSignIn({ method: 'DELETE', url: '/console/api/session', headers: {} }))
   t.same(credentialOfSignIn(Buffer.from('{"token":"abc"}')), { kind: 'sign_in', value: 'abc' })
-  for (const body of ['', '[]', 'null', '{"token":1}', `{"token":"${'x'.repeat(201)}"}`])
+  t.ok(isSignIn({ method: 'POST', url: '/console/api/session?x', headers: {} }))
+  for (const body of ['', '{"token":""}', '[]', 'null', '{"token":1}', `{"token":"${'x'.repeat(201)}"}`])
     t.equal(credentialOfSignIn(Buffer.from(body)), undefined)
 })
