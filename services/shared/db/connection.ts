@@ -16,7 +16,8 @@ import { type PasswordSource, passwordSource } from './password.ts'
 const defaultStatementMs = 10_000
 const lockMs = 5000
 const connectMs = 5000
-const triesMax = 3
+/** Who waits for rows of captures that end gets a conflict for each, since they move to another partition (ADR 97). */
+const triesMax = 6
 const retryMs = 20
 
 /**
@@ -34,7 +35,7 @@ export type Sql = {
  */
 export type Database = Sql &
   AsyncDisposable & {
-    /** Runs `work` in one transaction. Retries it, as it does a `query`, after a deadlock, a conflict or a replaced function: three runs in all, so it must have no other effect. */
+    /** Runs `work` in one transaction. Retries it, as it does a `query`, after a deadlock, a conflict or a replaced function: six runs in all, so it must have no other effect. */
     readonly transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
     /** As `transaction`, for use cases that work with entities. */
     readonly entities: <T>(work: (entities: SqlEntityManager) => Promise<T>) => Promise<T>
