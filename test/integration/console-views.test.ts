@@ -105,6 +105,8 @@ t.test('operators: look into an account under a banner, change nothing of it, an
 
   await page.getByRole('button', { name: 'Look into' }).click()
   const banner = page.getByRole('complementary', { name: 'You are looking into account local.' })
+  // The page is loaded anew; the one before it has an overview too.
+  await banner.waitFor()
   for (const name of ['Overview', 'Keys', 'Settings', 'Health']) {
     await openPage(page, name)
     t.ok(await banner.isVisible(), name)

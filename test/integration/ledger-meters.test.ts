@@ -60,11 +60,14 @@ const strayObjects = `select * from stored_object s
 
 const allDifferences = [meterDifferencesAfterDeletes, dayDifferences, outcomeDifferences, chargeDifferences]
 
-/** True once enough captures have ended and been deleted, however slow the machine is. */
+const outcomes = ['TIMEOUT', 'cached', 'completed', 'deleted']
+
+/** True once enough captures have ended and been deleted, and each outcome was counted, however slow the machine is. */
 const hasChangedMany = async (database: Database) => {
   const ended = await database.query(`select from capture where status = 'completed' and not cached`)
   const deleted = await database.query('select from deleted')
-  return ended.length > 20 && deleted.length > 20
+  const counted = await database.query('select distinct outcome from usage_day')
+  return ended.length > 20 && deleted.length > 20 && counted.length === outcomes.length
 }
 
 t.test('meters: equal the rows under any concurrent work, without deadlocks', async (t) => {
@@ -116,8 +119,8 @@ t.test('meters: equal the rows under any concurrent work, without deadlocks', as
     ),
   ])
   for (const differences of allDifferences) t.same(await database.query(differences), [])
-  const outcomes = await database.query<{ outcome: string }>('select distinct outcome from usage_day')
-  t.same(outcomes.map(({ outcome }) => outcome).toSorted(), ['TIMEOUT', 'cached', 'completed', 'deleted'])
+  const counted = await database.query<{ outcome: string }>('select distinct outcome from usage_day')
+  t.same(counted.map(({ outcome }) => outcome).toSorted(), outcomes)
   // An account alone in its lane may have as many admitted as it had running, so the window bounds no single row.
   const impossible = 'select * from lane_meter where admitted < processing or waiting < 0 or processing < 0'
   t.same(await database.query(impossible), [], 'no meter has an impossible count')
