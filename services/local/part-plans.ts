@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type ServiceName, services } from '#shared/config/services.ts'
 import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { startNats } from './nats.ts'
-import { startNodeProcess } from './node-process.ts'
+import { type NodeProcess, startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
 import { type Facts, machineEnv, serviceEnv } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
@@ -44,20 +44,18 @@ export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 
-/** The plan of a service. */
-export const servicePlan = (facts: Facts, name: ServiceName, programs: Programs): PartPlan => ({
-  name,
+/** The plan of one of our programs, which gets `stopMs` to stop. */
+export const programPlan = (program: NodeProcess, stopMs: number): PartPlan => ({
+  name: program.name,
   stopSignal: 'SIGTERM',
-  stopMs: services[name].stopMs,
+  stopMs,
   untilUnresponsive: ({ addresses: { probeUrl = '' } }, signal) => untilUnresponsive(healthProbe(probeUrl), signal),
-  start: (signal) =>
-    startNodeProcess(
-      {
-        name,
-        main: programPath(services[name].program, programs),
-        env: serviceEnv(facts, name),
-        logPath: logPath(facts, name),
-      },
-      signal,
-    ),
+  start: (signal) => startNodeProcess(program, signal),
 })
+
+/** The plan of a service. */
+export const servicePlan = (facts: Facts, name: ServiceName, programs: Programs): PartPlan => {
+  const main = programPath(services[name].program, programs)
+  const program = { name, main, env: serviceEnv(facts, name), logPath: logPath(facts, name) }
+  return programPlan(program, services[name].stopMs)
+}

@@ -13,12 +13,11 @@ import { openDataFolder, readPrivate, writePrivate } from './data-folder.ts'
 import { eventsOf } from './events.ts'
 import { createFleet } from './fleet.ts'
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
-import { startNodeProcess } from './node-process.ts'
+import { programPlan } from './part-plans.ts'
 import { choosePublicPort, holdPort } from './ports.ts'
 import { type LocalDeps, runLocal, type Started } from './run-local.ts'
-import { chosenBy, machineEnv } from './service-env.ts'
+import { machineEnv, prefixed, processEnv } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
-import { healthProbe, untilUnresponsive } from './watchdog.ts'
 
 const names = ['one', 'two', 'three', 'four']
 const routerStopMs = 30_000
@@ -51,7 +50,7 @@ const cellEnv = (env: Env, settings: LocalSettings, front: Front, index: number)
     STEALTH_MAX: shareOf(stealthMax),
     PROXIED_MAX: shareOf(proxiedMax),
   }
-  return { ...env, ...Object.fromEntries(Object.entries(changed).map(([name, value]) => [prefix + name, value])) }
+  return { ...env, ...prefixed(changed) }
 }
 
 const routerPlan = async (
@@ -61,29 +60,20 @@ const routerPlan = async (
   cells: readonly Started[],
 ): Promise<PartPlan> => {
   const { env, root } = deps
-  const decided = {
-    ROUTER_CELLS: cells.map(({ base_url }, index) => `${names[index]}=${base_url}`).join(','),
-    ROUTER_TOKEN: front.token,
-    ROUTER_HOST: settings.gatewayHost,
-    ROUTER_PORT: String(front.port),
-    PUBLIC_URL: front.publicUrl,
-    PROBE_PORT: '0',
-  }
+  const settingsOfRouter = processEnv(
+    { operator: env },
+    { ...commonSettings, ...routerSettings },
+    {
+      ROUTER_CELLS: cells.map(({ base_url }, index) => `${names[index]}=${base_url}`).join(','),
+      ROUTER_TOKEN: front.token,
+      ROUTER_HOST: settings.gatewayHost,
+      ROUTER_PORT: String(front.port),
+      PUBLIC_URL: front.publicUrl,
+    },
+  )
   const { logs } = await openDataFolder(settings.data)
   const main = programPath('gateway/main-router', await provideBundle({ root, env: machineEnv(env) }))
-  const started = {
-    ...machineEnv(env),
-    ...chosenBy(env, { ...commonSettings, ...routerSettings }, Object.keys(decided)),
-    ...Object.fromEntries(Object.entries(decided).map(([name, value]) => [prefix + name, value])),
-  }
-  return {
-    name: 'router',
-    stopSignal: 'SIGTERM',
-    stopMs: routerStopMs,
-    untilUnresponsive: ({ addresses: { probeUrl = '' } }, signal) => untilUnresponsive(healthProbe(probeUrl), signal),
-    start: (signal) =>
-      startNodeProcess({ name: 'router', main, env: started, logPath: join(logs, 'router.log') }, signal),
-  }
+  return programPlan({ name: 'router', main, env: settingsOfRouter, logPath: join(logs, 'router.log') }, routerStopMs)
 }
 
 const startedWith = (baseUrl: string, cells: readonly Started[]): Started => {

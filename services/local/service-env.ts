@@ -49,17 +49,18 @@ export const chosenBy = (operator: Env, settings: Settings, decided: readonly st
   return defined(Object.fromEntries(names.map((name) => [prefix + name, operator[prefix + name]])))
 }
 
-const prefixed = (values: Readonly<Record<string, string>>): ProcessEnv =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]))
-
 type Values = Readonly<Record<string, string>>
 
+/** Settings by their variables' names. */
+export const prefixed = (values: Values): ProcessEnv =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [prefix + name, value]))
+
 /** Environment of a process: the operator's settings, overridden by `values` (by setting name). */
-const processEnv = (facts: Facts, settings: Settings, values: Values): ProcessEnv => {
+export const processEnv = ({ operator }: Pick<Facts, 'operator'>, settings: Settings, values: Values): ProcessEnv => {
   const decided = { PROBE_PORT: '0', ...values }
   return {
-    ...machineEnv(facts.operator),
-    ...chosenBy(facts.operator, settings, Object.keys(decided)),
+    ...machineEnv(operator),
+    ...chosenBy(operator, settings, Object.keys(decided)),
     ...prefixed(decided),
   }
 }

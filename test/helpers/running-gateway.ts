@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,6 +9,7 @@ import { generateSealingKeys, type OpeningKey } from '#shared/queue/seal.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { nodeEnv } from './node-env.ts'
+import { startAnnounced } from './announced-process.ts'
 import { startRouter, testRouterToken } from './running-router.ts'
 import { testProgramPath } from './test-program-path.ts'
 import { testRecordKey } from './record-seal.ts'
@@ -70,26 +69,22 @@ const spawnGateway = async (
   env: Readonly<Record<string, string>>,
   { log = 'inherit', skewMs = 0 }: { readonly log?: number | 'inherit'; readonly skewMs?: number } = {},
 ): Promise<GatewayProcess> => {
-  const child = spawn(process.execPath, [...(skewMs === 0 ? [] : ['--import', skewedClock]), program], {
-    stdio: ['ignore', 'inherit', log, 'ipc'],
-    env: {
-      ...nodeEnv,
-      SKEW_MS: String(skewMs),
-      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [nameOf(name), value])),
+  const { addresses, ...started } = await startAnnounced(
+    t,
+    [...(skewMs === 0 ? [] : ['--import', skewedClock]), program],
+    {
+      log,
+      env: {
+        ...nodeEnv,
+        SKEW_MS: String(skewMs),
+        ...Object.fromEntries(Object.entries(env).map(([name, value]) => [nameOf(name), value])),
+      },
     },
-  })
-  const ended = once(child, 'exit').then(([code]) => code as number | null)
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  const announced = once(child, 'message').then(([message]) => message as Record<string, string>)
-  const addresses = await Promise.race([announced, ended])
-  if (typeof addresses !== 'object' || addresses === null) throw new Error(`the gateway ended with ${addresses}`)
+  )
   const { baseUrl: ownUrl = '', probeUrl = '', adminUrl = '' } = addresses
   const baseUrl = process.env['TEST_ROUTER'] === undefined ? ownUrl : await routerBefore(t, ownUrl, env)
   const { coveredResponses: seenPairs } = validateResponses(t, baseUrl)
-  return { pid: child.pid ?? 0, baseUrl, seenPairs, probeUrl, adminUrl, stop: () => child.kill('SIGTERM'), ended }
+  return { ...started, baseUrl, seenPairs, probeUrl, adminUrl }
 }
 
 /**

@@ -9,10 +9,9 @@ import { createBodyReader, readJson } from '#gateway/http/input.ts'
 import { type Links, readLink, verifyLink } from '#gateway/links/links.ts'
 import { type Credential, credentialKinds, linkQueryMax } from './credential.ts'
 
-const kinds = Object.keys(credentialKinds) as Credential['kind'][]
 const readCredential = createBodyReader(
   object({
-    kind: enumSchema(kinds),
+    kind: enumSchema(credentialKinds),
     value: text(undefined, { minLength: 1, maxLength: 200 }),
     ...optional({ query: text(undefined, { maxLength: linkQueryMax }) }),
   }),

@@ -5,18 +5,15 @@ import { keyOf } from '#gateway/http/identification/identify.ts'
 import { sessionTokenOf } from '#gateway/http/identification/session-cookie.ts'
 import { readLink } from '#gateway/links/links.ts'
 
-/** The kinds of credentials that lead to an account, with what `value` is of each. */
-export const credentialKinds = {
-  key: 'an API key',
-  session: "the token of a console's session",
-  sign_in: 'the token of a sign-in link',
-  link: 'the id of the key whose secret signed a link that captures on demand',
-  image: 'the id of the capture of a signed link to its image',
-} as const
+/**
+ * The kinds of credentials that lead to an account. `value` is the API key, the token of a console's session or of a sign-in link, the id
+ * of the key whose secret signed a link that captures on demand, or the id of the capture of a signed link to its image.
+ */
+export const credentialKinds = ['key', 'session', 'sign_in', 'link', 'image'] as const
 
 /** What says whose a request is; of `image`, `query` has the signature. Nothing in it is verified. */
 export type Credential = {
-  readonly kind: keyof typeof credentialKinds
+  readonly kind: (typeof credentialKinds)[number]
   readonly value: string
   readonly query?: string
 }
