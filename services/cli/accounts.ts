@@ -8,6 +8,7 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
+import { holdAccount } from '#shared/db/move-account.ts'
 import { targetStoreIn } from '#shared/db/account-targets.ts'
 import { entryForms, type TargetTexts } from '#shared/policy/target-lists.ts'
 import { type Command, dataFlag, flagTexts, type ParsedArgs, requiredText, yesFlag } from './command/command.ts'
@@ -16,7 +17,7 @@ import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
 /** `accountToJson`, for the help. */
-const accountShape = '{ id, name, email, plan, created_at, disabled_at, erasing_at }'
+const accountShape = '{ id, name, email, plan, created_at, disabled_at, erasing_at, moving_at }'
 
 /** `account create`: creates an account on an existing plan. */
 export const accountCreate: Command = {
@@ -73,8 +74,9 @@ export const accountSetPlan: Command = {
   },
 }
 
-const state = ({ disabledAt, erasingAt }: AccountView): string => {
-  if (erasingAt !== null) return `being erased since ${erasingAt}`
+const state = ({ disabledAt, erasingAt, movingAt }: AccountView): string => {
+  if (erasingAt !== null) return `being erased since ${erasingAt}${movingAt === null ? '' : ', after it was moved'}`
+  if (movingAt !== null) return `being moved since ${movingAt}`
   return disabledAt === null ? 'enabled' : `disabled since ${disabledAt}`
 }
 
@@ -111,6 +113,7 @@ const switchCommand = (name: 'disable' | 'enable', summary: string): Command => 
     const [id = ''] = args.operands
     const account = await withDatabase(env, args, async (database) => {
       await setDisabled(database, id, name === 'disable', 'command line')
+      if (name === 'enable') await holdAccount(database, id, false, 'command line')
       return showAccount(database, id)
     })
     print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })
@@ -120,8 +123,11 @@ const switchCommand = (name: 'disable' | 'enable', summary: string): Command => 
 /** `account disable`: makes its keys invalid immediately. */
 export const accountDisable = switchCommand('disable', 'makes the keys of an account invalid; its captures continue')
 
-/** `account enable`: undoes `account disable`. */
-export const accountEnable = switchCommand('enable', 'makes the keys of a disabled account valid again')
+/** `account enable`: undoes `account disable`, and the hold of an `account move` that was killed. */
+export const accountEnable = switchCommand(
+  'enable',
+  'makes the keys of a disabled account valid again, or ends the hold of a move that was killed',
+)
 
 const listOf = (args: ParsedArgs, name: 'allow' | 'deny'): Partial<TargetTexts> => {
   const given = flagTexts(args, name)

@@ -16,6 +16,7 @@ export const commands: CommandTable = {
   'account disable': async () => (await import('./accounts.ts')).accountDisable,
   'account enable': async () => (await import('./accounts.ts')).accountEnable,
   'account targets': async () => (await import('./accounts.ts')).accountTargets,
+  'account move': async () => (await import('./account-move.ts')).accountMove,
   'account erase': async () => (await import('./accounts.ts')).accountErase,
   'key create': async () => (await import('./keys.ts')).keyCreate,
   'key list': async () => (await import('./keys.ts')).keyList,

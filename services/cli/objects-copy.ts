@@ -18,7 +18,7 @@ const parallel = 4
 const objectBytesMax = 512 * 1024 * 1024
 
 /** `kept`: objects that existed in the target already. */
-type Copied = { copied: number; kept: number; bytes: number }
+export type Copied = { copied: number; kept: number; bytes: number }
 
 /** Existing objects between two reports of the progress: a comparison is much faster than a copy. */
 const keptPerReport = 1000
@@ -36,7 +36,11 @@ const readWhole = async (key: string, { body, bytes }: FoundObject): Promise<Buf
 }
 
 /** Keys of `from` that `to` lacks. Merges the two sorted listings, so that neither is held in memory. */
-async function* missingKeys(from: ObjectStore, to: ObjectStore, onExisting: () => void): AsyncGenerator<string> {
+async function* missingKeys(
+  from: Pick<ObjectStore, 'list'>,
+  to: Pick<ObjectStore, 'list'>,
+  onExisting: () => void,
+): AsyncGenerator<string> {
   const existing = to.list(objectsPrefix)[Symbol.asyncIterator]()
   let next = await existing.next()
   for await (const key of from.list(objectsPrefix)) {
@@ -46,15 +50,16 @@ async function* missingKeys(from: ObjectStore, to: ObjectStore, onExisting: () =
   }
 }
 
-type Store = { readonly objects: ObjectStore; readonly store: (key: string, bytes: Buffer) => Promise<unknown> }
+/** Objects, and how one is stored. */
+export type Store = { readonly objects: ObjectStore; readonly store: (key: string, bytes: Buffer) => Promise<unknown> }
 
 /**
  * Copies every object that `to` lacks. Its `store` must write atomically, so that another call resumes an interrupted copy.
  * Skips objects that are deleted meanwhile.
  */
 export const copyObjects = async (
-  from: ObjectStore,
-  { objects: to, store }: Store,
+  from: Pick<ObjectStore, 'list' | 'get'>,
+  { objects: to, store }: { readonly objects: Pick<ObjectStore, 'list'>; readonly store: Store['store'] },
   progressed: (done: Readonly<Copied>) => void,
 ): Promise<Copied> => {
   const done: Copied = { copied: 0, kept: 0, bytes: 0 }
@@ -79,12 +84,13 @@ export const copyObjects = async (
 }
 
 /** A target that does not exist is created; a source that does not would look like one without images. */
-const assertFolder = async (folder: string): Promise<void> => {
+const assertFolder = async (name: string, folder: string): Promise<void> => {
   const found = await stat(folder).catch(() => undefined)
-  if (!found?.isDirectory()) throw new UsageError(`--from ${folder}: there is no such folder`)
+  if (!found?.isDirectory()) throw new UsageError(`--${name} ${folder}: there is no such folder`)
 }
 
-const openFolder = (folder: string): Store => {
+/** Opens the objects of a one-machine installation. */
+export const openFolder = (folder: string): Store => {
   // The command signs no URLs.
   const files = createFilesStore({ folder, filesUrl: '', signingKey: '', now: () => new Date() })
   const store = async (key: string, bytes: Buffer) => {
@@ -115,7 +121,7 @@ export const openBucket = async (url: string, env: Env): Promise<Store> => {
 }
 
 /** Opens a bucket URL, a folder, or `@FILE` that contains either, which keeps credentials out of the process list. */
-const openStore = async (args: ParsedArgs, name: 'from' | 'to', env: Env): Promise<Store> => {
+export const openStore = async (args: ParsedArgs, name: string, env: Env): Promise<Store> => {
   const place = requiredText(args, name)
   const read = () =>
     readFile(place.slice(1), 'utf8').catch((cause: unknown) => {
@@ -124,7 +130,7 @@ const openStore = async (args: ParsedArgs, name: 'from' | 'to', env: Env): Promi
   const address = place.startsWith('@') ? (await read()).trim() : place
   if (/^https?:/.test(address)) return openBucket(address, env)
   const folder = resolve(address.replace(/^file:\/\//, ''))
-  if (name === 'from') await assertFolder(folder)
+  if (name.endsWith('from')) await assertFolder(name, folder)
   return openFolder(folder)
 }
 

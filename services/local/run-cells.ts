@@ -9,13 +9,14 @@ import { formatAuthority } from '#shared/policy/host.ts'
 import { programPath } from '#shared/process/program-path.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { provideBundle } from './bundle.ts'
-import { openDataFolder, readPrivate, writePrivate } from './data-folder.ts'
+import { dataPaths, openDataFolder, readPrivate, writePrivate } from './data-folder.ts'
 import { eventsOf } from './events.ts'
 import { createFleet } from './fleet.ts'
 import { type LocalSettings, readLocalSettings } from './local-settings.ts'
 import { programPlan } from './part-plans.ts'
 import { choosePublicPort, holdPort } from './ports.ts'
 import { type LocalDeps, runLocal, type Started } from './run-local.ts'
+import { loadOrCreateSecrets, shareSecrets } from './secrets.ts'
 import { machineEnv, prefixed, processEnv } from './service-env.ts'
 import type { PartPlan } from './supervise.ts'
 
@@ -32,12 +33,21 @@ const assertOwnStores = ({ externalDatabaseUrl, externalNatsUrl, s3Url }: LocalS
 /** Where clients reach the router, and its token. */
 type Front = { readonly port: number; readonly publicUrl: string; readonly token: string }
 
-/** The environment of one cell of several: all but the first have a folder in that of the first. */
+/** The folder of a cell: all but the first have theirs in that of the first. */
+const cellFolder = (data: string, index: number) => (index === 0 ? data : join(data, 'cells', names[index] ?? ''))
+
+const shareAmongCells = async ({ data, databases }: LocalSettings): Promise<void> => {
+  const secrets = await loadOrCreateSecrets(dataPaths(data).secrets)
+  for (let index = 1; index < databases; index += 1)
+    await shareSecrets(secrets, (await openDataFolder(cellFolder(data, index))).secrets)
+}
+
+/** The environment of one cell of several. */
 const cellEnv = (env: Env, settings: LocalSettings, front: Front, index: number): Env => {
   const { data, databases, poolMax, poolIdleCores, stealthMax, proxiedMax } = settings
   const shareOf = (most: number) => String(Math.ceil(most / databases))
   const changed = {
-    DATA: index === 0 ? data : join(data, 'cells', names[index] ?? ''),
+    DATA: cellFolder(data, index),
     DATABASES: '1',
     GATEWAY_HOST: '127.0.0.1',
     GATEWAY_PORT: '0',
@@ -127,6 +137,7 @@ export const runCells = async (deps: LocalDeps): Promise<void> => {
   assertOwnStores(settings)
   const host = settings.gatewayHost
   const { path } = await openDataFolder(settings.data)
+  await shareAmongCells(settings)
   const portFile = join(path, 'router.json')
   const { port: previous } = (await readPrivate<{ readonly port: number }>(portFile)) ?? {}
   const port = await choosePublicPort({ port: settings.gatewayPort, host }, previous)

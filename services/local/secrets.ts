@@ -28,6 +28,13 @@ const generate = () => ({
 /** Generated at the first start; the data folder is unusable without them. */
 export type Secrets = Readonly<ReturnType<typeof generate>>
 
+/** Stores those that cells need in common, so that accounts can move between them, at `path`, unless there are some. */
+export const shareSecrets = async (secrets: Secrets, path: string): Promise<void> => {
+  const { keyPepper, linkSigningKey, recordKey, sealingKeys, webhookKeys } = secrets
+  const shared = { keyPepper, linkSigningKey, recordKey, sealingKeys, webhookKeys }
+  if (!(await readPrivate(path))) await writePrivate(path, shared)
+}
+
 /** Reads the secrets at `path`; generates and stores those that are missing, all or those that a newer version added. */
 export const loadOrCreateSecrets = async (path: string): Promise<Secrets> => {
   const stored = await readPrivate<Partial<Secrets>>(path)

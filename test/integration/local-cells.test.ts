@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -25,6 +26,7 @@ const capture = (key: string) =>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ html: '<h1>Hello</h1>' }),
   })
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const statusOf = async (key: string) =>
   (await fetch(`${baseUrl}/v1/account`, { headers: { authorization: `Bearer ${key}` } })).status
 
@@ -64,8 +66,83 @@ t.test('cells: while the database of one is killed, accounts of the other notice
   t.same(failures, [])
 })
 
+const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
+const command = async <T>(...args: readonly string[]) =>
+  JSON.parse((await promisify(execFile)(program, [...args, '--json'])).stdout) as T
+
+/** Captures one after the other until `stop`; returns the image of each that was accepted by its id, and the refusals. */
+const captureUntil = async (key: string, stop: AbortSignal) => {
+  const images = new Map<string, string>()
+  const refusals: string[] = []
+  while (!stop.aborted) {
+    const answer = await capture(key)
+    const id = answer.headers.get('x-screenshot-id') ?? ''
+    if (answer.status === 200) images.set(id, hashOf(await answer.bytes()))
+    else refusals.push(((await answer.json()) as { error: { message: string } }).error.message)
+  }
+  return { images, refusals }
+}
+
+t.test(
+  'cells: an account that moves to another one keeps what it has, and its captures are held up for a moment',
+  async (t) => {
+    const [one, two] = cells
+    if (!one || !two) return t.fail('two cells')
+    const [from, to] = [
+      ['--data', one.data_dir],
+      ['--data', two.data_dir],
+    ] as const
+    const fields = ['--name', 'Mover', '--email', 'mover@example.com', '--plan', 'unlimited']
+    const { id } = await command<{ id: string }>('account', 'create', ...fields, ...from)
+    const { key } = await command<{ key: string }>('key', 'create', '--account', id, ...from)
+    const headers = { authorization: `Bearer ${key}` }
+    const done = new AbortController()
+    const running = [1, 2].map(() => captureUntil(key, done.signal))
+    const reads: number[] = []
+    const reading = (async () => {
+      while (!done.signal.aborted) reads.push(await statusOf(key))
+    })()
+    await eventually(async () => (await fetch(`${baseUrl}/v1/screenshots`, { headers })).status === 200)
+
+    const moved = await command<{ rows: number; images: number }>('account', 'move', id, '--to', two.data_dir, ...from)
+    t.ok(moved.rows > 0 && moved.images > 0, JSON.stringify(moved))
+    const later = await capture(key)
+    t.equal(later.status, 200, 'the next capture is accepted')
+    done.abort()
+    const results = await Promise.all(running)
+    await reading
+    t.same(
+      new Set(results.flatMap(({ refusals }) => refusals)),
+      new Set(['The account is being moved to another database; try again.']),
+    )
+    t.same(new Set(reads), new Set([200]), 'nothing that only reads was')
+
+    for (const [image, hash] of results.flatMap(({ images }) => [...images])) {
+      const answer = await fetch(`${baseUrl}/v1/screenshots/${image}/image`, { headers })
+      t.equal(hashOf(await answer.bytes()), hash, `image of ${image}`)
+    }
+    const { data: usage } = (await (await fetch(`${baseUrl}/v1/account/usage`, { headers })).json()) as { data: object }
+    const captured = results.reduce((sum, { images }) => sum + images.size, 1)
+    t.match(usage, { screenshots_used: captured })
+    t.match(await command('account', 'show', id, ...to), { id, moving_at: null, disabled_at: null })
+    await eventually(
+      () =>
+        command('account', 'show', id, ...from).then(
+          () => false,
+          () => true,
+        ),
+      { withinMs: 60_000 },
+    )
+    const [firstImage = ''] = results.flatMap(({ images }) => [...images.keys()])
+    t.equal(
+      (await fetch(`${baseUrl}/v1/screenshots/${firstImage}/image`, { headers })).status,
+      200,
+      'after its erasure there',
+    )
+  },
+)
+
 t.test('cells: stores of the operator are refused, since all cells would share them', async (t) => {
-  const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
   const up = (...args: string[]) => promisify(execFile)(program, ['up', '--data', join(dataDir, 'other'), ...args])
   const nats = ['--nats', 'nats://127.0.0.1:4222']
   await t.rejects(up('--databases', '2', ...nats), { message: /leave out --postgres, --nats and --s3/ })

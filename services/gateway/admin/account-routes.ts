@@ -30,6 +30,7 @@ const fields = {
   created_at: time('Time of creation.'),
   disabled_at: timeOrNull('When the account was disabled, which makes its keys invalid; null if it is enabled.'),
   erasing_at: timeOrNull('When its erasure was ordered; null if it was not.'),
+  moving_at: timeOrNull('Since when it is being moved to another installation, or was; null if it is not.'),
 }
 const account = component('Account', fields)
 const accountInUse = component('AccountInUse', {

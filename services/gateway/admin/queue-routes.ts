@@ -14,7 +14,7 @@ import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
 import { captureRules } from '#gateway/capture/read-request.ts'
 import type { AccountTargets } from '#gateway/db/targets-cache.ts'
-import { StaleTargets, targetErrors, withAccountTargets } from '#gateway/capture/account-targets.ts'
+import { isStale, StaleTargets, targetErrors, withAccountTargets } from '#gateway/capture/account-targets.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import { type AcceptDependencies, adminRoute, type AdminRoute } from './admin-route.ts'
 import { timestampPattern } from '#gateway/http/read-moment.ts'
@@ -72,7 +72,7 @@ const acceptAgain = async (
   const acting = { ...deps.records.seal(capture), keyHash: null, originHost: null, accountId }
   const how = { windowSize: deps.windowCaptures, counted: true, checkOnly }
   const outcome = await acceptCapture(deps.database, acting, how)
-  if (!outcome.ok && outcome.code === 'SERVICE_UNAVAILABLE') throw new StaleTargets(outcome)
+  if (!outcome.ok && isStale(outcome)) throw new StaleTargets(outcome)
   if (!outcome.ok) return reasonOf(outcome)
   if (outcome.replayOf !== undefined) return 'requeued_before'
   if (checkOnly) return 'not_valid'

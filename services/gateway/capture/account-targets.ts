@@ -8,6 +8,10 @@ import { checkName, describeViolation } from '#shared/policy/target-lists.ts'
 import type { AccountTargets, Issuer, TargetsCache } from '#gateway/db/targets-cache.ts'
 import { RequestError } from '#gateway/http/errors.ts'
 
+/** Whether a refusal says that the capture was sealed with other lists of targets than its account has. */
+export const isStale = ({ code, keyState }: Refusal): boolean =>
+  code === 'SERVICE_UNAVAILABLE' && keyState === undefined
+
 /** The account has other lists of targets than the capture was sealed with; nothing was stored but the minute count. */
 export class StaleTargets extends RequestError {
   readonly stored: StoredTargets | undefined

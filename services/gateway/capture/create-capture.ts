@@ -11,7 +11,7 @@ import { findRecord } from '#gateway/db/captures.ts'
 import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { hasDestination } from '#gateway/db/upload-destinations.ts'
 import type { ParsedCapture } from '#gateway/parameters/parse-capture.ts'
-import { StaleTargets, targetErrors, withAccountTargets } from './account-targets.ts'
+import { isStale, StaleTargets, targetErrors, withAccountTargets } from './account-targets.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
@@ -48,8 +48,7 @@ export const acceptedOutcome = <Outcome extends AcceptOutcome>(
   outcome: Outcome,
   { originHost }: Pick<NewCapture, 'originHost'>,
 ): Extract<Outcome, { ok: true }> => {
-  if (!outcome.ok)
-    throw outcome.code === 'SERVICE_UNAVAILABLE' ? new StaleTargets(outcome) : refusalError(outcome, originHost)
+  if (!outcome.ok) throw isStale(outcome) ? new StaleTargets(outcome) : refusalError(outcome, originHost)
   return outcome as Extract<Outcome, { ok: true }>
 }
 

@@ -87,10 +87,14 @@ const domainMessage = (domains: readonly string[], originHost: string | null): s
   return `The API key may be used from pages of ${named} only; ${origin}.`
 }
 
+const movingMessage = 'The account is being moved to another database; try again.'
+
 const keyMessages = {
   revoked: (at: string) => `The API key was revoked at ${at}.`,
   expired: (at: string) => `The API key expired at ${at}.`,
   disabled: () => 'The account of the API key is disabled.',
+  moving: () => movingMessage,
+  moved: () => movingMessage,
 } as const
 
 const scopeMessage = (scopes: readonly string[]): string =>
@@ -107,6 +111,8 @@ const refusalMessage = (refusal: Refusal, originHost: string | null): string | u
       return scopeMessage(grounds)
     case 'FEATURE_NOT_AVAILABLE':
       return featureMessage(grounds, sufficientPlan)
+    case 'SERVICE_UNAVAILABLE':
+      return keyState && movingMessage
     case 'RATE_LIMIT_EXCEEDED':
       return `Too many requests in this minute; try again in ${retryAfterSeconds ?? 60} seconds.`
     default:

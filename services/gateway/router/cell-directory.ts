@@ -34,7 +34,7 @@ const nameOf = ({ kind, value }: Credential) => createHash('sha256').update(`${k
  */
 export class CellDirectory {
   readonly #deps: Dependencies
-  readonly #known = new Map<string, { readonly cell: Cell; readonly untilMs: number }>()
+  readonly #known = new Map<string, { readonly cell: Cell; untilMs: number }>()
   readonly #asking = new Map<string, Promise<Cell | undefined>>()
   readonly #silentUntil = new Map<Cell, number>()
 
@@ -60,6 +60,12 @@ export class CellDirectory {
   /** The next request with this credential asks again: its cell has refused it. */
   forget(credential: Credential): void {
     this.#known.delete(nameOf(credential))
+  }
+
+  /** As `forget`, but the cell is remembered while another one is silent: it may only be busy. */
+  doubt(credential: Credential): void {
+    const known = this.#known.get(nameOf(credential))
+    if (known) known.untilMs = this.#deps.nowMs()
   }
 
   #findAnew(name: string, credential: Credential): Promise<Cell | undefined> {

@@ -46,14 +46,15 @@ const triesMax = 2
 
 /**
  * Forwards a request to a gateway of the cell and its response to the client, both as they arrive. `body` replaces one
- * that was read. Resolves to the status; undefined if the client disconnected first. Throws if no response has begun, and cuts the
- * response if it ends halfway.
+ * that was read. Resolves to the status; undefined if the client disconnected first; without a response, to the cell that `elsewhere`
+ * found for its status. Throws if no response has begun, and cuts the response if it ends halfway.
  */
 export const forward = async (
   agent: Dispatcher,
   cell: Cell,
   { request, response, body }: Http & { readonly body?: Buffer },
-): Promise<number | undefined> => {
+  elsewhere: (status: number) => Promise<Cell | undefined>,
+): Promise<number | Cell | undefined> => {
   if (response.destroyed) return undefined
   const gone = new AbortController()
   response.once('close', () => gone.abort())
@@ -76,6 +77,11 @@ export const forward = async (
   }
   try {
     const { statusCode, headers, body: received } = await send(1)
+    const moved = await elsewhere(statusCode)
+    if (moved) {
+      await received.dump()
+      return moved
+    }
     response.writeHead(statusCode, responseHeaders(headers))
     // An event stream may be silent for long.
     if (headers['content-length'] === undefined) response.flushHeaders()

@@ -13,28 +13,50 @@ import { forward, hasBody, type Http } from './forward.ts'
 
 type Dependencies = {
   readonly cells: readonly Cell[]
-  readonly directory: Pick<CellDirectory, 'find' | 'forget'>
+  readonly directory: Pick<CellDirectory, 'find' | 'forget' | 'doubt'>
   readonly agent: Dispatcher
   readonly publicUrl: string
   readonly events: Pick<RouterEvents, 'forwarded' | 'notForwarded'>
 }
 
+/** What a request says of its account, and the cell that was found to have it. */
+type Located = { readonly credential: Credential | undefined; readonly cell: Cell | undefined }
+
 /** Whether a cell's refusal may mean that it no longer has what the credential names. */
 const isRefusal = ({ kind }: Credential, status: number): boolean =>
   status === 401 || ((status === 403 || status === 404) && (kind === 'link' || kind === 'image'))
 
+/**
+ * Remembers what the status says of where the account is. Resolves to the cell that has it if it is another one now: it was moved
+ * there, and the request, which this one has refused, can be repeated.
+ */
+const locateAgain = async (
+  { directory }: Dependencies,
+  { credential, cell, request }: Located & Pick<Http, 'request'>,
+  status: number,
+): Promise<Cell | undefined> => {
+  if (!credential) return undefined
+  if (status === 503) directory.doubt(credential)
+  if (!isRefusal(credential, status)) return undefined
+  directory.forget(credential)
+  if (!cell || hasBody(request)) return undefined
+  const now = await directory.find(credential).catch(() => undefined)
+  return now === cell ? undefined : now
+}
+
 /** Forwards to the first of the cells that can be reached; a request with a body only to the first. */
 const forwardToOne = async (
-  { agent, events }: Dependencies,
+  deps: Dependencies,
   cells: readonly Cell[],
-  sent: Parameters<typeof forward>[2] & { readonly requestId: string },
-): Promise<number | undefined> => {
+  sent: Parameters<typeof forward>[2] & Located & { readonly requestId: string },
+): Promise<void> => {
+  const { agent, events } = deps
   for (const cell of cells) {
     const beganMs = performance.now()
     try {
-      const status = await forward(agent, cell, sent)
-      events.forwarded(cell, status, performance.now() - beganMs)
-      return status
+      const answered = await forward(agent, cell, sent, (status) => locateAgain(deps, sent, status))
+      if (typeof answered === 'object') return await forwardToOne(deps, [answered], { ...sent, cell: undefined })
+      return events.forwarded(cell, answered, performance.now() - beganMs)
     } catch (error) {
       events.notForwarded(cell, sent.requestId, error)
       if (hasBody(sent.request)) break
@@ -58,9 +80,8 @@ const serve = async (deps: Dependencies, http: Http, exchange: Exchange): Promis
   const body = isSignIn(request) && exchange.inputIsSmall ? await exchange.readBody() : undefined
   const credential = body ? credentialOfSignIn(body) : credentialOf(request, deps.publicUrl)
   const cell = credential && (await deps.directory.find(credential))
-  const sent = { ...http, requestId: exchange.requestId, ...(body && { body }) }
-  const status = await forwardToOne(deps, cell ? [cell] : deps.cells, sent)
-  if (credential && status !== undefined && isRefusal(credential, status)) deps.directory.forget(credential)
+  const sent = { ...http, requestId: exchange.requestId, credential, cell, ...(body && { body }) }
+  await forwardToOne(deps, cell ? [cell] : deps.cells, sent)
 }
 
 const answerError = ({ publicUrl }: Dependencies, { response }: Http, error: AppError, requestId: string) => {

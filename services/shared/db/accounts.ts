@@ -21,6 +21,8 @@ export type AccountView = {
   readonly disabledAt: string | null
   /** When its erasure was ordered; null if it was not. */
   readonly erasingAt: string | null
+  /** Since when it is being moved to another installation, or was; null if it is not. */
+  readonly movingAt: string | null
 }
 
 /** One `@` with text on either side; only sending mail can verify an address. */
@@ -53,6 +55,7 @@ type Row = Pick<AccountView, 'id' | 'name' | 'email'> & {
   readonly createdAt: Date
   readonly disabledAt?: Date | null | undefined
   readonly erasingAt?: Date | null | undefined
+  readonly movingAt?: Date | null | undefined
 }
 
 const toView = (account: Row): AccountView => ({
@@ -63,14 +66,16 @@ const toView = (account: Row): AccountView => ({
   createdAt: account.createdAt.toISOString(),
   disabledAt: account.disabledAt?.toISOString() ?? null,
   erasingAt: account.erasingAt?.toISOString() ?? null,
+  movingAt: account.movingAt?.toISOString() ?? null,
 })
 
 /** An account as JSON of the admin API and the command line. */
-export const accountToJson = ({ createdAt, disabledAt, erasingAt, ...account }: AccountView) => ({
+export const accountToJson = ({ createdAt, disabledAt, erasingAt, movingAt, ...account }: AccountView) => ({
   ...account,
   created_at: createdAt,
   disabled_at: disabledAt,
   erasing_at: erasingAt,
+  moving_at: movingAt,
 })
 
 /** Creates an account on a plan in force; throws `VALIDATION_ERROR` for an unknown plan or malformed e-mail address. */
@@ -87,7 +92,7 @@ export const createAccount = (
     entities.create(AccountMeter, { account: account.id })
     recordChange(entities, { actor, action: 'account.create', target: account.id, detail: { plan: input.plan } })
     await entities.flush()
-    return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null, erasingAt: null }
+    return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null, erasingAt: null, movingAt: null }
   })
 
 /** Accounts whose name or email contains the text, in any case, or whose id it is. */
@@ -131,7 +136,7 @@ export const setPlan = (database: Database, accountId: string, slug: string, act
 
 /**
  * Disables or enables an account, effective on every replica for requests that arrive after this returns. Captures that
- * were accepted before continue. Idempotent. Throws `NOT_FOUND`, or `VALIDATION_ERROR` for one that is being erased.
+ * were accepted before continue. Idempotent. Throws `NOT_FOUND`, or `VALIDATION_ERROR` for one that is being erased or moved.
  */
 export const setDisabled = (
   database: Database,
@@ -142,8 +147,8 @@ export const setDisabled = (
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
     if ((account.disabledAt != null) === disabled) return
-    if (account.erasingAt) {
-      const fault = 'cannot be changed: the account is being erased'
+    if (account.erasingAt ?? account.movingAt) {
+      const fault = `cannot be changed: the account is being ${account.erasingAt ? 'erased' : 'moved'}`
       throw new AppError('VALIDATION_ERROR', { publicMessage: `disabled ${fault}`, details: { disabled: [fault] } })
     }
     account.disabledAt = disabled ? new Date() : null

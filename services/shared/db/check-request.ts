@@ -62,15 +62,18 @@ export type Refusal = {
   readonly grounds?: readonly string[]
   /** For `FEATURE_NOT_AVAILABLE`: the name of the cheapest plan that includes what was requested. */
   readonly sufficientPlan?: string
-  /** For `INVALID_API_KEY`, if there is such a key; `disabled`: its account is. */
-  readonly keyState?: 'revoked' | 'expired' | 'disabled'
+  /**
+   * For `INVALID_API_KEY`, if there is such a key; `disabled`: its account is; `moved`: it is another installation's now. For
+   * `SERVICE_UNAVAILABLE`: the account is being moved there, or has been; absent: the lists of targets are stale.
+   */
+  readonly keyState?: 'revoked' | 'expired' | 'disabled' | 'moving' | 'moved'
   readonly retryAfterSeconds?: number
   /** For `INVALID_API_KEY`: there is no such key, so it cannot become valid. */
   readonly isUnknown?: true
   /** For `RATE_LIMIT_EXCEEDED`: milliseconds left of the minute, by the database's clock. */
   readonly windowLeftMs?: number
   readonly caller?: Caller
-  /** For `SERVICE_UNAVAILABLE`: the lists of targets of the account, which the capture was not sealed with; absent: empty. */
+  /** Without `keyState`: the lists of targets of the account, which the capture was not sealed with; absent: empty. */
   readonly targets?: StoredTargets
 }
 
@@ -85,7 +88,8 @@ export type RequestRow = Partial<WalPosition> & {
   readonly grounds: readonly string[] | null
   readonly sufficientPlan: string | null
   readonly keyState: NonNullable<Refusal['keyState']> | null
-  readonly accountId: string
+  /** Null: no account may be served. */
+  readonly accountId: string | null
   readonly plan: string
   readonly rateLimit: number | null
   readonly rateRemaining: number
@@ -129,7 +133,7 @@ const toUsage = ({ usageLimit: limit, used, periodStart, usageReset, overagePric
 })
 
 const toCaller = ({ timeline, bytes, ...row }: RequestRow): Caller => ({
-  accountId: row.accountId,
+  accountId: row.accountId ?? '',
   plan: row.plan,
   rate:
     row.rateLimit === null ? null : { limit: row.rateLimit, remaining: row.rateRemaining, resetUnix: row.rateReset },
@@ -153,7 +157,7 @@ export const toVerdict = (row: RequestRow): Verdict => {
     ...(row.keyUnknown === true && { isUnknown: true }),
     ...(row.refusal === 'RATE_LIMIT_EXCEEDED' && row.rateLeftMs !== null && { windowLeftMs: row.rateLeftMs }),
     ...(row.targets && row.targetsSha256 && { targets: { texts: row.targets, sha256: row.targetsSha256 } }),
-    ...(row.refusal !== 'INVALID_API_KEY' && { caller: toCaller(row) }),
+    ...(row.accountId !== null && { caller: toCaller(row) }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { loadOrCreateSecrets } from '#local/secrets.ts'
+import { loadOrCreateSecrets, shareSecrets } from '#local/secrets.ts'
 import { open, readOpeningKey, readSealingKey, seal } from '#shared/queue/seal.ts'
 
 t.test('secrets: are created once and kept, for their owner only', async (t) => {
@@ -26,6 +26,22 @@ t.test('secrets: adds those missing from an earlier version, and keeps the other
   t.not(reloaded.queuePasswords.gateway, gateway)
   t.strictSame(await loadOrCreateSecrets(path), reloaded)
 })
+
+t.test(
+  'secrets: cells have those in common that accounts need, and no passwords; those that one has stay',
+  async (t) => {
+    const folder = t.testdir()
+    const [path, other] = [join(folder, 'secrets.json'), join(folder, 'other.json')]
+    const made = await loadOrCreateSecrets(path)
+    await shareSecrets(made, other)
+    const { keyPepper, linkSigningKey, recordKey, sealingKeys, webhookKeys, ...own } = await loadOrCreateSecrets(other)
+    t.match(made, { keyPepper, linkSigningKey, recordKey, sealingKeys, webhookKeys })
+    for (const [name, value] of Object.entries(own)) t.notSame(value, made[name as keyof typeof own], name)
+    const before = await loadOrCreateSecrets(other)
+    await shareSecrets(await loadOrCreateSecrets(join(folder, 'third.json')), other)
+    t.strictSame(await loadOrCreateSecrets(other), before)
+  },
+)
 
 t.test("secrets: only a pool's private key opens what was sealed to its public key", async (t) => {
   const { sealingKeys } = await loadOrCreateSecrets(join(t.testdir(), 'secrets.json'))

@@ -45,7 +45,8 @@ create type request_check as (
   shared text,
   -- Set by accept_batch: the members to publish.
   admitted_ids uuid[],
-  -- With INVALID_API_KEY, unless the key is unknown: 'revoked', 'expired' or 'disabled', as its account is.
+  -- With INVALID_API_KEY, unless the key is unknown: 'revoked', 'expired' or 'disabled', as its account is, or 'moved', as it was to
+  -- another installation. With SERVICE_UNAVAILABLE, unless the lists of targets are stale: 'moving' or 'moved'.
   key_state text,
   -- What the refusal names: the domains of the key, the scopes of which it has none, the features that the plan lacks,
   -- or the time at which the key was revoked or expired.
@@ -77,31 +78,39 @@ declare
   v_domains text[];
   v_scopes text[];
   v_used_at timestamptz;
+  v_moving boolean;
+  v_reads constant boolean := 'read' = any (p_scopes);
   v_now timestamptz := clock_timestamp();
   v_minute timestamptz;
   v_requests integer;
 begin
   if p_account_id is null then
     select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
-           p.features, p.retention_seconds, p.max_pending, p.weight, k.domains, k.scopes, k.last_used_at
+           p.features, p.retention_seconds, p.max_pending, p.weight, a.moving_at is not null, k.domains, k.scopes, k.last_used_at
       into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
-           c.features, c.retention_seconds, c.max_pending, c.weight, v_domains, v_scopes, v_used_at
+           c.features, c.retention_seconds, c.max_pending, c.weight, v_moving, v_domains, v_scopes, v_used_at
       from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
      where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
   else
     select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
-           p.features, p.retention_seconds, p.max_pending, p.weight
+           p.features, p.retention_seconds, p.max_pending, p.weight, a.moving_at is not null
       into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
-           c.features, c.retention_seconds, c.max_pending, c.weight
+           c.features, c.retention_seconds, c.max_pending, c.weight, v_moving
       from account a join plan p on p.slug = a.plan where a.id = p_account_id and a.disabled_at is null;
   end if;
   if not found then
     c.refusal := 'INVALID_API_KEY';
-    select case when k.revoked_at is not null then 'revoked' when k.expires_at <= v_now then 'expired' else 'disabled' end,
+    select case when k.revoked_at is not null then 'revoked' when k.expires_at <= v_now then 'expired'
+                when a.moving_at is not null then 'moved' else 'disabled' end,
            array_remove(array[iso_time(coalesce(k.revoked_at, k.expires_at))], null)
       into c.key_state, c.grounds
-      from api_key k where k.key_hash = p_key_hash;
+      from api_key k join account a on a.id = k.account_id where k.key_hash = p_key_hash;
     c.key_unknown := not found;
+    -- A router repeats reads where the account is now.
+    if c.key_state = 'moved' and not v_reads then
+      c.refusal := 'SERVICE_UNAVAILABLE';
+      c.retry_after_seconds := 1;
+    end if;
     return c;
   end if;
 
@@ -111,6 +120,10 @@ begin
   elsif p_account_id is null and (v_scopes && p_scopes) is not true then
     c.refusal := 'FORBIDDEN';
     c.grounds := p_scopes;
+  elsif v_moving and not v_reads then
+    c.refusal := 'SERVICE_UNAVAILABLE';
+    c.key_state := 'moving';
+    c.retry_after_seconds := 1;
   end if;
 
   if p_account_id is null and c.refusal is null and coalesce(v_used_at, '-infinity') < date_trunc('minute', v_now) then

@@ -24,7 +24,8 @@ const directoryOf = (says: Record<string, Says>, known = cells) => {
   })
   const find = async (value = 'key') => (await directory.find({ kind: 'key', value }))?.name
   const forget = () => directory.forget({ kind: 'key', value: 'key' })
-  return { find, forget, asked, outcomes, pass: (ms: number) => (now += ms) }
+  const doubt = () => directory.doubt({ kind: 'key', value: 'key' })
+  return { find, forget, doubt, asked, outcomes, pass: (ms: number) => (now += ms) }
 }
 
 t.test('all cells are asked once for a credential, also by requests at the same time', async (t) => {
@@ -50,6 +51,22 @@ t.test('they are asked again once the cell has refused it, and after ten minutes
   t.equal(await find(), 'three')
   pass(1)
   t.equal(await find(), 'one')
+})
+
+t.test('they are asked again once the cell was unavailable, but it is remembered while one is silent', async (t) => {
+  const says: Record<string, Says> = { two: true }
+  const { find, doubt, pass, asked } = directoryOf(says)
+  doubt()
+  await find()
+  doubt()
+  says['two'] = 'silent'
+  t.equal(await find(), 'two')
+  pass(1000)
+  says['two'] = false
+  says['three'] = true
+  t.equal(await find(), 'three', 'it has moved')
+  t.equal(await find(), 'three')
+  t.equal(asked.length, 9)
 })
 
 t.test(

@@ -1,0 +1,214 @@
+import { createHash, randomUUID } from 'node:crypto'
+import t from 'tap'
+import { createCredentialLookup } from '#gateway/db/known-credentials.ts'
+import { defaultPlans } from '#local/default-plans.ts'
+import { createAccount, orderErasure, setDisabled } from '#shared/db/accounts.ts'
+import { checkRequest } from '#shared/db/check-request.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { confirmPepper } from '#shared/db/key-pepper.ts'
+import { createKey } from '#shared/db/keys.ts'
+import {
+  assertMovable,
+  copyAccount,
+  finishMove,
+  holdAccount,
+  movedTables,
+  presenceOf,
+  settleAccount,
+} from '#shared/db/move-account.ts'
+import { replacePlans } from '#shared/db/plans.ts'
+import type { Scope } from '#shared/policy/scopes.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+
+const server = await startPostgres(t)
+const pepper = 'pepper'
+
+const newInstallation = async () => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  await confirmPepper(database, pepper)
+  return database
+}
+
+const newAccount = async (database: Database) => {
+  const { id } = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'pro' })
+  const { id: keyId } = await createKey(database, { accountId: id, name: '', domains: [], pepper })
+  const [row] = await database.query<{ hash: Buffer }>('select key_hash as hash from api_key where id = $1', [keyId])
+  return { id, keyId, keyHash: row?.hash ?? Buffer.alloc(0) }
+}
+
+/** Gives the account a row in every table that it takes along, with values that lose something in a careless copy. */
+const fill = async (database: Database, { id, keyId }: { readonly id: string; readonly keyId: string }) => {
+  const [captureId, beforeId, webhookId, deliveryId, objectKey] = [
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+    `o/${randomUUID()}`,
+  ]
+  const now = `'2026-01-02T03:04:05.678901Z'`
+  const capture = (of: string, part: string) =>
+    `insert into capture (id, account_id, status, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, completed_at, object_key, file_size)
+     values ('${of}', '${id}', 'completed', ${part}, 'standard', 'bulk', '{"b": 1, "a": null, "z": 1.10}', '\\x00ff', 1, ${now}, 1, ${now}, ${now}, '${objectKey}', 9007199254740993)`
+  const statements = [
+    `insert into member (id, account_id, email, role, added_by, created_at) values (gen_random_uuid(), '${id}', 'm@example.com', 'owner', 'admin', ${now})`,
+    `insert into link_secret (key_id, nonce, created_at) values ('${keyId}', '\\x01', ${now})`,
+    `insert into usage (account_id, period, reserved, settled) values ('${id}', '2026-01-01', 0, 7)`,
+    `insert into usage_day (account_id, day, outcome, captures) values ('${id}', '2026-01-02', 'completed', 2)`,
+    `insert into capture_count (account_id, day, completed, failed) values ('${id}', '2026-01-02', 2, 0)`,
+    `insert into webhook (id, account_id, url, events, description, active, created_at)
+     values ('${webhookId}', '${id}', 'https://example.com/', '{screenshot.completed}', 'a "b", c', true, ${now})`,
+    `insert into webhook_secret (webhook_id, sealed) values ('${webhookId}', '\\xdead')`,
+    `insert into upload_destination (id, account_id, name, endpoint, region, bucket, path_style, url, prefix, access_key_id, sealed_secret, created_at)
+     values (gen_random_uuid(), '${id}', 'n', 'e', 'r', 'b', true, 'u', '', 'k', '\\xbeef', ${now})`,
+    `insert into batch (id, account_id, total, completed, created_at) values (gen_random_uuid(), '${id}', 2, 2, ${now})`,
+    capture(captureId, `'ended'`),
+    capture(beforeId, 'null'),
+    `insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at) values ('${objectKey}', '${captureId}', 1, '', ${now}, ${now})`,
+    `insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at) values ('${id}', 'k', '\\x02', '${captureId}', ${now})`,
+    `insert into webhook_delivery (id, account_id, capture_id, url, host, event, subject, next_attempt_at, created_at)
+     values ('${deliveryId}', '${id}', '${captureId}', 'https://example.com/', 'example.com', 'e', '{"b": 1, "a": 2}', now() + interval '1 hour', ${now})`,
+    `insert into webhook_attempt (delivery_id, number, at, ms) values ('${deliveryId}', 1, ${now}, 1)`,
+    `insert into sign_in_link (token_hash, account_id, role, expires_at) values ('\\x03', '${id}', 'owner', ${now})`,
+    `insert into console_session (id, token_hash, account_id, role, created_at, last_seen_at, expires_at, idle_expires_at, address, user_agent)
+     values (gen_random_uuid(), '\\x04', '${id}', 'owner', ${now}, ${now}, ${now}, ${now}, '', '')`,
+    `select add_activity_day('2026-01-02')`,
+    `insert into activity (at, id, account_id, client, operation, status) values (${now}, gen_random_uuid(), '${id}', '192.0.2.1', 'account', 200)`,
+    `insert into webhook_queue (account_id, host, due_at) values ('${id}', 'example.com', now() + interval '1 hour')`,
+  ]
+  for (const statement of statements) await database.query(statement)
+  return { captureId }
+}
+
+const rowsOf = async (database: Database, table: string, id: string) => {
+  const rows = await database.query<{ row: string }>(
+    `select row_to_json(r)::text as row from ${table} r where ${movedTables[table]} order by 1`,
+    [id],
+  )
+  return rows.map(({ row }) => row.replace('"part":null', '"part":"ended"'))
+}
+
+const check = async (database: Database, keyHash: Buffer, scopes: readonly Scope[]) => {
+  const verdict = await checkRequest(database, { keyHash, originHost: null, scopes })
+  return verdict.ok ? 'ok' : [verdict.code, verdict.keyState, verdict.retryAfterSeconds]
+}
+
+t.test('move account: every table goes along, or is known to stay', async (t) => {
+  const database = await newInstallation()
+  const tables = await database.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
+  )
+  // Of the installation, or empty once an account has settled.
+  const staying = `accepted_count audit_entry cleanup_cursor deletion key_pepper lane_meter late_cleanup maintenance
+    mikro_orm_migrations object_removal orphan_sweep outbox plan pool_pause sql_function used_sign_in webhook_arrival
+    webhook_polling webhook_queue`.split(/\s+/)
+  t.strictSame(tables.map(({ name }) => name).toSorted(), [...Object.keys(movedTables), ...staying].toSorted())
+})
+
+t.test('move account: all rows arrive as they were, once, and its credentials lead there', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const account = await newAccount(from)
+  const { id, keyHash } = account
+  const { captureId } = await fill(from, account)
+  const [knownThere, knownHere] = [createCredentialLookup(to), createCredentialLookup(from)]
+  const known = async (know: typeof knownHere) => [await know(keyHash), await know(captureId)]
+
+  await assertMovable(from, to, id)
+  await holdAccount(from, id, true, 'system')
+  t.same(await check(from, keyHash, ['read']), 'ok', 'reads are answered')
+  for (const scope of ['capture', 'manage'] as const)
+    t.same(await check(from, keyHash, [scope]), ['SERVICE_UNAVAILABLE', 'moving', 1], scope)
+  t.same(await settleAccount(from, id), { captures: 0, deliveries: 0 })
+  t.same(await from.query('select from webhook_queue'), [], 'no sender takes what is pending')
+
+  const copied = await copyAccount(from, to, id)
+  t.equal(await copyAccount(from, to, id), copied, 'a copy is replaced by the next one')
+  for (const table of Object.keys(movedTables)) {
+    const rows = await rowsOf(from, table, id)
+    t.not(rows.length, 0, table)
+    if (table !== 'account') t.strictSame(await rowsOf(to, table, id), rows, table)
+  }
+  t.same([await presenceOf(from, id), await presenceOf(to, id)], ['moving', 'away'])
+  t.same(
+    [await known(knownHere), await known(knownThere)],
+    [
+      [true, true],
+      [false, false],
+    ],
+    'it has not arrived',
+  )
+  t.same(await to.query('select from webhook_arrival'), [])
+
+  await finishMove(from, to, id, 'system')
+  await finishMove(from, to, id, 'system')
+  t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
+  t.same(
+    [await known(knownHere), await known(knownThere)],
+    [
+      [false, false],
+      [true, true],
+    ],
+    'it has arrived',
+  )
+  t.same(await check(to, keyHash, ['capture']), 'ok')
+  t.same(await check(from, keyHash, ['read']), ['INVALID_API_KEY', 'moved', undefined])
+  t.same(await check(from, keyHash, ['capture']), ['SERVICE_UNAVAILABLE', 'moved', 1])
+  t.match(await to.query('select host from webhook_arrival'), [{ host: 'example.com' }], 'what is pending is queued')
+  t.match(await from.query('select erasing_at from account where id = $1', [id]), [{ erasing_at: /^20/ }])
+})
+
+t.test('move account: one that stays is served again, with its deliveries queued', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const account = await newAccount(from)
+  await fill(from, account)
+  await from.query(
+    `insert into capture (id, account_id, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+     values (gen_random_uuid(), $1, 'open', 'standard', 'bulk', '{}', '', 1, now(), 1, now())`,
+    [account.id],
+  )
+  await holdAccount(from, account.id, true, 'system')
+  t.same(await settleAccount(from, account.id), { captures: 1, deliveries: 0 })
+  t.equal((await from.query('select from webhook_queue')).length, 1, 'its captures may still queue some')
+  await from.query(`delete from capture where part = 'open'`)
+  await from.query(`update webhook_delivery set leased_until = now()`)
+  t.same(await settleAccount(from, account.id), { captures: 0, deliveries: 1 }, 'one is in flight')
+  await holdAccount(from, account.id, false, 'system')
+  t.same(await check(from, account.keyHash, ['capture']), 'ok')
+  t.equal((await from.query('select from webhook_arrival')).length, 1)
+  t.equal(await presenceOf(to, account.id), undefined)
+})
+
+t.test('move account: what would not be served there is refused before anything changes', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const { id } = await newAccount(from)
+  const refused = (message: RegExp) => t.rejects(assertMovable(from, to, id), { code: 'VALIDATION_ERROR', message })
+  await t.rejects(assertMovable(from, to, randomUUID()), { code: 'NOT_FOUND' })
+  await setDisabled(from, id, true)
+  await refused(/is disabled: enable it first/)
+  await setDisabled(from, id, false)
+  await to.query(`update account set plan = 'free'`)
+  await to.query(`delete from plan where slug = 'pro'`)
+  await refused(/has no plan 'pro': load the same plans/)
+  const [{ fingerprint } = { fingerprint: Buffer.alloc(0) }] = await to.query<{ fingerprint: Buffer }>(
+    'table key_pepper',
+  )
+  await to.query('update key_pepper set fingerprint = $1', [createHash('sha256').update('another').digest()])
+  await refused(/same SHUTTERFLEET_KEY_PEPPER/)
+  await to.query(`delete from mikro_orm_migrations where name like '0037%'`)
+  await refused(/different releases/)
+  await orderErasure(from, id, 'system')
+  await to.query(`insert into mikro_orm_migrations (name) values ('0037-move-accounts')`)
+  await to.query('update key_pepper set fingerprint = $1', [fingerprint])
+  await refused(/is being erased/)
+})
+
+t.test('move account: one that has not arrived, or was moved away, is not enabled', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const { id } = await newAccount(from)
+  await holdAccount(from, id, true, 'system')
+  await copyAccount(from, to, id)
+  await t.rejects(setDisabled(to, id, false), { code: 'VALIDATION_ERROR', message: /being moved/ })
+  await finishMove(from, to, id, 'system')
+  await t.rejects(setDisabled(from, id, false), { code: 'VALIDATION_ERROR' })
+  t.equal(await presenceOf(to, id), 'here')
+})
