@@ -14,7 +14,11 @@ export const openBefore = async (
   const before = migrations[migrations.findIndex((each) => each.name === name) - 1]
   if (!before) throw new Error(`no migration before ${name}`)
   await database.orm.migrator.up({ to: before.name })
-  return { database, tenant: await createTenant(database) }
+  // The entity has a column that migration 0037 adds.
+  await database.query('alter table account add column moving_at timestamptz')
+  const tenant = await createTenant(database)
+  await database.query('alter table account drop column moving_at')
+  return { database, tenant }
 }
 
 /** What the release before partitions wrote of a capture, without its meters. */
