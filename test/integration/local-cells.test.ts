@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -104,7 +105,12 @@ t.test(
     })()
     await eventually(async () => (await fetch(`${baseUrl}/v1/screenshots`, { headers })).status === 200)
 
-    const moved = await command<{ rows: number; images: number }>('account', 'move', id, '--to', two.data_dir, ...from)
+    const move = ['account', 'move', id, '--to', two.data_dir, ...from]
+    const killed = spawn(program, move, { stdio: ['ignore', 'ignore', 'pipe'] })
+    await once(killed.stderr, 'data')
+    killed.kill('SIGKILL')
+    t.match(await command('account', 'show', id, ...from), { moving_at: /^20/ }, 'held up, and to be repeated')
+    const moved = await command<{ rows: number; images: number }>(...move)
     t.ok(moved.rows > 0 && moved.images > 0, JSON.stringify(moved))
     const later = await capture(key)
     t.equal(later.status, 200, 'the next capture is accepted')
