@@ -1,19 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { dataPaths } from '#local/data-folder.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import {
   assertMovable,
   copyAccount,
+  countUnsettled,
   finishMove,
+  type Hold,
   holdAccount,
   isObjectNeeded,
   objectKeysOf,
   presenceOf,
-  settleAccount,
+  releaseAccount,
+  withdrawCopy,
 } from '#shared/db/move-account.ts'
-import { AppError } from '#shared/errors/app-error.ts'
+import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { objectsPrefix } from '#shared/storage/objects.ts'
 import {
   type Command,
   type CommandContext,
@@ -26,13 +29,15 @@ import {
 import { readDuration } from './command/duration.ts'
 import { createProgress } from './command/progress.ts'
 import { findDataFolder, givenDirectUrl, runningInstallation } from './installation.ts'
-import { type Copied, copyObjects, openFolder, openStore, type Store } from './objects-copy.ts'
+import { type Copied, copyObjects, openStore, type Store } from './objects-copy.ts'
 import { withDatabase } from './with-database.ts'
 
 const statementMs = 600_000
 /** Statements that began before the hold end within their time-out. */
 const settleMs = 10_000
 const pollMs = 500
+/** A removal of an object that a ledger has claimed ends within its claim. */
+const removalMs = 60_000
 const actor = 'command line'
 
 /** The two installations, and the stores of their images. */
@@ -47,6 +52,7 @@ type Moved = { readonly rows: number; readonly images: number; readonly bytes: n
 
 /** The address of the other installation's PostgreSQL, of a data folder or a file; never an argument, which others can see. */
 const targetUrl = async (place: string): Promise<string> => {
+  if (place.includes('://')) throw new UsageError('--to: must be a data folder, or @FILE with the URL')
   if (!place.startsWith('@')) return (await runningInstallation(resolve(place), '')).database_url
   const url = await readFile(place.slice(1), 'utf8').catch((cause: unknown) => {
     throw new UsageError(`--to ${place}: there is no such file`, { cause })
@@ -54,42 +60,46 @@ const targetUrl = async (place: string): Promise<string> => {
   return url.trim()
 }
 
-/** The images of a data folder, unless a flag names where they are. */
-const openImages = async (
-  { env }: CommandContext,
-  args: ParsedArgs,
-  name: 'objects-from' | 'objects-to',
-  folder: string | undefined,
-): Promise<Store> => {
-  if (flagText(args, name) === undefined && folder !== undefined) return openFolder(dataPaths(folder).objects)
-  return openStore(args, name, env)
+/** Where images are: of the flag, else of a data folder. */
+const imagesOf = async (args: ParsedArgs, flag: 'objects-from' | 'objects-to', folder: string | undefined) =>
+  flagText(args, flag) ?? (folder ? (await runningInstallation(folder, '')).object_store : requiredText(args, flag))
+
+const openImages = async ({ env }: CommandContext, args: ParsedArgs, place: string): Promise<Move['images']> => {
+  const isFolder = givenDirectUrl(env) === undefined || flagText(args, 'data') !== undefined
+  const from = await imagesOf(args, 'objects-from', isFolder ? findDataFolder(env, args) : undefined)
+  const to = await imagesOf(args, 'objects-to', place.startsWith('@') ? undefined : resolve(place))
+  if (from === to) throw new UsageError('the images of both cells are in one place: each needs its own')
+  return { from: await openStore(from, 'objects-from', env), to: await openStore(to, 'objects-to', env) }
 }
 
+/** Waits until the account has nothing left to do; rejects if it takes too long, or is stopped. */
 const settle = async ({ from, id }: Move, { note, stop }: CommandContext, withinMs: number): Promise<void> => {
   const began = performance.now()
-  let noted = 0
+  let noteMs = 0
   for (;;) {
-    const { captures, deliveries } = await settleAccount(from, id)
+    const { captures, deliveries } = await countUnsettled(from, id)
     const heldMs = performance.now() - began
     if (captures + deliveries === 0 && heldMs >= settleMs) return
     const left = `${captures} captures have not ended, ${deliveries} deliveries are in flight`
-    if (heldMs > withinMs || stop.aborted)
-      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the account stays where it is: ${left}` })
-    if (heldMs >= noted) {
-      note(`its changes get 503; ${left}`)
-      noted = heldMs + settleMs
+    if (heldMs > withinMs) throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: left })
+    if (heldMs >= noteMs) {
+      note(`the account's changes get 503; ${left}`)
+      noteMs = heldMs + settleMs
     }
-    await delay(pollMs)
+    await delay(pollMs, undefined, { signal: stop })
   }
 }
 
 /** Copies the images that the other store lacks. Throws if one is missing that a capture refers to. */
 const copyImages = async ({ from, id, images }: Move, context: CommandContext): Promise<Copied> => {
   const keys = await objectKeysOf(from, id)
-  const prefixes = [...new Set(keys.map((key) => key.slice(0, key.indexOf('/', key.indexOf('/') + 1) + 1)))]
+  const hours = [...new Set(keys.map((key) => key.slice(0, key.indexOf('/', objectsPrefix.length) + 1)))]
   const source = {
     list: async function* () {
-      yield* keys
+      for (const key of keys) {
+        context.stop.throwIfAborted()
+        yield key
+      }
     },
     get: async (key: string) => {
       const found = await images.from.objects.get(key)
@@ -98,10 +108,9 @@ const copyImages = async ({ from, id, images }: Move, context: CommandContext): 
       throw new AppError('SERVICE_UNAVAILABLE', { publicMessage })
     },
   }
-  // Only of the hours in which the account has images.
   const target = {
     list: async function* () {
-      for (const prefix of prefixes) yield* images.to.objects.list(prefix)
+      for (const hour of hours) yield* images.to.objects.list(hour)
     },
   }
   using progress = createProgress(context)
@@ -110,39 +119,67 @@ const copyImages = async ({ from, id, images }: Move, context: CommandContext): 
   )
 }
 
-const moveHeld = async (move: Move, context: CommandContext, withinMs: number): Promise<Moved> => {
+const copyAndFinish = async (move: Move, hold: Hold, context: CommandContext, withinMs: number): Promise<Moved> => {
   const { from, to, id } = move
+  await settle(move, context, withinMs)
+  const { rows, removals } = await copyAccount(from, to, { id })
+  // A ledger there may be removing them just now.
+  if (removals > 0) await delay(removalMs, undefined, { signal: context.stop })
+  const { copied: images, bytes } = await copyImages(move, context)
+  context.stop.throwIfAborted()
+  await finishMove(from, to, hold, actor)
+  return { rows, images, bytes }
+}
+
+/** Leaves the account as it was. Returns the error that says so, or that it failed too. */
+const undo = async ({ from, to }: Move, hold: Hold, error: unknown): Promise<AppError> => {
+  const { publicMessage: why } = toAppError(error)
   try {
-    await settle(move, context, withinMs)
-    const rows = await copyAccount(from, to, id)
-    const { copied, bytes } = await copyImages(move, context)
-    return { rows, images: copied, bytes }
-  } catch (error) {
-    await holdAccount(from, id, false, actor)
-    throw error
+    await withdrawCopy(to, hold)
+    await releaseAccount(from, hold, actor)
+    return new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the account stays where it is: ${why}`, cause: error })
+  } catch (cause) {
+    const publicMessage = `the account's changes still get 503; repeat the command: ${why}`
+    return new AppError('SERVICE_UNAVAILABLE', { publicMessage, cause })
   }
+}
+
+/** Whether only the end is left of a move that was interrupted. Throws `NOT_FOUND` or `VALIDATION_ERROR` if it cannot be moved. */
+const assertReady = async ({ from, to, id }: Move): Promise<boolean> => {
+  const [here, there] = [await presenceOf(from, id), await presenceOf(to, id)]
+  if (here === 'away') {
+    const publicMessage = `account ${id} is not here: it was moved away, or has not wholly arrived`
+    throw new AppError('NOT_FOUND', { publicMessage })
+  }
+  if (there === 'here' && here === 'moving') return true
+  if (there === 'here')
+    throw new AppError('VALIDATION_ERROR', { publicMessage: `the other installation has an account ${id}` })
+  await assertMovable(from, to, id)
+  return false
 }
 
 const moveAccount = async (move: Move, context: CommandContext, withinMs: number) => {
   const { from, to, id } = move
-  const [here, there] = [await presenceOf(from, id), await presenceOf(to, id)]
-  if (here === 'away') throw new AppError('NOT_FOUND', { publicMessage: `account ${id} has been moved from here` })
-  if (there === 'here' && here !== 'moving')
-    throw new AppError('VALIDATION_ERROR', { publicMessage: `the other installation has an account ${id}` })
-  if (there !== 'here') await assertMovable(from, to, id)
+  const isCopied = await assertReady(move)
   // Most are copied while the account is served.
   const { copied, bytes } = await copyImages(move, context)
-  await holdAccount(from, id, true, actor)
+  const hold = await holdAccount(from, id, actor)
   const heldAt = performance.now()
-  const held = there === 'here' ? undefined : await moveHeld(move, context, withinMs)
-  await finishMove(from, to, id, actor)
-  return {
-    id,
-    rows: held?.rows ?? 0,
-    images: copied + (held?.images ?? 0),
-    bytes: bytes + (held?.bytes ?? 0),
-    held_ms: Math.round(performance.now() - heldAt),
+  const moved: Moved = { rows: 0, images: 0, bytes: 0 }
+  if (isCopied) await finishMove(from, to, hold, actor)
+  else {
+    const copying = copyAndFinish(move, hold, context, withinMs)
+    Object.assign(moved, await copying.catch(async (error: unknown) => Promise.reject(await undo(move, hold, error))))
   }
+  const held_ms = Math.round(performance.now() - heldAt)
+  return { id, rows: moved.rows, images: copied + moved.images, bytes: bytes + moved.bytes, held_ms }
+}
+
+const waitOf = (args: ParsedArgs): number => {
+  const text = flagText(args, 'wait') ?? '10m'
+  const ms = readDuration('wait', text)
+  if (ms > settleMs) return ms
+  throw new UsageError(`--wait ${text}: must be longer than ${settleMs / 1000}s`)
 }
 
 /** `account move`: moves an account to another installation behind the same router. */
@@ -164,14 +201,11 @@ export const accountMove: Command = {
   run: async (context, args) => {
     const { env } = context
     const place = requiredText(args, 'to')
-    const withinMs = readDuration('wait', flagText(args, 'wait') ?? '10m')
-    const isFolder = givenDirectUrl(env) === undefined || flagText(args, 'data') !== undefined
-    const images = {
-      from: await openImages(context, args, 'objects-from', isFolder ? findDataFolder(env, args) : undefined),
-      to: await openImages(context, args, 'objects-to', place.startsWith('@') ? undefined : resolve(place)),
-    }
-    await using to = openDatabase({ url: await targetUrl(place), poolMax: 2, statementMs })
-    const [id = ''] = args.operands
+    const withinMs = waitOf(args)
+    const url = await targetUrl(place)
+    const images = await openImages(context, args, place)
+    await using to = openDatabase({ url, poolMax: 2, statementMs })
+    const id = (args.operands[0] ?? '').toLowerCase()
     const done = await withDatabase(env, args, (from) => moveAccount({ id, from, to, images }, context, withinMs), {
       statementMs,
     })

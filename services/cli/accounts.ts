@@ -8,7 +8,7 @@ import {
   setPlan,
   showAccount,
 } from '#shared/db/accounts.ts'
-import { holdAccount } from '#shared/db/move-account.ts'
+import { releaseAccount } from '#shared/db/move-account.ts'
 import { targetStoreIn } from '#shared/db/account-targets.ts'
 import { entryForms, type TargetTexts } from '#shared/policy/target-lists.ts'
 import { type Command, dataFlag, flagTexts, type ParsedArgs, requiredText, yesFlag } from './command/command.ts'
@@ -112,8 +112,8 @@ const switchCommand = (name: 'disable' | 'enable', summary: string): Command => 
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
     const account = await withDatabase(env, args, async (database) => {
+      if (name === 'enable') await releaseAccount(database, { id }, 'command line')
       await setDisabled(database, id, name === 'disable', 'command line')
-      if (name === 'enable') await holdAccount(database, id, false, 'command line')
       return showAccount(database, id)
     })
     print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })

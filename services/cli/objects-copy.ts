@@ -10,7 +10,7 @@ import type { FoundObject, ObjectStore } from '#shared/storage/object-store.ts'
 import { objectsPrefix } from '#shared/storage/objects.ts'
 import { openKeys } from '#shared/storage/open-keys.ts'
 import { fixedKeys } from '#shared/storage/s3-keys.ts'
-import { type Command, type CommandContext, requiredText, type ParsedArgs, UsageError } from './command/command.ts'
+import { type Command, type CommandContext, requiredText, UsageError } from './command/command.ts'
 import { createProgress } from './command/progress.ts'
 
 const parallel = 4
@@ -89,8 +89,7 @@ const assertFolder = async (name: string, folder: string): Promise<void> => {
   if (!found?.isDirectory()) throw new UsageError(`--${name} ${folder}: there is no such folder`)
 }
 
-/** Opens the objects of a one-machine installation. */
-export const openFolder = (folder: string): Store => {
+const openFolder = (folder: string): Store => {
   // The command signs no URLs.
   const files = createFilesStore({ folder, filesUrl: '', signingKey: '', now: () => new Date() })
   const store = async (key: string, bytes: Buffer) => {
@@ -120,17 +119,16 @@ export const openBucket = async (url: string, env: Env): Promise<Store> => {
   return { objects, store: (key, bytes) => objects.put(key, bytes, 'application/octet-stream') }
 }
 
-/** Opens a bucket URL, a folder, or `@FILE` that contains either, which keeps credentials out of the process list. */
-export const openStore = async (args: ParsedArgs, name: string, env: Env): Promise<Store> => {
-  const place = requiredText(args, name)
+/** Opens a bucket URL, a folder, or `@FILE` that contains either, which keeps credentials out of the process list. `flag` named it. */
+export const openStore = async (place: string, flag: string, env: Env): Promise<Store> => {
   const read = () =>
     readFile(place.slice(1), 'utf8').catch((cause: unknown) => {
-      throw new UsageError(`--${name} ${place}: there is no such file`, { cause })
+      throw new UsageError(`--${flag} ${place}: there is no such file`, { cause })
     })
   const address = place.startsWith('@') ? (await read()).trim() : place
   if (/^https?:/.test(address)) return openBucket(address, env)
   const folder = resolve(address.replace(/^file:\/\//, ''))
-  if (name.endsWith('from')) await assertFolder(name, folder)
+  if (flag.endsWith('from')) await assertFolder(flag, folder)
   return openFolder(folder)
 }
 
@@ -156,7 +154,8 @@ export const objectsCopy: Command = {
     to: { type: 'string', value: 'PLACE', help: 'the same' },
   },
   run: async (context, args) => {
-    const [from, to] = [await openStore(args, 'from', context.env), await openStore(args, 'to', context.env)]
+    const from = await openStore(requiredText(args, 'from'), 'from', context.env)
+    const to = await openStore(requiredText(args, 'to'), 'to', context.env)
     const done = await copyWithProgress(context, from, to)
     context.print({ json: done, text: describeCopied(done) })
   },

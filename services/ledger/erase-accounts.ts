@@ -48,7 +48,7 @@ const eraseRows = async (sql: Sql, table: string, accountId: string): Promise<nu
  */
 export const eraseAccounts = async ({ database, events }: Dependencies): Promise<boolean> => {
   const [account] = await database.query<{ id: string }>(
-    'select id from account where erasing_at is not null order by erasing_at limit 1',
+    'select id from account where erasing_at <= now() order by erasing_at limit 1',
   )
   if (!account) return false
   const { id } = account

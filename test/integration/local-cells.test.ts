@@ -119,7 +119,7 @@ t.test(
     await reading
     t.same(
       new Set(results.flatMap(({ refusals }) => refusals)),
-      new Set(['The account is being moved to another database; try again.']),
+      new Set(['The account is being moved to another database; retry.']),
     )
     t.same(new Set(reads), new Set([200]), 'nothing that only reads was')
 

@@ -1,20 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { createCredentialLookup } from '#gateway/db/known-credentials.ts'
 import { defaultPlans } from '#local/default-plans.ts'
-import { createAccount, orderErasure, setDisabled } from '#shared/db/accounts.ts'
+import { createAccount, orderErasure, setDisabled, setPlan } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
-import { createKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, revokeKey } from '#shared/db/keys.ts'
 import {
   assertMovable,
   copyAccount,
+  countUnsettled,
   finishMove,
   holdAccount,
   movedTables,
   presenceOf,
-  settleAccount,
+  releaseAccount,
+  withdrawCopy,
 } from '#shared/db/move-account.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
@@ -69,9 +72,6 @@ const fill = async (database: Database, { id, keyId }: { readonly id: string; re
     `insert into webhook_delivery (id, account_id, capture_id, url, host, event, subject, next_attempt_at, created_at)
      values ('${deliveryId}', '${id}', '${captureId}', 'https://example.com/', 'example.com', 'e', '{"b": 1, "a": 2}', now() + interval '1 hour', ${now})`,
     `insert into webhook_attempt (delivery_id, number, at, ms) values ('${deliveryId}', 1, ${now}, 1)`,
-    `insert into sign_in_link (token_hash, account_id, role, expires_at) values ('\\x03', '${id}', 'owner', ${now})`,
-    `insert into console_session (id, token_hash, account_id, role, created_at, last_seen_at, expires_at, idle_expires_at, address, user_agent)
-     values (gen_random_uuid(), '\\x04', '${id}', 'owner', ${now}, ${now}, ${now}, ${now}, '', '')`,
     `select add_activity_day('2026-01-02')`,
     `insert into activity (at, id, account_id, client, operation, status) values (${now}, gen_random_uuid(), '${id}', '192.0.2.1', 'account', 200)`,
     `insert into webhook_queue (account_id, host, due_at) values ('${id}', 'example.com', now() + interval '1 hour')`,
@@ -88,6 +88,8 @@ const rowsOf = async (database: Database, table: string, id: string) => {
   return rows.map(({ row }) => row.replace('"part":null', '"part":"ended"'))
 }
 
+const take = (database: Database) => database.query('select id from take_deliveries(10, 10, 3, 1000)')
+
 const check = async (database: Database, keyHash: Buffer, scopes: readonly Scope[]) => {
   const verdict = await checkRequest(database, { keyHash, originHost: null, scopes })
   return verdict.ok ? 'ok' : [verdict.code, verdict.keyState, verdict.retryAfterSeconds]
@@ -99,8 +101,9 @@ t.test('move account: every table goes along, or is known to stay', async (t) =>
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
   )
   // Of the installation, or empty once an account has settled.
-  const staying = `accepted_count audit_entry cleanup_cursor deletion key_pepper lane_meter late_cleanup maintenance
-    mikro_orm_migrations object_removal orphan_sweep outbox plan pool_pause sql_function used_sign_in webhook_arrival
+  const staying =
+    `accepted_count audit_entry cleanup_cursor deletion key_pepper lane_meter console_session late_cleanup maintenance
+    mikro_orm_migrations object_removal orphan_sweep outbox plan pool_pause sign_in_link sql_function used_sign_in webhook_arrival
     webhook_polling webhook_queue`.split(/\s+/)
   t.strictSame(tables.map(({ name }) => name).toSorted(), [...Object.keys(movedTables), ...staying].toSorted())
 })
@@ -114,15 +117,17 @@ t.test('move account: all rows arrive as they were, once, and its credentials le
   const known = async (know: typeof knownHere) => [await know(keyHash), await know(captureId)]
 
   await assertMovable(from, to, id)
-  await holdAccount(from, id, true, 'system')
+  const hold = await holdAccount(from, id, 'system')
   t.same(await check(from, keyHash, ['read']), 'ok', 'reads are answered')
   for (const scope of ['capture', 'manage'] as const)
     t.same(await check(from, keyHash, [scope]), ['SERVICE_UNAVAILABLE', 'moving', 1], scope)
-  t.same(await settleAccount(from, id), { captures: 0, deliveries: 0 })
-  t.same(await from.query('select from webhook_queue'), [], 'no sender takes what is pending')
+  t.same(await countUnsettled(from, id), { captures: 0, deliveries: 0 })
+  await from.query(`update webhook_queue set due_at = now()`)
+  await from.query(`update webhook_delivery set next_attempt_at = now()`)
+  t.same(await take(from), [], 'no sender takes what is pending')
 
-  const copied = await copyAccount(from, to, id)
-  t.equal(await copyAccount(from, to, id), copied, 'a copy is replaced by the next one')
+  const copied = await copyAccount(from, to, hold)
+  t.same(await copyAccount(from, to, hold), copied, 'a copy is replaced by the next one')
   for (const table of Object.keys(movedTables)) {
     const rows = await rowsOf(from, table, id)
     t.not(rows.length, 0, table)
@@ -139,8 +144,7 @@ t.test('move account: all rows arrive as they were, once, and its credentials le
   )
   t.same(await to.query('select from webhook_arrival'), [])
 
-  await finishMove(from, to, id, 'system')
-  await finishMove(from, to, id, 'system')
+  await finishMove(from, to, hold, 'system')
   t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
   t.same(
     [await known(knownHere), await known(knownThere)],
@@ -153,30 +157,88 @@ t.test('move account: all rows arrive as they were, once, and its credentials le
   t.same(await check(to, keyHash, ['capture']), 'ok')
   t.same(await check(from, keyHash, ['read']), ['INVALID_API_KEY', 'moved', undefined])
   t.same(await check(from, keyHash, ['capture']), ['SERVICE_UNAVAILABLE', 'moved', 1])
-  t.match(await to.query('select host from webhook_arrival'), [{ host: 'example.com' }], 'what is pending is queued')
+  t.equal((await take(to)).length, 1, 'what is pending is sent')
   t.match(await from.query('select erasing_at from account where id = $1', [id]), [{ erasing_at: /^20/ }])
 })
 
-t.test('move account: one that stays is served again, with its deliveries queued', async (t) => {
-  const [from, to] = [await newInstallation(), await newInstallation()]
-  const account = await newAccount(from)
-  await fill(from, account)
-  await from.query(
-    `insert into capture (id, account_id, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+t.test(
+  'move account: one that stays is served again, and nothing of it is left where it would have gone',
+  async (t) => {
+    const [from, to] = [await newInstallation(), await newInstallation()]
+    const account = await newAccount(from)
+    const { id, keyHash } = account
+    await fill(from, account)
+    await from.query(
+      `insert into capture (id, account_id, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
      values (gen_random_uuid(), $1, 'open', 'standard', 'bulk', '{}', '', 1, now(), 1, now())`,
-    [account.id],
-  )
-  await holdAccount(from, account.id, true, 'system')
-  t.same(await settleAccount(from, account.id), { captures: 1, deliveries: 0 })
-  t.equal((await from.query('select from webhook_queue')).length, 1, 'its captures may still queue some')
-  await from.query(`delete from capture where part = 'open'`)
-  await from.query(`update webhook_delivery set leased_until = now()`)
-  t.same(await settleAccount(from, account.id), { captures: 0, deliveries: 1 }, 'one is in flight')
-  await holdAccount(from, account.id, false, 'system')
-  t.same(await check(from, account.keyHash, ['capture']), 'ok')
-  t.equal((await from.query('select from webhook_arrival')).length, 1)
-  t.equal(await presenceOf(to, account.id), undefined)
+      [id],
+    )
+    await from.query('update webhook_delivery set leased_until = now()')
+    const hold = await holdAccount(from, id, 'system')
+    t.same(await countUnsettled(from, id), { captures: 1, deliveries: 1 })
+    await from.query(`delete from capture where part = 'open'`)
+    await copyAccount(from, to, hold)
+    await withdrawCopy(to, hold)
+    t.equal(await presenceOf(to, id), undefined)
+    for (const table of Object.keys(movedTables)) t.same(await rowsOf(to, table, id), [], table)
+    await releaseAccount(from, hold, 'system')
+    t.same(await check(from, keyHash, ['capture']), 'ok')
+    t.equal((await from.query('select from webhook_arrival')).length, 1, 'its deliveries are looked at')
+  },
+)
+
+t.test('move account: of two calls the later one goes on, and the earlier one changes nothing', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const { id } = await newAccount(from)
+  const early = await holdAccount(from, id, 'system')
+  await delay(2)
+  const late = await holdAccount(from, id, 'system')
+  await copyAccount(from, to, late)
+  await releaseAccount(from, early, 'system')
+  await withdrawCopy(to, early)
+  t.same([await presenceOf(from, id), await presenceOf(to, id)], ['moving', 'away'])
+  await t.rejects(finishMove(from, to, early, 'system'), { message: /no longer held up by this move/ })
+  await finishMove(from, to, late, 'system')
+  await t.rejects(copyAccount(from, to, late), { message: /serves account/ })
+  await t.rejects(withdrawCopy(to, late), { message: /serves account/ })
+  await t.rejects(finishMove(from, to, late, 'system'), { message: /no longer held up/ })
+  t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
 })
+
+t.test('move account: a call that was interrupted between its last two steps is repeated', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const { id } = await newAccount(from)
+  const hold = await holdAccount(from, id, 'system')
+  await copyAccount(from, to, hold)
+  await to.query('update account set moving_at = null, disabled_at = null')
+  await finishMove(from, to, await holdAccount(from, id, 'system'), 'system')
+  t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
+})
+
+t.test(
+  'move account: changes by operators are held up too, and what came in late keeps the account where it is',
+  async (t) => {
+    const [from, to] = [await newInstallation(), await newInstallation()]
+    const { id, keyId } = await newAccount(from)
+    const hold = await holdAccount(from, id, 'system')
+    const changes = {
+      disable: () => setDisabled(from, id, true),
+      plan: () => setPlan(from, id, 'free'),
+      revoke: () => revokeKey(from, keyId),
+      expire: () => changeKey(from, keyId, { expiresAt: new Date() }),
+      erase: () => orderErasure(from, id, 'system'),
+    }
+    for (const [name, change] of Object.entries(changes))
+      await t.rejects(Promise.resolve(change()), { code: 'SERVICE_UNAVAILABLE', message: /is being moved/ }, name)
+    await copyAccount(from, to, hold)
+    await from.query(
+      `insert into batch (id, account_id, total, completed, created_at) values (gen_random_uuid(), $1, 1, 1, now())`,
+      [id],
+    )
+    await t.rejects(finishMove(from, to, hold, 'system'), { message: /has got rows of batch since/ })
+    t.same([await presenceOf(from, id), await presenceOf(to, id)], ['moving', 'away'])
+  },
+)
 
 t.test('move account: what would not be served there is refused before anything changes', async (t) => {
   const [from, to] = [await newInstallation(), await newInstallation()]
@@ -205,10 +267,25 @@ t.test('move account: what would not be served there is refused before anything 
 t.test('move account: one that has not arrived, or was moved away, is not enabled', async (t) => {
   const [from, to] = [await newInstallation(), await newInstallation()]
   const { id } = await newAccount(from)
-  await holdAccount(from, id, true, 'system')
-  await copyAccount(from, to, id)
-  await t.rejects(setDisabled(to, id, false), { code: 'VALIDATION_ERROR', message: /being moved/ })
-  await finishMove(from, to, id, 'system')
-  await t.rejects(setDisabled(from, id, false), { code: 'VALIDATION_ERROR' })
-  t.equal(await presenceOf(to, id), 'here')
+  const hold = await holdAccount(from, id, 'system')
+  await copyAccount(from, to, hold)
+  const enable = async (database: Database) => {
+    await releaseAccount(database, { id }, 'system')
+    await setDisabled(database, id, false)
+  }
+  await t.rejects(enable(to), { code: 'SERVICE_UNAVAILABLE' })
+  await finishMove(from, to, hold, 'system')
+  await t.rejects(enable(from), { code: 'SERVICE_UNAVAILABLE' })
+  t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
+})
+
+t.test('move account: removals there of objects that come back are withdrawn', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const account = await newAccount(from)
+  await fill(from, account)
+  const [object] = await from.query<{ key: string }>('select key from stored_object')
+  await to.query(`insert into object_removal values ($1, now()), ('another', now())`, [object?.key])
+  const hold = await holdAccount(from, account.id, 'system')
+  t.match(await copyAccount(from, to, hold), { removals: 1 })
+  t.match(await to.query('select key from object_removal'), [{ key: 'another' }])
 })

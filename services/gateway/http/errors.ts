@@ -87,7 +87,7 @@ const domainMessage = (domains: readonly string[], originHost: string | null): s
   return `The API key may be used from pages of ${named} only; ${origin}.`
 }
 
-const movingMessage = 'The account is being moved to another database; try again.'
+const movingMessage = 'The account is being moved to another database; retry.'
 
 const keyMessages = {
   revoked: (at: string) => `The API key was revoked at ${at}.`,

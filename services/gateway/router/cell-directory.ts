@@ -11,6 +11,8 @@ const knownMs = 600_000
 /** Maximum of credentials for which cells are asked at a time. */
 const askingMax = 500
 const retrySeconds = 5
+/** A cell that is busy is asked no more often about one credential. */
+const doubtMs = 1000
 /** A cell that did not answer is not waited for until then, so that others' wrong credentials do not hold up what is asked. */
 const silenceMs = 1000
 
@@ -62,10 +64,10 @@ export class CellDirectory {
     this.#known.delete(nameOf(credential))
   }
 
-  /** As `forget`, but the cell is remembered while another one is silent: it may only be busy. */
+  /** As `forget`, but a second later, and the cell is remembered while another one is silent: it may only be busy. */
   doubt(credential: Credential): void {
     const known = this.#known.get(nameOf(credential))
-    if (known) known.untilMs = this.#deps.nowMs()
+    if (known) known.untilMs = Math.min(known.untilMs, this.#deps.nowMs() + doubtMs)
   }
 
   #findAnew(name: string, credential: Credential): Promise<Cell | undefined> {

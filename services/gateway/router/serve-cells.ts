@@ -27,21 +27,21 @@ const isRefusal = ({ kind }: Credential, status: number): boolean =>
   status === 401 || ((status === 403 || status === 404) && (kind === 'link' || kind === 'image'))
 
 /**
- * Remembers what the status says of where the account is. Resolves to the cell that has it if it is another one now: it was moved
- * there, and the request, which this one has refused, can be repeated.
+ * Remembers what the status says of where the account is. Resolves to the cell that has it if this one has refused the request because
+ * the account was moved there.
  */
 const locateAgain = async (
   { directory }: Dependencies,
-  { credential, cell, request }: Located & Pick<Http, 'request'>,
+  { credential, cell }: Located,
   status: number,
 ): Promise<Cell | undefined> => {
   if (!credential) return undefined
   if (status === 503) directory.doubt(credential)
   if (!isRefusal(credential, status)) return undefined
   directory.forget(credential)
-  if (!cell || hasBody(request)) return undefined
-  const now = await directory.find(credential).catch(() => undefined)
-  return now === cell ? undefined : now
+  if (!cell) return undefined
+  const found = await directory.find(credential).catch(() => undefined)
+  return found === cell ? undefined : found
 }
 
 /** Forwards to the first of the cells that can be reached; a request with a body only to the first. */
@@ -51,18 +51,22 @@ const forwardToOne = async (
   sent: Parameters<typeof forward>[2] & Located & { readonly requestId: string },
 ): Promise<void> => {
   const { agent, events } = deps
+  let moved: Cell | undefined
   for (const cell of cells) {
     const beganMs = performance.now()
     try {
-      const answered = await forward(agent, cell, sent, (status) => locateAgain(deps, sent, status))
-      if (typeof answered === 'object') return await forwardToOne(deps, [answered], { ...sent, cell: undefined })
-      return events.forwarded(cell, answered, performance.now() - beganMs)
+      const outcome = await forward(agent, cell, sent, (status) => locateAgain(deps, sent, status))
+      if (typeof outcome !== 'object') return events.forwarded(cell, outcome, performance.now() - beganMs)
+      moved = outcome
+      break
     } catch (error) {
       events.notForwarded(cell, sent.requestId, error)
       if (hasBody(sent.request)) break
     }
   }
-  throw new AppError('SERVICE_UNAVAILABLE')
+  if (moved && !hasBody(sent.request)) return forwardToOne(deps, [moved], { ...sent, cell: undefined })
+  // What was sent is gone; the client can send it again.
+  throw new AppError('SERVICE_UNAVAILABLE', moved && { retryAfterSeconds: 1 })
 }
 
 /** Clients may send the whole URL (RFC 9112 §3.2.2); its host says nothing. */

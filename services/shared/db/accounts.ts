@@ -42,11 +42,16 @@ const findPlan = async (entities: SqlEntityManager, slug: string) => {
   throw new AppError('VALIDATION_ERROR', { publicMessage: `plan '${slug}' ${fault}`, details: { plan: [fault] } })
 }
 
-/** Finds an account; `lock` locks its row until the transaction ends. Throws `NOT_FOUND`. */
+/**
+ * Finds an account; `lock`, for a change to it, locks its row until the transaction ends. Throws `NOT_FOUND`, and `SERVICE_UNAVAILABLE`
+ * if changes are held up because it is being moved.
+ */
 export const findAccount = async (entities: SqlEntityManager, id: string, lock?: 'lock') => {
   const lockMode = lock ? LockMode.PESSIMISTIC_WRITE : LockMode.NONE
   const account = isId(id) ? await entities.findOne(Account, { id }, { lockMode }) : null
   if (!account) throw new AppError('NOT_FOUND', { publicMessage: `there is no account ${id}` })
+  if (lock && account.movingAt)
+    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `account ${id} is being moved to another database` })
   return account
 }
 
@@ -136,7 +141,7 @@ export const setPlan = (database: Database, accountId: string, slug: string, act
 
 /**
  * Disables or enables an account, effective on every replica for requests that arrive after this returns. Captures that
- * were accepted before continue. Idempotent. Throws `NOT_FOUND`, or `VALIDATION_ERROR` for one that is being erased or moved.
+ * were accepted before continue. Idempotent. Throws `NOT_FOUND`, or `VALIDATION_ERROR` for one that is being erased.
  */
 export const setDisabled = (
   database: Database,
@@ -147,8 +152,8 @@ export const setDisabled = (
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
     if ((account.disabledAt != null) === disabled) return
-    if (account.erasingAt ?? account.movingAt) {
-      const fault = `cannot be changed: the account is being ${account.erasingAt ? 'erased' : 'moved'}`
+    if (account.erasingAt) {
+      const fault = 'cannot be changed: the account is being erased'
       throw new AppError('VALIDATION_ERROR', { publicMessage: `disabled ${fault}`, details: { disabled: [fault] } })
     }
     account.disabledAt = disabled ? new Date() : null

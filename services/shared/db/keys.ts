@@ -118,6 +118,13 @@ const findKey = async (entities: SqlEntityManager, id: string) => {
   return key
 }
 
+/** Throws as `findKey`, and `SERVICE_UNAVAILABLE` if changes of its account are held up. */
+const findKeyToChange = async (entities: SqlEntityManager, id: string) => {
+  const key = await findKey(entities, id)
+  await findAccount(entities, key.account.id, 'lock')
+  return key
+}
+
 const toView = (key: Awaited<ReturnType<typeof findKey>>) => ({
   id: key.id,
   name: key.name,
@@ -164,7 +171,7 @@ export const changeKey = (
   actor: Actor = 'system',
 ): Promise<void> =>
   database.entities(async (entities) => {
-    const key = await findKey(entities, keyId)
+    const key = await findKeyToChange(entities, keyId)
     if (expiresAt !== undefined) {
       key.expiresAt = expiresAt
       const detail = { expires_at: expiresAt }
@@ -180,7 +187,7 @@ export const changeKey = (
 /** Revokes a key; every replica rejects requests that arrive after this returns. Idempotent. Throws `NOT_FOUND`. */
 export const revokeKey = (database: Database, keyId: string, actor: Actor = 'system'): Promise<void> =>
   database.entities(async (entities) => {
-    const key = await findKey(entities, keyId)
+    const key = await findKeyToChange(entities, keyId)
     if (key.revokedAt != null) return
     key.revokedAt = new Date()
     recordChange(entities, { actor, action: 'key.revoke', target: key.id })

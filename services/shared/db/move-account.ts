@@ -1,4 +1,4 @@
-import { LockMode } from '@mikro-orm/postgresql'
+import { LockMode, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
 import { findAccount } from './accounts.ts'
 import { type Actor, recordChange } from './audit.ts'
@@ -10,7 +10,8 @@ const ofCaptures = 'r.key in (select c.object_key from capture c where c.account
 
 /**
  * The tables that an account takes along in the order of their references, each with the condition for its rows `r` by the id in
- * $1. What waits in queues is settled before, or queued anew; counts that are zero then are made when they are needed.
+ * $1. What waits in queues is settled before, or queued anew; counts that are zero then are made when they are needed. Whoever was
+ * signed in signs in again: what ends a session or uses a link would not be held up.
  */
 export const movedTables: Readonly<Record<string, string>> = {
   account: 'r.id = $1',
@@ -30,8 +31,6 @@ export const movedTables: Readonly<Record<string, string>> = {
   idempotency_key: own,
   webhook_delivery: own,
   webhook_attempt: 'r.delivery_id in (select d.id from webhook_delivery d where d.account_id = $1)',
-  sign_in_link: own,
-  console_session: own,
   activity: own,
 }
 
@@ -79,46 +78,67 @@ export const assertMovable = async (from: Database, to: Database, id: string): P
     refuse(`the other installation has no plan '${account.plan.slug}': load the same plans there first`)
 }
 
-/** Begins or ends the hold on an account's changes, which get 503 meanwhile; what it reads is answered. Idempotent. */
-export const holdAccount = (database: Database, id: string, isHeld: boolean, actor: Actor): Promise<void> =>
-  database.entities(async (entities) => {
-    const account = await findAccount(entities, id, 'lock')
-    if ((account.movingAt != null) === isHeld) return
-    account.movingAt = isHeld ? new Date() : null
-    recordChange(entities, { actor, action: isHeld ? 'account.move' : 'account.stay', target: id })
-    if (!isHeld) await entities.execute(queueDeliveries, [id])
-  })
+const lockAccount = (entities: SqlEntityManager, id: string) =>
+  entities.findOne(Account, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
 
 /** Has senders look at what the account has pending. */
 const queueDeliveries = `insert into webhook_arrival (account_id, host, due_at)
   select account_id, host, min(next_attempt_at) from webhook_delivery
    where account_id = ? and state = 'pending' group by 1, 2`
 
+/** Of one call: whoever holds the account up later takes over. */
+export type Hold = { readonly id: string; readonly since: Date }
+
 /**
- * Counts what a held account has left to do: captures that have not ended, and, once there are none, deliveries in flight. Then no more
- * begin: they wait to be queued where the account goes.
+ * Holds up the account's changes, which get 503; what it reads is answered, and senders leave its deliveries alone. Throws
+ * `NOT_FOUND`, and `VALIDATION_ERROR` if it is not here.
  */
-export const settleAccount = async (
+export const holdAccount = (database: Database, id: string, actor: Actor): Promise<Hold> =>
+  database.entities(async (entities) => {
+    const account = (await lockAccount(entities, id)) ?? (await findAccount(entities, id))
+    if (account.disabledAt) refuse(`account ${id} is disabled`)
+    const since = new Date()
+    account.movingAt = since
+    recordChange(entities, { actor, action: 'account.move', target: id })
+    return { id, since }
+  })
+
+/** Ends the hold; without `since` whoever has it. Does nothing to an account that is not held up, or has moved. */
+export const releaseAccount = (
   database: Database,
-  id: string,
-): Promise<{ readonly captures: number; readonly deliveries: number }> => {
-  const { captures } = onlyRow(
-    await database.query<{ captures: number }>(
-      `select count(*)::integer as captures from capture where account_id = $1 and status in ('pending', 'processing')`,
-      [id],
-    ),
+  { id, since }: Pick<Hold, 'id'> & Partial<Hold>,
+  actor: Actor,
+): Promise<void> =>
+  database.entities(async (entities) => {
+    const account = await lockAccount(entities, id)
+    if (!account?.movingAt || account.disabledAt) return
+    if (since && account.movingAt.getTime() !== since.getTime()) return
+    account.movingAt = null
+    recordChange(entities, { actor, action: 'account.stay', target: id })
+    await entities.execute(queueDeliveries, [id])
+  })
+
+const assertHeld = async (sql: Sql, { id, since }: Hold): Promise<void> => {
+  const held = await sql.query(
+    `select from account where id = $1 and moving_at = $2 and erasing_at is null for update`,
+    [id, since],
   )
-  if (captures > 0) return { captures, deliveries: 0 }
-  await database.query('delete from webhook_arrival where account_id = $1', [id])
-  await database.query('delete from webhook_queue where account_id = $1', [id])
-  return onlyRow(
-    await database.query<{ captures: number; deliveries: number }>(
-      `select 0 as captures, count(*)::integer as deliveries from webhook_delivery
-        where account_id = $1 and leased_until is not null and state = 'pending'`,
-      [id],
-    ),
-  )
+  if (held.length === 0)
+    refuse(`account ${id} is no longer held up by this move: another one has begun, or it was enabled`)
 }
+
+/** What a held account has left to do: captures that have not ended, and deliveries in flight. */
+export const countUnsettled = async (
+  database: Sql,
+  id: string,
+): Promise<{ readonly captures: number; readonly deliveries: number }> =>
+  onlyRow(
+    await database.query<{ captures: number; deliveries: number }>(
+      `select (select count(*)::integer from capture where account_id = $1 and status in ('pending', 'processing')) as captures,
+              (select count(*)::integer from webhook_delivery where account_id = $1 and leased_until is not null) as deliveries`,
+      [id],
+    ),
+  )
 
 /** Rows as JSON text, in which no value loses its precision, a page at a time. */
 async function* readRows(sql: Sql, table: string, id: string): AsyncGenerator<readonly string[]> {
@@ -140,7 +160,23 @@ const populated = (table: string) =>
     ? `json_populate_record(json_populate_record(null::capture, u.row::json), '{"part": "ended"}')`
     : `json_populate_record(null::${table}, u.row::json)`
 
-const removeRows = async (sql: Sql, id: string): Promise<void> => {
+const countRows = async (sql: Sql, id: string): Promise<Map<string, number>> => {
+  const each = Object.entries(movedTables).map(
+    ([table, condition]) => `select '${table}' as name, count(*)::float8 as rows from ${table} r where ${condition}`,
+  )
+  const rows = await sql.query<{ name: string; rows: number }>(each.join(' union all '), [id])
+  return new Map(rows.map((row) => [row.name, row.rows]))
+}
+
+/** Removes what an earlier copy left, which nobody was served from. Throws `VALIDATION_ERROR` for an account that is served, or being erased. */
+const removeCopy = async (sql: Sql, id: string): Promise<void> => {
+  await sql.query(`select pg_advisory_xact_lock(hashtext('shutterfleet move ' || $1))`, [id])
+  const [account] = await sql.query<{ isCopy: boolean }>(
+    `select moving_at is not null and disabled_at is not null and erasing_at is null as "isCopy" from account where id = $1 for update`,
+    [id],
+  )
+  if (!account) return
+  if (!account.isCopy) refuse(`the other installation serves account ${id}, or is still erasing it`)
   for (const [table, condition] of Object.entries(movedTables).toReversed())
     await sql.query(`delete from ${table} r where ${condition}`, [id])
 }
@@ -148,12 +184,7 @@ const removeRows = async (sql: Sql, id: string): Promise<void> => {
 const copyTable = async (from: Sql, to: Sql, table: string, id: string): Promise<number> => {
   let copied = 0
   for await (const rows of readRows(from, table, id)) {
-    if (table === 'activity')
-      await to.query(
-        `select add_activity_day(d.day) from (select distinct ((u.row::json)->>'at')::timestamptz as at
-        from unnest($1::text[]) as u (row)) as n, lateral (select (n.at at time zone 'utc')::date as day) as d`,
-        [rows],
-      )
+    if (table === 'activity') await to.query(addDays, [rows])
     await to.query(`insert into ${table} select p.* from unnest($1::text[]) as u (row), ${populated(table)} as p`, [
       rows,
     ])
@@ -162,23 +193,54 @@ const copyTable = async (from: Sql, to: Sql, table: string, id: string): Promise
   return copied
 }
 
+const addDays = `select add_activity_day(d.day) from (
+  select distinct (((u.row::json) ->> 'at')::timestamptz at time zone 'utc')::date as day from unnest($1::text[]) as u (row)) as d`
+
+/** The cleanup by age has passed their time already. */
+const cleanLate = `insert into late_cleanup (kind, id, due_at)
+  select 'capture', c.id, greatest(c.expires_at, now()) from capture c, cleanup_cursor u
+   where c.account_id = $1 and u.kind = 'capture' and c.completed_at <= u.done_until
+  union all
+  select 'batch', b.id, now() from batch b, cleanup_cursor u
+   where b.account_id = $1 and u.kind = 'batch' and b.created_at <= u.done_until
+      on conflict do nothing`
+
+/** Result of `copyAccount`: rows copied, and removals of their objects that were ordered before and are withdrawn. */
+type CopiedRows = { readonly rows: number; readonly removals: number }
+
 /**
- * Copies the rows of a held and settled account to an installation that does not have it, all or none; what an earlier call copied is
- * replaced. It has not arrived there until `finishMove`. Resolves to the number of rows.
+ * Copies the rows of a held and settled account to an installation that does not serve it, all or none; what an earlier call copied is
+ * replaced. It has not arrived there until `finishMove`.
  */
-export const copyAccount = (from: Database, to: Database, id: string): Promise<number> =>
+export const copyAccount = (from: Database, to: Database, { id }: Pick<Hold, 'id'>): Promise<CopiedRows> =>
   to.transaction(async (target) => {
-    await removeRows(target, id)
-    return from.transaction(async (source) => {
+    await removeCopy(target, id)
+    const rows = await from.transaction(async (source) => {
       // What is removed by its age meanwhile is copied whole.
       await source.query('set transaction isolation level repeatable read, read only')
-      let rows = 0
+      let copied = 0
       for (const table of Object.keys(movedTables)) {
-        rows += await copyTable(source, target, table, id)
+        copied += await copyTable(source, target, table, id)
         if (table === 'account') await target.query('update account set disabled_at = moving_at where id = $1', [id])
       }
-      return rows
+      return copied
     })
+    await target.query(cleanLate, [id])
+    const removals = await target.query(
+      `delete from object_removal o where o.key in (select r.key from stored_object r where ${ofCaptures}) returning 1 as gone`,
+      [id],
+    )
+    return { rows, removals: removals.length }
+  })
+
+/** Removes the copy that was made during this hold, since the account stays where it was. Throws `VALIDATION_ERROR` if it is served from. */
+export const withdrawCopy = (to: Database, { id, since }: Hold): Promise<void> =>
+  to.transaction(async (target) => {
+    const copies = await target.query('select from account where id = $1 and (moving_at is null or moving_at = $2)', [
+      id,
+      since,
+    ])
+    if (copies.length > 0) await removeCopy(target, id)
   })
 
 /** Keys of the objects that an account's captures refer to, sorted. About 150 bytes of memory each. */
@@ -191,23 +253,42 @@ export const objectKeysOf = async (database: Database, id: string): Promise<stri
 export const isObjectNeeded = async (database: Database, key: string): Promise<boolean> =>
   (await database.query('select from stored_object where key = $1', [key])).length > 0
 
-/**
- * Lets the account be served where it was copied to, and then has it erased where it came from. Idempotent: an interrupted call is to be
- * repeated.
- */
-export const finishMove = async (from: Database, to: Database, id: string, actor: Actor): Promise<void> => {
-  await to.entities(async (entities) => {
-    const account = await entities.findOneOrFail(Account, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    if (!account.movingAt) return
+/** A request that had passed the check before the hold may have stored something since. */
+const assertComplete = async (source: Sql, to: Database, id: string): Promise<void> => {
+  const [there, here] = await Promise.all([countRows(to, id), countRows(source, id)])
+  // Reads go on, and leave an activity each.
+  here.delete('activity')
+  for (const [table, rows] of here)
+    if (rows > (there.get(table) ?? 0)) refuse(`account ${id} has got rows of ${table} since it was copied`)
+}
+
+/** Requests that are being answered, and event streams, still find the account's rows for so long. */
+const eraseAfter = `now() + interval '30 seconds'`
+
+const arrive = (to: Database, { id, since }: Hold, actor: Actor): Promise<void> =>
+  to.entities(async (entities) => {
+    const account = await lockAccount(entities, id)
+    if (account?.movingAt?.getTime() !== since.getTime()) return refuse(`the copy of account ${id} was replaced`)
     Object.assign(account, { movingAt: null, disabledAt: null })
     recordChange(entities, { actor, action: 'account.arrive', target: id })
     await entities.execute(queueDeliveries, [id])
   })
-  await from.entities(async (entities) => {
-    const account = await findAccount(entities, id, 'lock')
-    if (account.erasingAt) return
-    account.erasingAt = new Date()
-    account.disabledAt = account.erasingAt
-    recordChange(entities, { actor, action: 'account.move_out', target: id })
+
+/**
+ * Lets the account be served where it was copied to, and has it erased where it came from. A call that is interrupted between the two
+ * leaves its changes held up, and is to be repeated. Throws `VALIDATION_ERROR` if another call has taken over.
+ */
+export const finishMove = (from: Database, to: Database, hold: Hold, actor: Actor): Promise<void> =>
+  from.transaction(async (source) => {
+    const { id } = hold
+    await assertHeld(source, hold)
+    if ((await presenceOf(to, id)) !== 'here') {
+      await assertComplete(source, to, id)
+      await arrive(to, hold, actor)
+    }
+    await source.query(`update account set disabled_at = now(), erasing_at = ${eraseAfter} where id = $1`, [id])
+    await source.query(
+      `insert into audit_entry (id, at, actor, action, target, detail) values (gen_random_uuid(), now(), $1, 'account.move_out', $2, '{}')`,
+      [actor, id],
+    )
   })
-}

@@ -46,6 +46,8 @@ begin
       from webhook_queue q left join flying f on f.account_id = q.account_id and f.host = q.host
      where q.due_at <= v_now
        and case when q.unanswered >= p_broken_after then 1 else q.parallel end > coalesce(f.many, 0)
+       -- An account that is moved takes along what is pending.
+       and not exists (select from account a where a.id = q.account_id and a.moving_at is not null)
        and q.account_id not in (select s.account_id from flying s group by 1 having sum(s.many) >= p_per_account)
      order by q.due_at limit p_limit for update of q skip locked
   )
