@@ -7,7 +7,9 @@ import { dropPartition, removeOldRows } from '#ledger/remove-old-rows.ts'
 import { type CapturePage, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
+import { findCaptures, findLinkedCapture, findSealedCapture } from '#shared/db/find-capture.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger } from '#test/helpers/ledger.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept, row } from '#test/helpers/running-ledger.ts'
@@ -159,6 +161,77 @@ t.test('partitions: captures that ended while one was missing move into it, but 
   t.equal(await partitionOf(database, id), missing)
   t.equal(await partitionOf(database, later), 'capture_ended_other')
   t.match(await row(database, id), { status: 'completed' })
+})
+
+/** What each kind of lookup finds of a capture. */
+const lookUp = async ({ database, tenant: { accountId } }: World, id: string) => {
+  const found = [
+    await findSealedCapture(database, { id, accountId }),
+    await findLinkedCapture(database, id),
+    ...(await findCaptures(database, [id])),
+  ]
+  return found.map((capture) => capture && [capture.id, capture.status])
+}
+
+const thrice = <T>(value: T) => [value, value, value]
+
+t.test('partitions: a capture is found by its id wherever it is, for its account alone', async (t) => {
+  const world = await start()
+  const { database } = world
+  await addOldPartition(database)
+  await database.query('create table capture_before partition of capture for values in (null)')
+  const [open, before] = [await accept(world), await accept(world)]
+  await database.query('update capture set part = null where id = $1', [before.id])
+  const over = [before.id]
+  for (const daysAgo of [98, 40, 0, -400]) over.push(await ended(world, { daysAgo }))
+  await end(world, before.id)
+  const held = await Promise.all([open.id, ...over].map((id) => partitionOf(database, id)))
+  t.equal(new Set(held).size, 6, held.join(', '))
+  t.same(await lookUp(world, open.id), thrice([open.id, 'pending']))
+  for (const id of over) t.same(await lookUp(world, id), thrice([id, 'completed']))
+  const other = await createTenant(database)
+  for (const id of [open.id, ...over])
+    t.equal(await findSealedCapture(database, { id, accountId: other.accountId }), undefined)
+  t.same(await lookUp(world, randomUUIDv7()), [undefined, undefined])
+})
+
+t.test('partitions: a capture is found at any time while it ends', async (t) => {
+  const world = await start()
+  const accepted = await Promise.all(Array.from({ length: 30 }, () => accept(world)))
+  const seen = new Set<string>()
+  const watch = async () => {
+    for (let unended = accepted.length; unended > 0;) {
+      unended = 0
+      for (const { id } of accepted) {
+        const found = await world.database.query<{ status: string }>('select status from find_capture($1)', [id])
+        const status = found.map((each) => each.status).join()
+        seen.add(status)
+        if (status !== 'completed') unended += 1
+      }
+    }
+  }
+  const watchers = [watch(), watch(), watch()]
+  for (const { id } of accepted) await end(world, id)
+  await Promise.all(watchers)
+  t.same(seen, new Set(['completed', 'pending']))
+})
+
+t.test('partitions: a capture is found that moves to a new partition while its lookup waits for that', async (t) => {
+  const world = await start()
+  const { database } = world
+  await dropComing(database)
+  const { id } = await accept(world)
+  await end(world, id)
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  let found: ReturnType<typeof lookUp>[] = []
+  await database.transaction(async (sql) => {
+    await sql.query('select keep_captures(7)')
+    found = [lookUp(world, id), findCaptures(database, [id]).then((rows) => rows.map((each) => [each.id, each.status]))]
+    await eventually(async () => (await database.query(waiting)).length === 2)
+  })
+  t.same(await found[0], thrice([id, 'completed']))
+  t.same(await found[1], [[id, 'completed']])
+  t.not(await partitionOf(database, id), 'capture_ended_other')
 })
 
 t.test(

@@ -14,6 +14,7 @@ export const migrationStatementMs = 3_600_000
 const functions = [
   'iso-time',
   'keep-captures',
+  'find-capture',
   'list-captures',
   'keep-activity',
   'check-request',
