@@ -74,7 +74,7 @@ export const startReceivers = async (opened: AsyncDisposableStack): Promise<Rece
 
 const queue = (database: Database, limit: number) =>
   database.query(
-    `select queue_deliveries(array(select id from capture c where not exists
+    `select queue_deliveries(array(select c from capture c where not exists
        (select from webhook_delivery d where d.capture_id = c.id) limit $1))`,
     [limit],
   )

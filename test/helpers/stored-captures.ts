@@ -30,6 +30,6 @@ export const storeCaptures = async (database: Database, options: StoreOptions): 
     [accountId, status, createdAt, every, count],
   )
   const ids = rows.map(({ id }) => id)
-  await database.query('select count_ended($1)', [ids])
+  await database.query('select count_ended(array(select c from capture c where c.id = any ($1)))', [ids])
   return ids
 }

@@ -19,30 +19,33 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now constant timestamptz := clock_timestamp();
   v_changes constant capture_change[] := array(select n from json_populate_recordset(null::capture_change, p_changes) as n);
-  v_completed constant uuid[] := array(select n.id from unnest(v_changes) as n where n.status = 'completed');
   v_waiting uuid[];
-  v_followers uuid[] := '{}';
-  v_ended uuid[];
+  v_ended capture[];
+  v_followers capture[] := '{}';
 begin
-  update capture c
-     set status = n.status,
-         part = case when n.ends and c.part = 'open' then 'ended' else c.part end,
-         attempts = n.attempts,
-         unended_starts = n.unended_starts,
-         attempt_started_at = case when n.attempt_begins then n.begun_at else c.attempt_started_at end,
-         started_at = coalesce(c.started_at, case when n.attempts > 0 then greatest(c.created_at, n.begun_at) end),
-         completed_at = case when n.ends then v_now end,
-         expires_at = case when n.status = 'completed' then v_now + c.retention_seconds * interval '1 second' end,
-         charge = case when n.status = 'completed' then 'settled' when n.ends then 'released' else c.charge end,
-         sealed = case when n.ends then null else c.sealed end,
-         object_key = n.object_key, file_size = n.file_size, sha256 = n.sha256, mime_type = n.mime_type,
-         width = n.width, height = n.height, processing_time_ms = n.processing_time_ms,
-         target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
-         metadata = n.metadata, files = n.files, error_code = n.error_code, error_message = n.error_message,
-         cache_key = case when n.status = 'failed' then null else c.cache_key end
-    from (select u.*, v_now - coalesce(u.begun_ms_ago, 0) * interval '1 millisecond' as begun_at
-            from unnest(v_changes) as u) as n
-   where c.id = n.id and (c.part = 'open' or c.part is null);
+  with changed as (
+    update capture c
+       set status = n.status,
+           part = case when n.ends and c.part = 'open' then 'ended' else c.part end,
+           attempts = n.attempts,
+           unended_starts = n.unended_starts,
+           attempt_started_at = case when n.attempt_begins then n.begun_at else c.attempt_started_at end,
+           started_at = coalesce(c.started_at, case when n.attempts > 0 then greatest(c.created_at, n.begun_at) end),
+           completed_at = case when n.ends then v_now end,
+           expires_at = case when n.status = 'completed' then v_now + c.retention_seconds * interval '1 second' end,
+           charge = case when n.status = 'completed' then 'settled' when n.ends then 'released' else c.charge end,
+           sealed = case when n.ends then null else c.sealed end,
+           object_key = n.object_key, file_size = n.file_size, sha256 = n.sha256, mime_type = n.mime_type,
+           width = n.width, height = n.height, processing_time_ms = n.processing_time_ms,
+           target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
+           metadata = n.metadata, files = n.files, error_code = n.error_code, error_message = n.error_message,
+           cache_key = case when n.status = 'failed' then null else c.cache_key end
+      from (select u.*, v_now - coalesce(u.begun_ms_ago, 0) * interval '1 millisecond' as begun_at
+              from unnest(v_changes) as u) as n
+     where c.id = n.id and (c.part = 'open' or c.part is null)
+    returning c as capture
+  )
+  select coalesce(array_agg(k.capture) filter (where (k.capture).completed_at is not null), '{}') into v_ended from changed k;
 
   with gone as (
     delete from outbox where capture_id in (
@@ -56,9 +59,9 @@ begin
       on conflict do nothing;
   insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at)
   -- The bytes are those of the whole object, with the files behind the image; the digest is of the image.
-  select n.object_key, n.id,
-         n.file_size + coalesce((select sum((f ->> 'bytes')::bigint) from jsonb_array_elements(n.files) as f), 0), n.sha256, v_now, c.expires_at
-    from unnest(v_changes) as n join capture c on c.id = n.id where c.id = any (v_completed);
+  select c.object_key, c.id,
+         c.file_size + coalesce((select sum((f ->> 'bytes')::bigint) from jsonb_array_elements(c.files) as f), 0), c.sha256, v_now, c.expires_at
+    from unnest(v_ended) as c where c.status = 'completed';
 
   perform from account_meter where account_id in (select n.account_id from unnest(v_changes) as n)
     order by account_id for update;
@@ -82,7 +85,8 @@ begin
    where l.account_id = d.account_id and l.pool = d.pool and l.lane = d.lane;
 
   if exists (select from unnest(v_changes) as n where n.ends and n.may_lead) then
-    v_followers := end_followers(array(select n.id from unnest(v_changes) as n where n.ends and n.may_lead));
+    v_followers := end_followers(array(
+      select c from unnest(v_ended) as c where c.id in (select n.id from unnest(v_changes) as n where n.may_lead)));
   end if;
   if exists (select from unnest(v_changes) as n where n.batch_id is not null) then
     update batch b
@@ -96,7 +100,7 @@ begin
      where b.id = d.batch_id;
   end if;
 
-  v_ended := array(select n.id from unnest(v_changes) as n where n.ends) || v_followers;
+  v_ended := v_ended || v_followers;
   if cardinality(v_ended) > 0 then
     perform count_ended(v_ended);
     perform queue_deliveries(v_ended);
@@ -107,7 +111,7 @@ begin
     followers := (
       select json_agg(json_build_object('id', f.id, 'accountId', f.account_id, 'pool', f.pool, 'lane', f.lane,
                                         'status', f.status, 'objectKey', f.object_key))
-        from capture f where f.id = any (v_followers));
+        from unnest(v_followers) as f);
   end if;
   room_made := exists (
     select from lane_meter l join unnest(v_changes) as n

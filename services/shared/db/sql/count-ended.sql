@@ -3,11 +3,12 @@
 -- they became, also after their rows are removed. All functions are called in the transaction that changes the rows, after it has
 -- locked them, and take their own locks last, in the order of check-request.sql.
 
--- Counts captures that have just ended and whose rows are updated already. Must be called once for each, with their accounts' meters locked.
-create or replace function count_ended(p_ids uuid[]) returns void
+-- Counts captures that have just ended. Must be called once for each, with their accounts' meters locked.
+drop function if exists count_ended(uuid[]);
+create or replace function count_ended(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
-  if cardinality(p_ids) = 0 then
+  if cardinality(p_captures) = 0 then
     return;
   end if;
   -- A deleted account has no meter and needs no counts.
@@ -15,8 +16,8 @@ begin
     select c.account_id, (c.created_at at time zone 'utc')::date as day, c.status,
            case when c.status = 'failed' then c.error_code when c.cached then 'cached' else 'completed' end as outcome,
            count(*) as captures
-      from capture c join account_meter m on m.account_id = c.account_id
-     where c.id = any (p_ids) and c.status in ('completed', 'failed')
+      from unnest(p_captures) as c join account_meter m on m.account_id = c.account_id
+     where c.status in ('completed', 'failed')
      group by 1, 2, 3, 4
   ), by_outcome as (
     insert into usage_day as u (account_id, day, outcome, captures)

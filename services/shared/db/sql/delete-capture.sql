@@ -47,7 +47,7 @@ begin
     update batch b set processing = b.processing - (c.status = 'processing')::integer, failed = b.failed + 1
      where b.id = c.batch_id;
     -- Queues nothing for the capture, which has not ended, but it may have been the last of its batch.
-    perform queue_deliveries(array[p_id]);
+    perform queue_deliveries(array[c]);
   end if;
 
   perform uncount_ended(array[p_id]);

@@ -1,12 +1,13 @@
--- Ends the followers of captures that have just ended, with the same object or error and at no charge. Returns their ids.
+-- Ends the followers of captures that have just ended, with the same object or error and at no charge. Returns them.
 -- For change_captures, which has locked the accounts' meters: a follower was either accepted before and is found here, or
 -- is accepted later and finds the ended capture. Most rows are locked already; the others were accepted in between.
 
-create or replace function end_followers(p_leaders uuid[]) returns uuid[]
+drop function if exists end_followers(uuid[]);
+create or replace function end_followers(p_leaders capture[]) returns capture[]
 language plpgsql as $$
 declare
   v_now constant timestamptz := clock_timestamp();
-  v_ids uuid[];
+  v_ended capture[];
 begin
   with ended as (
     update capture f
@@ -21,23 +22,23 @@ begin
            width = k.width, height = k.height, processing_time_ms = k.processing_time_ms,
            target_status = k.target_status, final_url = k.final_url, warnings = k.warnings, timings = k.timings,
            metadata = k.metadata, files = k.files, error_code = k.error_code, error_message = k.error_message
-      from capture k
-     where k.id = any (p_leaders) and f.follows = k.id and f.follows = any (p_leaders)
-    returning f.id
+      from unnest(p_leaders) as k
+     where f.follows = k.id and (f.part = 'open' or f.part is null)
+    returning f as follower
   )
-  select coalesce(array_agg(id), '{}') into v_ids from ended;
-  if v_ids = '{}' then
-    return v_ids;
+  select coalesce(array_agg(follower), '{}') into v_ended from ended;
+  if cardinality(v_ended) = 0 then
+    return v_ended;
   end if;
 
   update batch b set completed = b.completed + d.completed, failed = b.failed + d.failed
     from (select f.batch_id, count(*) filter (where f.status = 'completed') as completed,
                  count(*) filter (where f.status = 'failed') as failed
-            from capture f where f.id = any (v_ids) and f.batch_id is not null group by 1) as d
+            from unnest(v_ended) as f where f.batch_id is not null group by 1) as d
    where b.id = d.batch_id;
   update stored_object o set expires_at = greatest(o.expires_at, d.expires_at)
-    from (select f.object_key, max(f.expires_at) as expires_at from capture f where f.id = any (v_ids) group by 1) as d
+    from (select f.object_key, max(f.expires_at) as expires_at from unnest(v_ended) as f group by 1) as d
    where o.key = d.object_key;
-  return v_ids;
+  return v_ended;
 end
 $$;

@@ -11,13 +11,14 @@ language sql immutable as $$
   select regexp_replace(coalesce(substring(p_url from '^[a-z]+://(?:[^/?#]*@)?([^/?#]+)'), p_url), '\.(:|$)', '\1')
 $$;
 
-create or replace function queue_deliveries(p_ids uuid[]) returns void
+drop function if exists queue_deliveries(uuid[]);
+create or replace function queue_deliveries(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   with ended as materialized (
     select c.id, c.account_id, c.webhook_url, 'screenshot.' || c.status as event,
            case when c.status = 'completed' then c.options ->> 'upload_to' end as upload_to
-      from capture c where c.id = any (p_ids)
+      from unnest(p_captures) as c
   ), queued as (
     insert into webhook_delivery (id, account_id, capture_id, webhook_id, upload_destination_id, url, host, event, subject,
                                   next_attempt_at, created_at)
@@ -53,7 +54,7 @@ begin
              'created_at', to_char(b.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')),
            clock_timestamp(), clock_timestamp()
       from batch b join webhook w on w.account_id = b.account_id
-     where b.id in (select c.batch_id from capture c where c.id = any (p_ids) and c.batch_id is not null)
+     where b.id in (select c.batch_id from unnest(p_captures) as c)
        and b.completed + b.failed = b.total and w.active and 'batch.completed' = any (w.events)
         on conflict (id) do nothing
     returning account_id, host

@@ -52,6 +52,8 @@ create or replace function share_capture(
   p_traceparent text
 ) returns void
 language plpgsql as $$
+declare
+  v_hit capture;
 begin
   if s.kind = 'follows' then
     insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, charge,
@@ -72,16 +74,17 @@ begin
          c.created_at + c.retention_seconds * interval '1 second', p_webhook_url, p_batch_id, p_batch_index,
          k.object_key, k.file_size, k.sha256, k.mime_type, k.width, k.height,
          k.processing_time_ms, k.target_status, k.final_url, k.warnings, k.timings, k.metadata, k.files, p_traceparent, 'ended'
-    from capture k where k.id = s.id;
+    from find_capture(s.id) as k
+  returning * into v_hit;
   if not found then
     -- It was deleted in the meantime; the retry does not find it.
     raise serialization_failure;
   end if;
   update stored_object o
      set expires_at = greatest(o.expires_at, c.created_at + c.retention_seconds * interval '1 second')
-    from capture k where k.id = s.id and o.key = k.object_key;
-  perform count_ended(array[p_id]);
-  perform queue_deliveries(array[p_id]);
+   where o.key = v_hit.object_key;
+  perform count_ended(array[v_hit]);
+  perform queue_deliveries(array[v_hit]);
 end
 $$;
 
