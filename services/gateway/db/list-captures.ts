@@ -65,13 +65,13 @@ const countOpen = (status: Status | undefined): string =>
       : []),
   ].join(' + ')
 
-/** The functions are those of `list-captures.sql`. $4 to $7: the positions between which the page is, $11 to $14: those around the other side of its start. */
-const statementFor = (status: Status | undefined) => {
+/** The functions are those of `list-captures.sql`. $4 to $7: the positions between which the page is, $11 to $14: those around the other side of its start, if that is read. */
+const statementFor = (status: Status | undefined, readsOpposite: boolean) => {
   const kind = status ?? 'any'
   return `with page as (select ${captureColumns} from list_${kind}($1, $4, $5, $6, $7, $8, $9, $10) as capture),
       days as (${countByDay(status)})
     select (select coalesce(json_agg(page order by "createdAt" desc, id desc), '[]') from page) as captures,
-      count_${kind}($1, $11, $12, $13, $14, 1) > 0 as "hasOpposite",
+      ${readsOpposite ? `count_${kind}($1, $11, $12, $13, $14, 1) > 0` : 'false'} as "hasOpposite",
       case when certain <= ${countedMax} then
         count_${kind}($1, $2, '${leastId}', $3, '${greatestId}', ${countedMax + 1}) end as counted,
       (touched + ${countOpen(status)})::float8 as estimate
@@ -84,10 +84,7 @@ const bindPage = ({ from = '-infinity', to = 'infinity' }: CaptureFilter, start:
     [from, leastId],
     [to, greatestId],
   ] as const
-  if ('skip' in start) {
-    // Whether there are newer ones follows from the number of those skipped: nothing is before the least position.
-    return [...least, ...greatest, false, start.skip, limit + 1, ...least, ...least]
-  }
+  if ('skip' in start) return [...least, ...greatest, false, start.skip, limit + 1]
   const position = [start.position.createdAt, start.position.id] as const
   return start.direction === 'older'
     ? [...least, ...position, false, 0, limit + 1, ...position, ...greatest]
@@ -105,8 +102,9 @@ export const listCaptures = async (
 ): Promise<CapturePage> => {
   const { accountId, status, from = '-infinity', to = 'infinity' } = filter
   const values = [accountId, from, to, ...bindPage(filter, start, limit)]
-  const row = onlyRow(await database.query<Row>(statementFor(status), values, 'keep'))
-  const hasOpposite = 'skip' in start ? start.skip > 0 : row.hasOpposite
+  const isBySkip = 'skip' in start
+  const row = onlyRow(await database.query<Row>(statementFor(status, !isBySkip), values, 'keep'))
+  const hasOpposite = isBySkip ? start.skip > 0 : row.hasOpposite
   const hasMore = row.captures.length > limit
   const isNewer = 'direction' in start && start.direction === 'newer'
   const totalIsEstimated = row.counted === null || row.counted > countedMax
