@@ -3,7 +3,8 @@
 -- that the newest capture is part of the mark. Reads a few rows of small tables, and one of an index.
 select a.id,
        concat_ws(' ',
-         (select c.id from capture c where c.account_id = a.id order by c.created_at desc, c.id desc limit 1),
+         (select c.id from list_any(a.id, '-infinity', '00000000-0000-0000-0000-000000000000',
+                                    'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', false, 0, 1) as c),
          (select m.xmin::text from account_meter m where m.account_id = a.id),
          (select sum(l.xmin::text::bigint) from lane_meter l where l.account_id = a.id),
          (select sum(c.xmin::text::bigint) from capture_count c where c.account_id = a.id)) as mark
