@@ -126,7 +126,7 @@ ${table(
 )}
 
 What statements take, one by one, of an account with a thousand captures beside ${whole(rows)} in 18 partitions, in relation to the same
-account alone in one table, by the same code (median of 200 rounds in turn):
+account alone in one table, by the same code but for lookups, which read that one directly (median of 200 rounds in turn):
 
 ${table(
   ['statement', 'with partitions / without'],
