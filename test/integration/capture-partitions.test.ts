@@ -4,10 +4,12 @@ import type { Ledger } from '#ledger/context.ts'
 import { keepPartitions } from '#ledger/keep-partitions.ts'
 import { removeDeliveries } from '#ledger/remove-expired-rows.ts'
 import { dropPartition, removeOldRows } from '#ledger/remove-old-rows.ts'
+import { findProgress } from '#gateway/db/find-progress.ts'
 import { type CapturePage, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
+import { accountChangesIn } from '#gateway/db/recent-captures.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
-import { findCaptures, findLinkedCapture, findSealedCapture } from '#shared/db/find-capture.ts'
+import { findCaptures, findLinkedCapture, findMessage, findSealedCapture } from '#shared/db/find-capture.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger } from '#test/helpers/ledger.ts'
@@ -193,6 +195,32 @@ t.test('partitions: a capture is found by its id wherever it is, for its account
   for (const id of [open.id, ...over])
     t.equal(await findSealedCapture(database, { id, accountId: other.accountId }), undefined)
   t.same(await lookUp(world, randomUUIDv7()), [undefined, undefined])
+})
+
+t.test('partitions: what waits and what runs is published and shown, also in the table of before', async (t) => {
+  const world = await start()
+  const { database, tenant } = world
+  const ids: string[] = []
+  for (const part of [null, 'open']) {
+    for (const status of ['processing', 'pending']) {
+      const { id } = await accept(world)
+      await database.query('update capture set part = $2, status = $3 where id = $1', [id, part, status])
+      t.equal((await findMessage(database, id))?.id, id)
+      ids.push(id)
+    }
+  }
+  const positions = new Map((await findProgress(database, ids)).map(({ id, position }) => [id, position]))
+  t.same(
+    ids.map((id) => positions.get(id)),
+    [null, 0, null, 1],
+  )
+  const over = await ended(world, { daysAgo: 0 })
+  const recent = await accountChangesIn(database).loadRecent(tenant.accountId)
+  t.same(new Set(recent?.open.map(({ id }) => id)), new Set(ids))
+  t.same(
+    recent?.newest.map(({ id }) => id),
+    [...ids, over].toReversed(),
+  )
 })
 
 t.test('partitions: a capture is found at any time while it ends', async (t) => {
