@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -128,6 +128,14 @@ t.test('batch: a failing file is reported, and the next file starts after its te
   test.equal(code, 1)
   test.match(stdout, /^not ok 1 - one\.test\.ts/m)
   test.match(stdout, /^ok 2 - two\.test\.ts/m)
+})
+
+t.test('run-tests: processes that tests start load nothing of the runner', async (test) => {
+  const print = async (env: NodeJS.ProcessEnv) =>
+    (await run(process.execPath, ['-p', 'process.env.NODE_OPTIONS'], { env })).stdout
+  test.notMatch(await print(process.env), 'tap')
+  test.notMatch(await print({ PATH: process.env['PATH'] }), 'tap')
+  test.notMatch(execFileSync(process.execPath, ['-p', 'process.env.NODE_OPTIONS'], { env: {} }).toString(), 'tap')
 })
 
 t.test('fetch: on a terminal a step counts its seconds; elsewhere it is one line', async (test) => {
