@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright'
+import { commandLine } from './command-line.ts'
 import type { System } from './system.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -39,7 +40,7 @@ export const consolePages = (browser: Browser, { baseUrl, dataDir }: Pick<System
   /** A new sign-in link, which works once. */
   const signInLink = async (role = 'owner', ...flags: readonly string[]): Promise<string> => {
     const command = ['console', '--data', dataDir, '--role', role, '--json', ...flags]
-    const { stdout } = await promisify(execFile)(resolve(root, 'bin/shutterfleet'), command)
+    const { stdout } = await promisify(execFile)(commandLine, command)
     return (JSON.parse(stdout) as { url: string }).url
   }
   const signIn = async (page: Page, role?: string, ...flags: readonly string[]) => {

@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { commandLine } from './command-line.ts'
 import type { System } from './system.ts'
-
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 
 /** Creates another account without limits in a system; returns its API key. */
 export const createAccountKey = async ({ dataDir }: System): Promise<string> => {
   const run = async (...args: string[]) => {
-    const { stdout } = await promisify(execFile)(program, [...args, '--data', dataDir, '--json'])
+    const { stdout } = await promisify(execFile)(commandLine, [...args, '--data', dataDir, '--json'])
     return JSON.parse(stdout) as Record<string, string>
   }
   const account = ['--name', 'noisy', '--email', 'n@example.com', '--plan', 'unlimited']

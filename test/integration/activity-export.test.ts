@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { Shutterfleet } from '#client/shutterfleet.js'
@@ -10,6 +9,7 @@ import { replacePlans } from '#shared/db/plans.ts'
 import { recordActivities } from '#gateway/db/activity.ts'
 import type { ActivityEntry } from '#gateway/records/activity.ts'
 import { defaultPlans } from '#local/default-plans.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
@@ -94,8 +94,7 @@ t.test('activity export: the client and the command line read it line by line', 
   t.equal(read, (count * 2) / 3)
   const run = async (...flags: readonly string[]) => {
     const env = { ...process.env, SHUTTERFLEET_BASE_URL: baseUrl, SHUTTERFLEET_API_KEY: key }
-    const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
-    const { stdout } = await promisify(execFile)(program, ['activity', ...flags], { env, maxBuffer: 1e7 })
+    const { stdout } = await promisify(execFile)(commandLine, ['activity', ...flags], { env, maxBuffer: 1e7 })
     return stdout.trim().split('\n')
   }
   const lines = await run('--since', '1h', '--operation', 'create', '--json')

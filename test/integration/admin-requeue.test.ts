@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
@@ -9,6 +8,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { setMaintenance } from '#shared/db/maintenance.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
@@ -231,14 +231,13 @@ t.test(
 )
 
 const runRequeue = (at: string, ...args: readonly string[]) => {
-  const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
   const env = {
     PATH: process.env['PATH'],
     SHUTTERFLEET_BASE_URL: at,
     SHUTTERFLEET_DATABASE_URL: database.url,
     SHUTTERFLEET_KEY_PEPPER: testPepper,
   }
-  return promisify(execFile)(program, ['queue', 'requeue', ...args], { env }).then(
+  return promisify(execFile)(commandLine, ['queue', 'requeue', ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,

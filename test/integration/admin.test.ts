@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { eraseAccounts } from '#ledger/erase-accounts.ts'
 import { readPlans } from '#shared/db/read-plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { nodeEnv } from '#test/helpers/node-env.ts'
@@ -313,8 +313,7 @@ t.test("admin: the command line and the administration API show each other's cha
     SHUTTERFLEET_KEY_PEPPER: testPepper,
   }
   const command = async (...args: string[]) => {
-    const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
-    const { stdout } = await promisify(execFile)(program, [...args, '--json'], { env })
+    const { stdout } = await promisify(execFile)(commandLine, [...args, '--json'], { env })
     return JSON.parse(stdout) as Record<'id' | 'key', string> & Fields[]
   }
   const { id } = await command('account', 'create', '--name', 'C', '--email', 'c@x', '--plan', 'free')

@@ -126,24 +126,6 @@ t.test('partitions: those of the next days are made ahead, once, as long as a tw
   }
 })
 
-t.test('partitions: days have 24 hours and begin at midnight in UTC, also where clocks are changed', async (t) => {
-  const { database } = await start()
-  await dropComing(database)
-  await database.query(`create schema clock`)
-  await database.query(`create function clock.now() returns timestamptz language sql stable as
-    $$ select timestamptz '2026-03-28T23:30Z' $$`)
-  const edges = await database.transaction(async (sql) => {
-    // The hour from 1:00 in UTC on is left out on 29 March.
-    await sql.query(`set local time zone 'Europe/Berlin'`)
-    await sql.query('set local search_path = clock, public, pg_catalog')
-    await sql.query('select keep_captures(1)')
-    const rows = await sql.query<{ edge: string }>('select iso_time(ends_at) as edge from capture_partitions()')
-    return rows.map(({ edge }) => new Date(edge).toISOString())
-  })
-  const days = Array.from({ length: 8 }, (_, day) => new Date(Date.UTC(2026, 2, 29 + day)).toISOString())
-  t.same(edges, days)
-})
-
 t.test('partitions: captures that ended while one was missing move into it, but not while they change', async (t) => {
   const world = await start()
   const { database, ledger } = world

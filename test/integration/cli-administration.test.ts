@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const postgres = await startPostgres(t)
 const database = await postgres.createDatabase()
 const env = {
@@ -16,7 +15,7 @@ const env = {
 }
 
 const run = (...args: readonly string[]) =>
-  promisify(execFile)(program, [...args], { env, cwd: t.testdirName }).then(
+  promisify(execFile)(commandLine, [...args], { env, cwd: t.testdirName }).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import sharp from 'sharp'
 import t from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
@@ -16,7 +17,6 @@ import { startSystem } from '#test/helpers/system.ts'
 
 // The commands that use the HTTP interface, against a whole system.
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
 const system = await startSystem(['--allow-target', '127.0.0.0/8'])
 t.teardown(async () => {
@@ -28,7 +28,7 @@ const page = `http://${site.host}/index.html`
 const missing = 'http://unknown.invalid/'
 
 const run = (args: readonly string[], input = '') => {
-  const running = promisify(execFile)(program, [...args], { env, cwd: t.testdirName })
+  const running = promisify(execFile)(commandLine, [...args], { env, cwd: t.testdirName })
   running.child.stdin?.end(input)
   return running.then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
@@ -99,7 +99,7 @@ t.test('cli http: a list that cannot be captured is refused before anything is',
 
 t.test('cli http: draws a bar on a terminal, on standard error', async (t) => {
   const folder = join(t.testdir({ 'list.txt': page }), 'images')
-  const command = `${program} capture --from ${join(t.testdirName, 'list.txt')} -o ${folder} --json >${t.testdirName}/out`
+  const command = `${commandLine} capture --from ${join(t.testdirName, 'list.txt')} -o ${folder} --json >${t.testdirName}/out`
   const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
     env: { ...env, TERM: 'xterm' },
   })
@@ -137,7 +137,7 @@ t.test('cli http: listen prints webhooks and forwards them, with body and signat
   await once(receiver, 'listening')
   t.teardown(() => receiver.close())
   const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`
-  const listening = spawn(program, ['listen', '--forward', target, '--json'], { env, stdio: 'pipe' })
+  const listening = spawn(commandLine, ['listen', '--forward', target, '--json'], { env, stdio: 'pipe' })
   t.teardown(() => listening.kill('SIGKILL'))
   let [out, errors] = ['', '']
   listening.stdout.on('data', (chunk) => (out += String(chunk)))
@@ -184,6 +184,6 @@ t.test('cli http: listen refuses what it cannot use', async (t) => {
   t.match(await refused('--event', 'quota.warning'), { code: 2, errors: /--event quota\.warning: must be one of/ })
   t.match(await refused('--secret', 'hunter2'), { code: 2, errors: /--secret: must be whsec_/ })
   const more = { ...env, SHUTTERFLEET_BASE_URL: system.baseUrl, SHUTTERFLEET_API_KEY: 'sk_live_wrong' }
-  const listening = promisify(execFile)(program, ['listen'], { env: more })
+  const listening = promisify(execFile)(commandLine, ['listen'], { env: more })
   await t.rejects(listening, { code: 1, stderr: /INVALID_API_KEY/ })
 })

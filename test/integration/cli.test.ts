@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { chmod, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { defaultPlans } from '#local/default-plans.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const postgres = await startPostgres(t)
 const { url } = await postgres.createDatabase()
 const env = {
@@ -24,7 +24,7 @@ type Ended = { code: number; out: string; errors: string }
 
 const run = async (args: readonly string[], more: Record<string, string> = {}): Promise<Ended> => {
   const options = { env: { ...env, ...more }, cwd: t.testdirName }
-  return promisify(execFile)(program, [...args], options).then(
+  return promisify(execFile)(commandLine, [...args], options).then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
       code,
@@ -220,7 +220,7 @@ t.test('cli: up with unusable settings fails with the reason before anything has
 
 const needsRoot = process.getuid?.() !== 0 && 'needs root'
 const runBy = (launcher: readonly string[], args: readonly string[]) => {
-  const [command = '', ...rest] = [...launcher, program, ...args]
+  const [command = '', ...rest] = [...launcher, commandLine, ...args]
   return promisify(execFile)(command, rest, { env, cwd: t.testdirName }).then(
     () => ({ code: 0, errors: '' }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, errors: stderr }),
@@ -288,7 +288,7 @@ t.test('cli: the launcher moves flags with passwords from the arguments to the e
   const fake = join(root, '.tools/node-24.21.0/bin/node')
   const printed = 'printf "[%s]\\n" "$@"; echo ---; env | grep "^HIDDEN_FLAG" || true'
   await writeFile(fake, `#!/bin/sh\n${printed}\n`, { mode: 0o755 })
-  await copyFile(program, join(root, 'bin/shutterfleet'))
+  await copyFile(commandLine, join(root, 'bin/shutterfleet'))
   const launched = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env: { PATH: env.PATH } })
     const [words = '', hidden = ''] = stdout.split('---\n')
@@ -323,7 +323,7 @@ t.test('cli: flags hidden by the launcher are validated like others', async (t) 
 
 t.test('cli: process arguments that other users can read contain no passwords', async (t) => {
   const command = ['up', '--data', join(t.testdir({}), 'd'), '--postgres', 'postgres://u:hidden-word@127.0.0.1:1/x']
-  const child = spawn(program, command, { env, stdio: 'ignore' })
+  const child = spawn(commandLine, command, { env, stdio: 'ignore' })
   const argumentsOf = () => readFile(`/proc/${child.pid}/cmdline`, 'utf8')
   await eventually(async () => (await argumentsOf()).startsWith('shutterfleet'))
   t.notMatch(await argumentsOf(), 'hidden-word')

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 // Lists of the console in Chromium, while captures are made elsewhere.
@@ -20,8 +21,7 @@ t.teardown(async () => {
 })
 
 const run = async <T>(command: readonly string[]): Promise<T> => {
-  const program = resolve(root, 'bin/shutterfleet')
-  const { stdout } = await promisify(execFile)(program, [...command, '--data', system.dataDir, '--json'])
+  const { stdout } = await promisify(execFile)(commandLine, [...command, '--data', system.dataDir, '--json'])
   return JSON.parse(stdout) as T
 }
 

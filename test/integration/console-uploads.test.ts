@@ -9,6 +9,7 @@ import t from 'tap'
 import { readS3Url } from '#shared/storage/s3-store.ts'
 import { violationsOn } from '#test/helpers/axe.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startS3 } from '#test/helpers/s3.ts'
 import { startSystem } from '#test/helpers/system.ts'
@@ -33,7 +34,7 @@ t.teardown(async () => {
 
 const signInLink = async (): Promise<string> => {
   const command = ['console', '--data', system.dataDir, '--role', 'member', '--json']
-  const { stdout } = await promisify(execFile)(resolve(root, 'bin/shutterfleet'), command)
+  const { stdout } = await promisify(execFile)(commandLine, command)
   return (JSON.parse(stdout) as { url: string }).url
 }
 

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 type Failed = { readonly code: number; readonly stdout: string; readonly stderr: string }
 type DoctorReport = {
   readonly ok: boolean
@@ -15,7 +15,7 @@ type DoctorReport = {
 }
 
 const run = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
-  const work = promisify(execFile)(program, ['doctor', ...args], { env: { PATH: process.env['PATH'], ...more } })
+  const work = promisify(execFile)(commandLine, ['doctor', ...args], { env: { PATH: process.env['PATH'], ...more } })
   return work.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: unknown) => error as Failed,

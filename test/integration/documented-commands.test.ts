@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -27,7 +28,7 @@ t.test('documented commands: every documented command exists, with its flags', a
     // An unknown flag is refused before help is printed.
     const words = command.split(/\s+/).map((word) => word.replaceAll(/^["']|["']$/g, ''))
     const { PATH } = process.env
-    const ran = promisify(execFile)(join(root, 'bin/shutterfleet'), [...words, '--help'], { env: { PATH } })
+    const ran = promisify(execFile)(commandLine, [...words, '--help'], { env: { PATH } })
     return ran.then(
       () => undefined,
       ({ stderr }: { stderr: string }) => `${command}: ${stderr}`,

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { type LocalJson, startSystem } from '#test/helpers/system.ts'
@@ -67,9 +68,8 @@ t.test('cells: while the database of one is killed, accounts of the other notice
   t.same(failures, [])
 })
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const command = async <T>(...args: readonly string[]) =>
-  JSON.parse((await promisify(execFile)(program, [...args, '--json'])).stdout) as T
+  JSON.parse((await promisify(execFile)(commandLine, [...args, '--json'])).stdout) as T
 
 /** Captures one after the other until `stop`; returns the image of each that was accepted by its id, and the refusals. */
 const captureUntil = async (key: string, stop: AbortSignal) => {
@@ -106,7 +106,7 @@ t.test(
     await eventually(async () => (await fetch(`${baseUrl}/v1/screenshots`, { headers })).status === 200)
 
     const move = ['account', 'move', id, '--to', two.data_dir, ...from]
-    const killed = spawn(program, move, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const killed = spawn(commandLine, move, { stdio: ['ignore', 'ignore', 'pipe'] })
     await once(killed.stderr, 'data')
     killed.kill('SIGKILL')
     t.match(await command('account', 'show', id, ...from), { moving_at: /^20/ }, 'held up, and to be repeated')
@@ -149,7 +149,7 @@ t.test(
 )
 
 t.test('cells: stores of the operator are refused, since all cells would share them', async (t) => {
-  const up = (...args: string[]) => promisify(execFile)(program, ['up', '--data', join(dataDir, 'other'), ...args])
+  const up = (...args: string[]) => promisify(execFile)(commandLine, ['up', '--data', join(dataDir, 'other'), ...args])
   const nats = ['--nats', 'nats://127.0.0.1:4222']
   await t.rejects(up('--databases', '2', ...nats), { message: /leave out --postgres, --nats and --s3/ })
   await t.rejects(up('--databases', '5'), { message: /--databases 5: must be a whole number from 1 to 4/ })

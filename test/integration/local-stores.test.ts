@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const run = promisify(execFile)
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const isRoot = process.getuid?.() === 0
 /** The bound that the project promises for the return of a store. */
 const backMs = 30_000
@@ -44,7 +44,7 @@ const allComplete = (ids: readonly string[], what: string) =>
 
 /** Output of a command, whether it succeeds or not. */
 const output = (...args: string[]) =>
-  run(program, [...args, '--data', dataDir], { env: { ...process.env, NODE_OPTIONS: '' } }).then(
+  run(commandLine, [...args, '--data', dataDir], { env: { ...process.env, NODE_OPTIONS: '' } }).then(
     ({ stdout }) => stdout,
     ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
   )

@@ -2,23 +2,23 @@ import { execFile } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { serviceNames } from '#shared/config/services.ts'
 import { stages } from '#shared/capture/stages.ts'
 import { findBrowsers } from '#test/helpers/bare-browser.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { postToken } from '#test/helpers/console-client.ts'
 import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const dataDir = await mkdtemp(join(tmpdir(), 'shutterfleet-data-'))
 t.teardown(() => rm(dataDir, { recursive: true, force: true }))
 const run = (...args: string[]) =>
-  promisify(execFile)(program, [...args, '--data', dataDir], { env: { PATH: process.env['PATH'] } })
+  promisify(execFile)(commandLine, [...args, '--data', dataDir], { env: { PATH: process.env['PATH'] } })
 const isRunning = (pid: number) => processTree(pid).length > 0
 
 /** Waits until all of the processes have ended. */

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -8,12 +7,12 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 // The tools for models, on both transports, with the client of the protocol's own SDK against a whole system.
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const system = await startSystem([], {
   env: { SHUTTERFLEET_MCP: 'true', SHUTTERFLEET_TRUSTED_PROXIES: '127.0.0.1' },
 })
@@ -41,7 +40,7 @@ const overStdio = (t: Test, env: Record<string, string> = {}) =>
   connect(
     t,
     new StdioClientTransport({
-      command: program,
+      command: commandLine,
       args: ['mcp', '--data', system.dataDir],
       env: { PATH: process.env['PATH'] ?? '', ...env },
       stderr: 'ignore',
@@ -163,7 +162,7 @@ for (const [name, over] of [
 }
 
 t.test('mcp stdio: standard output has only the protocol, and the process ends with its input', async (t) => {
-  const child = spawn(program, ['mcp', '--data', system.dataDir], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(commandLine, ['mcp', '--data', system.dataDir], { stdio: ['pipe', 'pipe', 'pipe'] })
   t.teardown(() => child.kill())
   const [output, errors, ended] = [readAll(child.stdout), readAll(child.stderr), once(child, 'exit')]
   child.stdin.write(`${JSON.stringify(message)}\n`)

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { readDocument } from '#test/helpers/documented-json.ts'
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const { NODE_OPTIONS: _loader, TAP: _tap, ...env } = process.env
 const folder = t.testdir({ 'trace.csv': '0\n0\n1, bulk\n', 'timed.csv': '0,bulk,2\n1,bulk,4\n' })
 const plan = async (...args: readonly string[]) =>
-  (await promisify(execFile)(program, ['plan', ...args], { env, cwd: folder })).stdout
+  (await promisify(execFile)(commandLine, ['plan', ...args], { env, cwd: folder })).stdout
 
 type Plan = {
   readonly met: boolean

@@ -13,6 +13,7 @@ import { openDatabase } from '#shared/db/connection.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startPgBouncer } from '#test/helpers/pgbouncer.ts'
@@ -147,7 +148,7 @@ t.test('pooler: up, doctor and top use the direct URL', async (t) => {
   const prepared = await prepareDatabase(facts, { root, extension: '.ts' }, new AbortController().signal)
   t.match(prepared, { apiKey: /^sk_live_/ })
   const run = (...args: readonly string[]) =>
-    promisify(execFile)(join(root, 'bin/shutterfleet'), args, { env }).catch((error: unknown) => error as Output)
+    promisify(execFile)(commandLine, args, { env }).catch((error: unknown) => error as Output)
   t.match(
     (await run('doctor', '--data', join(folder.path, 'none'))).stdout,
     /^ok +postgresql +PostgreSQL .*, accepts writes/m,

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { commandLine } from '#test/helpers/command-line.ts'
 import { readDocument } from '#test/helpers/documented-json.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { serveFolder } from '#test/helpers/serve-folder.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
-const program = resolve(import.meta.dirname, '../../bin/shutterfleet')
 const site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
 const system = await startSystem(['--allow-target', '127.0.0.0/8', '--workers-max', '1'])
 t.teardown(async () => {
@@ -17,7 +17,8 @@ t.teardown(async () => {
   await site[Symbol.asyncDispose]()
 })
 const { NODE_OPTIONS: _loader, TAP: _tap, ...env } = process.env
-const top = async (...args: readonly string[]) => (await promisify(execFile)(program, ['top', ...args], { env })).stdout
+const top = async (...args: readonly string[]) =>
+  (await promisify(execFile)(commandLine, ['top', ...args], { env })).stdout
 
 type Shown = {
   readonly pools: readonly { readonly pool: string; readonly ready: number; readonly slots: number }[] | null
@@ -64,7 +65,7 @@ t.test('top: prints pools, queues, stages and errors as JSON', async (t) => {
 
 t.test('plan: takes the times of captures from those that the installation has completed', async (t) => {
   const args = ['plan', '--rate', '1/s', '--data', system.dataDir, '--json']
-  const { stdout } = await promisify(execFile)(program, args, { env })
+  const { stdout } = await promisify(execFile)(commandLine, args, { env })
   const { service } = JSON.parse(stdout) as { service: { mean_seconds: number; measured: boolean } }
   t.equal(service.measured, true)
   const { timings = {} } = await system.record(taken)
@@ -87,7 +88,7 @@ t.test('top: without a terminal prints once without colours, and only the host o
 t.test('top: prints the other parts if one cannot be read', async (t) => {
   const elsewhere = { ...env, SHUTTERFLEET_DATABASE_URL: (await system.readLocal()).database_url }
   const args = ['top', '--once', '--metrics', `http://127.0.0.1:${await freePort()}/metrics`]
-  const { stdout } = await promisify(execFile)(program, args, { env: elsewhere })
+  const { stdout } = await promisify(execFile)(commandLine, args, { env: elsewhere })
   t.match(stdout, /^pools not read: .*ECONNREFUSED/m)
   t.match(stdout, /^standard +0 /m)
   const { controller } = Object.fromEntries((await system.readLocal()).services.map((each) => [each.name, each]))
@@ -98,7 +99,7 @@ t.test('top: prints the other parts if one cannot be read', async (t) => {
 
 t.test('top: shows that an operator has paused a pool, and so do status and doctor', async (t) => {
   const cli = async (...args: readonly string[]) =>
-    (await promisify(execFile)(program, [...args, '--data', system.dataDir], { env })).stdout
+    (await promisify(execFile)(commandLine, [...args, '--data', system.dataDir], { env })).stdout
   await cli('pool', 'pause', 'stealth', '--reason', 'new browser', '--for', '2h')
   t.teardown(() => cli('pool', 'resume', 'stealth'))
   const words = /stealth is (?:draining|drained), paused since 20\S+ until 20\S+ by command line: new browser/
@@ -122,7 +123,7 @@ t.test('top: usage errors name the flag', async (t) => {
 })
 
 t.test('top: redraws the terminal in place, and restores it on Ctrl-C', async (t) => {
-  const command = `stty cols 72 rows 20; exec ${program} top --interval 1s --data ${system.dataDir}`
+  const command = `stty cols 72 rows 20; exec ${commandLine} top --interval 1s --data ${system.dataDir}`
   const terminal = spawn('script', ['-qfec', command, '/dev/null'], {
     env: { ...env, TERM: 'xterm', NO_COLOR: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
