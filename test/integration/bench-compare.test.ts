@@ -60,7 +60,10 @@ t.test('comparison: a round measures every part of two running systems and of a 
   const folder = await mkdtemp(join(tmpdir(), 'compare-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   await using site = await serveFolder(resolve(import.meta.dirname, '../fixtures/site'))
-  const side = await createSide(ownTree, folder, { accounts: 1, args: ['--allow-target', site.host] })
+  const side = await createSide(ownTree, folder, {
+    accounts: 1,
+    args: ['--workers-max', '1', '--allow-target', site.host],
+  })
   const workload = { warmSeconds: 0.3, loadSeconds: 0.3, captures: 2, idleMs: 2000, flow: { turns: 1, captures: 10 } }
   const surroundings = { workload, pageUrl: `http://${site.host}/index.html` }
   const round = await measureRound([side, side], ['flow', ...Object.keys(runningParts)], surroundings)

@@ -6,7 +6,7 @@ import { startPages } from '#test/helpers/browser-host.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const pages = await startPages()
-const system = await startSystem(['--allow-target', pages.host])
+const system = await startSystem(['--workers-max', '1', '--allow-target', pages.host])
 t.teardown(async () => {
   await system.stop()
   await pages[Symbol.asyncDispose]()

@@ -46,7 +46,7 @@ t.test('doctor: finds no fault on this machine before anything runs', async (t) 
 })
 
 t.test('doctor: checks a running system, and reports failed checks with advice', async (t) => {
-  const system = await startSystem()
+  const system = await startSystem(['--workers-max', '1'])
   t.teardown(() => system.stop())
   const headers = { authorization: `Bearer sk_live_${'0'.repeat(40)}`, 'x-forwarded-for': '198.51.100.7' }
   t.equal((await fetch(`${system.baseUrl}/v1/account`, { headers })).status, 401)

@@ -13,7 +13,7 @@ import { startSystem } from '#test/helpers/system.ts'
 
 // The tools for models, on both transports, with the client of the protocol's own SDK against a whole system.
 
-const system = await startSystem([], {
+const system = await startSystem(['--workers-max', '1'], {
   env: { SHUTTERFLEET_MCP: 'true', SHUTTERFLEET_TRUSTED_PROXIES: '127.0.0.1' },
 })
 t.teardown(() => system.stop())

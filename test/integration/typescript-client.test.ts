@@ -13,7 +13,14 @@ import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.t
 
 const certificate = await makeCertificate(['localhost'])
 const receiver = await startReceiver(certificate, () => 200)
-const allowed = ['--allow-target', `127.0.0.1:${receiver.port}`, '--extra-ca', certificate.certPath]
+const allowed = [
+  '--workers-max',
+  '1',
+  '--allow-target',
+  `127.0.0.1:${receiver.port}`,
+  '--extra-ca',
+  certificate.certPath,
+]
 const system = await startSystem(allowed)
 t.teardown(async () => {
   await system.stop()
