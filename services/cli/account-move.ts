@@ -133,7 +133,7 @@ const copyAndFinish = async (move: Move, hold: Hold, context: CommandContext, wi
 
 /** Leaves the account as it was. Returns the error that says so, or that it failed too. */
 const undo = async ({ from, to }: Move, hold: Hold, error: unknown): Promise<AppError> => {
-  const { publicMessage: why } = toAppError(error)
+  const why = toAppError(error).message
   try {
     await withdrawCopy(to, hold)
     await releaseAccount(from, hold, actor)

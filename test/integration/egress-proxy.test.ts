@@ -18,6 +18,7 @@ import {
   startFilter,
 } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { type Reply, startScriptedProxy } from '#test/helpers/scripted-proxy.ts'
 
@@ -237,10 +238,7 @@ t.test('egress proxy: an error of the proxy itself is a failed connection; that 
 })
 
 t.test('egress proxy: a dead or unresolvable proxy is a failed connection, for tunnels and pages', async (t) => {
-  const { port: dead } = await (async () => {
-    await using gone = await startCanary()
-    return gone
-  })()
+  const dead = await freePort()
   await using filter = await startFilter({ rules })
   for (const proxy of [`http://127.0.0.1:${dead}`, `socks5://127.0.0.1:${dead}`, 'http://p.test:3128']) {
     for (const line of ['CONNECT page.test:443', 'GET http://page.test/']) {

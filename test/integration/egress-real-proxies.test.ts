@@ -4,16 +4,10 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import type { Connect } from '#egress/connections/dial.ts'
 import { proxyHeader, proxyHeaderValue } from '#shared/net/callers-proxy.ts'
-import {
-  unusedResolver,
-  type Filter,
-  listening,
-  targetRules,
-  startCanary,
-  startFilter,
-} from '#test/helpers/egress-filter.ts'
+import { unusedResolver, type Filter, listening, targetRules, startFilter } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { type RealProxy, startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 
@@ -160,10 +154,7 @@ t.test(
 t.test('egress real proxies: a page that microsocks cannot reach is a failed connection', { skip }, async (t) => {
   await using socks = await startMicrosocks()
   await using filter = await startNameless('127.0.0.1')
-  const { port: dead } = await (async () => {
-    await using gone = await startCanary()
-    return gone
-  })()
+  const dead = await freePort()
   const { plain, tunnel } = await askBoth(filter, `127.0.0.1:${dead}`, `socks5://127.0.0.1:${socks.port}`)
   t.match(plain, { refusal: 'connection_failed', body: '' })
   t.match(tunnel, { refusal: 'connection_failed' })

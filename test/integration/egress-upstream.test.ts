@@ -9,6 +9,7 @@ import type { CaseRecords } from '#test/fixtures/ssrf-cases.ts'
 import { listening, createResolver, targetRules, startCanary, startFilter } from '#test/helpers/egress-filter.ts'
 import { startEgressProcess } from '#test/helpers/egress-process.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
 import { askProxy } from '#test/helpers/proxy-client.ts'
 import { type RealProxy, startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 
@@ -119,10 +120,7 @@ t.test('upstream proxy: wrong credentials or an unreachable upstream are `unavai
     const { plain, tunnel } = await askBoth(filter.port, host)
     t.match([plain.refusal, tunnel.refusal], ['unavailable', 'unavailable'], credentials.user)
   }
-  const { port } = await (async () => {
-    await using gone = await startCanary()
-    return gone
-  })()
+  const port = await freePort()
   await using filter = await startBehind({ port })
   const { plain, tunnel } = await askBoth(filter.port, host)
   t.match([plain, tunnel], [{ status: 503, refusal: 'unavailable' }, { refusal: 'unavailable' }])

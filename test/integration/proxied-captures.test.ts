@@ -5,6 +5,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startMicrosocks, startSquid, withoutRealProxies } from '#test/helpers/real-proxies.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
@@ -60,11 +61,6 @@ const filesBelow = async (folder: string): Promise<string[]> => {
 
 const secretsIn = (text: string) => secrets.filter((secret) => text.includes(secret))
 
-const deadPort = async (): Promise<number> => {
-  await using gone = await listening(createServer())
-  return gone.port
-}
-
 /** The whole system, a page and four proxies. Egress could also reach the page directly. */
 const startAll = async () => {
   const [site, squid, openSquid, socks, openSocks, dead] = await Promise.all([
@@ -73,7 +69,7 @@ const startAll = async () => {
     startSquid(undefined, [secretName]),
     startMicrosocks(login),
     startMicrosocks(),
-    deadPort(),
+    freePort(),
   ])
   const ports = [site.port, squid.port, openSquid.port, socks.port, openSocks.port, dead]
   const allowed = ports.flatMap((port) => ['--allow-target', `127.0.0.1:${port}`])

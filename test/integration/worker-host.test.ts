@@ -11,6 +11,7 @@ import { findBrowsers, chromiumPath, startBareBrowser } from '#test/helpers/bare
 import { captureWith, startTestHost, startTestEgress } from '#test/helpers/browser-host.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freePort } from '#test/helpers/free-port.ts'
 import { pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 import { canaryPage, createCanary, warmUp } from '#worker/host/warm-up.ts'
 import { listChildren } from '#worker/isolation/processes.ts'
@@ -219,10 +220,7 @@ t.test("worker host: all requests of a page use the caller's proxy, and the page
 })
 
 t.test("worker host: a caller's proxy that cannot be used fails the capture, and it is not bypassed", async (t) => {
-  const { port } = await (async () => {
-    await using gone = await listening(createServer())
-    return gone
-  })()
+  const port = await freePort()
   await using proxyEgress = await startTestEgress(`${pages.host} 127.0.0.1:${port}`)
   await using proxied = await startTestHost(proxyEgress)
   pages.hits.length = 0
