@@ -70,6 +70,26 @@ const startStub = async (t: Test, serve: RequestListener): Promise<string> => {
   return `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
 }
 
+t.test(
+  'router: of an account that was moved reads are repeated where it is, and a request with a body gets 503 once',
+  async (t) => {
+    for (const method of ['GET', 'POST'] as const) {
+      const [caller, there] = [await newCaller(one), await newCaller(two)]
+      t.equal((await caller.get('account')).status, 200, 'its cell is remembered')
+      const [key] = await one.database.query<{ hash: Buffer }>(
+        'delete from api_key where id = $1 returning key_hash as hash',
+        [caller.keyId],
+      )
+      await two.database.query('update api_key set key_hash = $1 where id = $2', [key?.hash, there.keyId])
+      if (method === 'POST') {
+        const refused = await caller.post('screenshots', page)
+        t.match([refused.status, refused.headers.get('retry-after')], [503, '1'])
+        t.equal((await caller.post('screenshots', page)).status, 202)
+      } else t.match(await dataOf(await caller.get('account')), { id: there.accountId })
+    }
+  },
+)
+
 t.test('a request goes to the cell whose account its key is of, and its response comes back', async (t) => {
   for (const [caller, text] of [
     [first, 'of one'],

@@ -51,7 +51,9 @@ export const findAccount = async (entities: SqlEntityManager, id: string, lock?:
   const account = isId(id) ? await entities.findOne(Account, { id }, { lockMode }) : null
   if (!account) throw new AppError('NOT_FOUND', { publicMessage: `there is no account ${id}` })
   if (lock && account.movingAt)
-    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `account ${id} is being moved to another database` })
+    throw new AppError('SERVICE_UNAVAILABLE', {
+      publicMessage: `account ${id} is being moved: retry afterwards, or end the hold of a killed move with 'account enable'`,
+    })
   return account
 }
 
