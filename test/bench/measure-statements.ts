@@ -17,8 +17,8 @@ const windowSize = 1_000_000
 const warmUps = 8
 const days = { newestDays: 1, oldestDays: 120 }
 
-/** What a statement took with partitions in relation to one table of few rows: the median of rounds in turn. */
-export type StatementRatios = Readonly<Record<string, number>>
+/** What a statement took beside many rows, in relation to another database with the captures of one account alone: the median of rounds in turn. */
+export type StatementRatios = Readonly<Record<string, { readonly toFewRows: number; readonly toOneTable: number }>>
 
 /** Puts the captures into one table with the indexes of all partitions, as before there were any, and makes the functions anew, which use its type. */
 const joinPartitions = async (database: Database) => {
@@ -91,7 +91,31 @@ const statementsOn = async (
   }
 }
 
-/** Runs statements one by one in turn on both databases: `rows` captures in 18 partitions, and an account's thousand in one table. */
+type Filled = Database & { readonly url: string }
+
+/** Three databases with an account's thousand captures: among `rows` in 18 partitions, alone in as many, and alone in one table. */
+const fillDatabases = async (databases: readonly [Filled, Filled, Filled], rows: number) => {
+  const [many, few, one] = databases
+  await joinPartitions(one)
+  const [ofMany, ofFew, ofOne] = [await createTenant(many), await createTenant(few), await createTenant(one)]
+  const others = await addAccounts(many, Math.ceil(rows / ownRows) - 1)
+  await fillCaptures(many, { accountIds: [ofMany.accountId, ...others], rows, ...days })
+  await fillCaptures(few, { accountIds: [ofFew.accountId], rows: ownRows, ...days })
+  await fillUnpartitioned(one, { accountIds: [ofOne.accountId], rows: ownRows, ...days })
+  return {
+    many: await statementsOn(many, ofMany, findSealedCapture),
+    few: await statementsOn(few, ofFew, findSealedCapture),
+    one: await statementsOn(one, ofOne, findInTable),
+  }
+}
+
+const medianRatio = (values: readonly number[], others: readonly number[]): number =>
+  quantile(
+    values.map((value, at) => value / (others[at] ?? 0)),
+    0.5,
+  )
+
+/** Runs statements one by one in turn on the three databases. */
 export const measureStatements = async ({
   rows,
   rounds,
@@ -100,32 +124,28 @@ export const measureStatements = async ({
   readonly rounds: number
 }): Promise<StatementRatios> => {
   await using server = await startPostgres(undefined, [])
-  await using parts = await server.createDatabase()
+  await using many = await server.createDatabase()
+  await using few = await server.createDatabase()
   await using one = await server.createDatabase()
-  await joinPartitions(one)
-  const [tenant, other] = [await createTenant(parts), await createTenant(one)]
-  const others = await addAccounts(parts, Math.ceil(rows / ownRows) - 1)
-  await fillCaptures(parts, { accountIds: [tenant.accountId, ...others], rows, ...days })
-  await fillUnpartitioned(one, { accountIds: [other.accountId], rows: ownRows, ...days })
-  const both = [
-    await statementsOn(parts, tenant, findSealedCapture),
-    await statementsOn(one, other, findInTable),
-  ] as const
-  const ratios: Record<string, number[]> = {}
-  const timed = async (work: () => Promise<unknown>) => {
-    const began = performance.now()
-    await work()
-    return performance.now() - began
-  }
+  const on = await fillDatabases([many, few, one], rows)
+  const names = Object.keys(on.many) as (keyof typeof on.many)[]
+  const timesMs = names.map((name) => ({ name, many: [] as number[], few: [] as number[], one: [] as number[] }))
   for (let round = 0; round < warmUps + rounds; round += 1) {
-    for (const name of Object.keys(both[0]) as (keyof (typeof both)[0])[]) {
-      // What runs second finds the client's code and the processor's caches warm.
-      const isFirst = round % 2 === 0
-      const early = await timed(both[isFirst ? 0 : 1][name])
-      const late = await timed(both[isFirst ? 1 : 0][name])
-      // PostgreSQL plans a prepared statement anew for the first five times.
-      if (round >= warmUps) (ratios[name] ??= []).push(isFirst ? early / late : late / early)
+    // What runs later finds the client's code and the processor's caches warm.
+    const order = (['many', 'few', 'one'] as const).map((_, at, all) => all[(at + round) % all.length] ?? 'many')
+    for (const times of timesMs) {
+      for (const where of order) {
+        const began = performance.now()
+        await on[where][times.name]()
+        // PostgreSQL plans a prepared statement anew for the first five times.
+        if (round >= warmUps) times[where].push(performance.now() - began)
+      }
     }
   }
-  return Object.fromEntries(Object.entries(ratios).map(([name, values]) => [name, quantile(values, 0.5)]))
+  return Object.fromEntries(
+    timesMs.map((times) => [
+      times.name,
+      { toFewRows: medianRatio(times.many, times.few), toOneTable: medianRatio(times.many, times.one) },
+    ]),
+  )
 }

@@ -1,6 +1,6 @@
 // Measures the service on one machine, all parts or those that are named. `--short` measures less, `--only TEXT` those
 // fixtures of the engine alone, and `--memory FORMAT` of what lasts the memory alone, with captures of that format; all three
-// write nothing.
+// write nothing. `--millions N` puts as many millions of rows beside what `partitions` measures (default 2).
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { chromiumPath } from '#test/helpers/bare-browser.ts'
@@ -30,9 +30,14 @@ import {
 } from './service-text.ts'
 import { telemetryText } from './telemetry-text.ts'
 
-const options = { short: { type: 'boolean' }, only: { type: 'string' }, memory: { type: 'string' } } as const
+const options = {
+  short: { type: 'boolean' },
+  only: { type: 'string' },
+  memory: { type: 'string' },
+  millions: { type: 'string' },
+} as const
 const { values, positionals: names } = parseArgs({ allowPositionals: true, options })
-const { short: isShort = false, only = '', memory } = values
+const { short: isShort = false, only = '', memory, millions = '2' } = values
 const formats = ['png', 'jpeg', 'webp', 'avif', 'tiff'] as const
 const format = formats.find((each) => each === (memory ?? 'jpeg'))
 if (!format) throw new Error(`${memory} is none of ${formats.join(', ')}`)
@@ -61,7 +66,10 @@ const parts: Readonly<Record<string, Part>> = {
   small: { heading: 'A small static page, captured synchronously', measure: () => smallPageText(isShort ? 10 : 60) },
   callers: { heading: 'Callers at a time', measure: callersText },
   accept: { heading: 'Accepting', measure: acceptText },
-  partitions: { heading: 'Partitions of captures', measure: () => partitionsText(isShort ? 10_000 : 2_000_000) },
+  partitions: {
+    heading: 'Partitions of captures',
+    measure: () => partitionsText(isShort ? 10_000 : Number(millions) * 1_000_000),
+  },
   batch: { heading: 'A large batch beside a caller', measure: () => largeBatchText(isShort ? 1000 : 100_000) },
   engine: {
     heading: 'The engine beside a bare loop',

@@ -126,11 +126,12 @@ ${table(
 )}
 
 What statements take, one by one, of an account with a thousand captures beside ${whole(rows)} in 18 partitions, in relation to the same
-account alone in one table, by the same code but for lookups, which read that one directly (median of 200 rounds in turn):
+account alone in as many, and alone in one table, by the same code but for lookups, which read that one directly (median of 200 rounds in
+turn):
 
 ${table(
-  ['statement', 'with partitions / without'],
-  statements.map(([name, ratio]) => [name, ratio.toFixed(2)]),
+  ['statement', 'many rows / few', 'many rows / few in one table'],
+  statements.map(([name, { toFewRows, toOneTable }]) => [name, toFewRows.toFixed(2), toOneTable.toFixed(2)]),
 )}
 `
 }

@@ -42,15 +42,14 @@ type Row = {
 /** Ids below and above those of all captures. */
 const [leastId, greatestId] = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const
 
-/** `touched`: count of all days that overlap the range from $2 to $3; `certain`: of those entirely in it. Days are UTC. */
+/** `touched`: count of all days that overlap the range from $2 to $3; `certain`: of those entirely in it. Days are UTC, and have what has ended. */
 const countByDay = (status: Status | undefined) => {
-  const ended = { completed: 'completed', failed: 'failed', pending: '0', processing: '0' } as const
-  const counted = status === undefined ? 'completed + failed' : ended[status]
-  return `select coalesce(sum(${counted}), 0) as touched,
-    coalesce(sum(${counted}) filter (where day >= $2::timestamptz at time zone 'utc'
+  if (status === 'pending' || status === 'processing') return 'select 0 as touched, 0 as certain'
+  return `select coalesce(sum(ended), 0) as touched,
+    coalesce(sum(ended) filter (where day >= $2::timestamptz at time zone 'utc'
       and day + 1 - interval '1 microsecond' <= $3::timestamptz at time zone 'utc'), 0) as certain
-    from capture_count where account_id = $1
-      and day >= ($2::timestamptz at time zone 'utc')::date and day <= ($3::timestamptz at time zone 'utc')::date`
+    from (select day, ${status ?? 'completed + failed'} as ended from capture_count where account_id = $1
+      and day >= ($2::timestamptz at time zone 'utc')::date and day <= ($3::timestamptz at time zone 'utc')::date) as counted`
 }
 
 /** Captures that have not ended, regardless of the range: they are few, and mostly recent. */
