@@ -27,7 +27,7 @@ up: setup ## starts the whole system on this machine until Ctrl-C
 down: ## drains and stops what `make up` started
 	@exec bin/shutterfleet down $(ARGS)
 
-test: setup ## runs everything that passes without a cluster
+test: setup ## runs the unit, integration and tidy tests: real PostgreSQL, NATS, Chromium and a test S3
 	@scripts/install-gallery.sh
 	@scripts/install-firefox.sh
 	@scripts/run-tests.sh $(ARGS)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { type CaptureFilter, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
+import { deleteCapture } from '#gateway/db/captures.ts'
 import { findOverdue, findUnstarted } from '#ledger/db/find-stuck.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -80,6 +81,7 @@ const statementsOn = async (
     begin: () => change(),
     'lookup while it runs': () => find(database, { id, accountId }),
     end: () => change({ status: 'failed', code: 'TIMEOUT', message: 'slow' }),
+    deletion: () => deleteCapture(database, { id, accountId }),
     'lookup of an old one': () => find(database, { id: old, accountId }),
     'list, first page': () => list({}),
     'list, by cursor': () => list({}, { direction: 'older', position }),

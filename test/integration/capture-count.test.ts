@@ -18,7 +18,7 @@ const counts = (accountId: string) =>
 const remove = (ids: readonly string[]) =>
   database.transaction(async (sql) => {
     await sql.query('select from capture where id = any ($1) order by id for update', [ids])
-    await sql.query('select uncount_ended($1)', [ids])
+    await sql.query('select uncount_ended(array(select c from capture c where id = any ($1::uuid[])))', [ids])
     await sql.query('delete from capture where id = any ($1)', [ids])
   })
 

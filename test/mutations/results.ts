@@ -123,7 +123,7 @@ export const results: readonly Mutation[] = [
   {
     point: 'Delete',
     at: 'services/shared/db/sql/release-objects.sql',
-    replaceText: 'and not exists (select from capture c where c.object_key = s.key and c.id <> all (p_ids))',
+    replaceText: 'and not exists (select from capture c where c.object_key = s.key and c.id <> all (v_ids))',
     by: '',
   },
   { point: 'Metadata', at: 'services/shared/db/record.ts > imageFields', drop: 'metadata: $metadata' },

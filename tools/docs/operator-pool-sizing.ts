@@ -63,7 +63,7 @@ spec:
         ignoreNullValues: "false" # no controller, or none that Prometheus can scrape, is not zero captures: hold the size
 \`\`\`
 
-Let Prometheus scrape every 5 s (\`monitoring.interval\` of the chart): the autoscaler looks every 15 s, and a scrape of 15 s doubles that. What
+Let Prometheus scrape every 5 s (\`metrics.interval\` of the chart): the autoscaler looks every 15 s, and a scrape of 15 s doubles that. What
 the examples cost and how long captures wait beside the built-in law: [autoscaling.md](autoscaling.md#compared-with-other-laws).
 
 Select by \`namespace\` too if Prometheus scrapes several installations. With \`ignoreNullValues\` at its default of true, KEDA scales

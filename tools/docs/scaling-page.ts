@@ -25,10 +25,13 @@ const restoreBytesPerSecond = 200e6
 /** Deviation that the model promises for mixed captures on a machine without other work. */
 export const promisedDeviation = 0.15
 
+const idleSlots =
+  'idle slots request captures from every lane, so messages depend on workers and lanes too: with 1,000 slots there are twice as many'
+
 /** Why the model misses a quantity on a quiet machine by more than it promises. */
 export const missReasons: Partial<Record<Quantity | 'carrier', string>> = {
-  NATS: 'idle slots request captures from every lane, so messages depend on workers and lanes too: with 1,000 slots there are twice as many',
-  'messages to NATS': 'as NATS',
+  NATS: idleSlots,
+  'messages to NATS': idleSlots,
 }
 
 /** Two significant digits, from ten on whole. */
@@ -128,7 +131,7 @@ const accuracy = (checks: readonly Check[]): string => {
   const misses = quiet.filter(({ deviation }) => Math.abs(deviation) > promisedDeviation)
   const missText = misses.map(
     ({ quantity, deviation }) =>
-      `- ${quantity}, ${percent(deviation)}: ${missReasons[quantity] ?? 'not explained yet'}.`,
+      `- ${quantity}, ${(100 * deviation).toFixed(1)} %: ${missReasons[quantity] ?? 'not explained yet'}.`,
   )
   const busy = withoutRepeats(
     checks.filter(({ point, quantity }) => !point.isQuiet && quantity === 'carrier'),

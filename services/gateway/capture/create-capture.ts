@@ -95,8 +95,8 @@ const accept = async (
 /**
  * Creates a capture from a valid request, for every operation that accepts one. Options that this installation cannot serve
  * are rejected after the plan's features. Costs one round trip to the database, two for a replay, if the account is
- * locked, or if its lists of targets have changed; a rejected request only increments its minute count. The capture is published without delaying the
- * response.
+ * locked, or if its lists of targets have changed, three with `upload_to`; a rejected request only increments its minute
+ * count. The capture is published without delaying the response.
  */
 export const createCapture = (
   deps: CreateDependencies,

@@ -30,7 +30,7 @@ export type Sql = {
 }
 
 /**
- * A pool of connections to PostgreSQL 14 or newer, opened on demand. Statements time out after their bound, waits for a lock
+ * A pool of connections to PostgreSQL 15 or newer, opened on demand. Statements time out after their bound, waits for a lock
  * after five seconds; the server never starts a statement that has timed out. Throws `SERVICE_UNAVAILABLE` if the server is unavailable or too slow, else `SERVER_ERROR`.
  */
 export type Database = Sql &

@@ -1,6 +1,6 @@
--- Accepts or rejects a capture in one call: key, domain, minute count (check_request), features, idempotency key,
--- shared result, waiting bound, quota, window. A plain capture skips idempotency key and shared result. Returns a
--- rejection instead of raising it, so that the minute count is committed in any case.
+-- Accepts or rejects a capture in one call: what check_request checks, lists of targets, features, idempotency key, shared result,
+-- waiting bound, quota, window. A plain capture skips idempotency key and shared result. Returns a rejection instead of raising it,
+-- so that the minute count is committed in any case.
 --
 -- Takes the locks of check-request.sql in that order and locks no row of another account. The window bounds the
 -- captures that are admitted and have not begun: another is admitted only if there is room and no older capture of

@@ -1,5 +1,5 @@
--- The first checks of every authenticated operation: the key, its domains, the minute count. Returns a rejection,
--- never raises. accept_capture calls it too, so the checks and their order are defined only here. p_counted: this
+-- The first checks of every authenticated operation: the key, its domains and scopes, whether the account is being moved, the minute
+-- count. Returns a rejection, never raises. accept_capture calls it too, so the checks and their order are defined only here. p_counted: this
 -- request passed the minute limit in an earlier call, so it is neither counted nor limited again. p_account_id: an
 -- operator or a session of the console acts for this account, without a key. p_scopes: the key needs one of them; a
 -- release that does not pass them knows no keys that lack one.

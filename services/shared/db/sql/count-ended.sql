@@ -35,23 +35,23 @@ $$;
 
 -- Subtracts from `capture_count` captures that are about to be deleted; those that have not ended were never counted. Must be called with
 -- the rows locked, before they are deleted.
-create or replace function uncount_ended(p_ids uuid[]) returns void
+drop function if exists uncount_ended(uuid[]);
+create or replace function uncount_ended(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
-  if cardinality(p_ids) = 0 then
+  if cardinality(p_captures) = 0 then
     return;
   end if;
-  perform from account_meter where account_id in (select c.account_id from capture c where c.id = any (p_ids))
+  perform from account_meter where account_id in (select c.account_id from unnest(p_captures) as c)
     order by account_id for update;
   update capture_count n set completed = n.completed - d.completed, failed = n.failed - d.failed
     from (select c.account_id, (c.created_at at time zone 'utc')::date as day,
                  count(*) filter (where c.status = 'completed') as completed,
                  count(*) filter (where c.status = 'failed') as failed
-            from capture c where c.id = any (p_ids) and c.status in ('completed', 'failed') group by 1, 2) as d
+            from unnest(p_captures) as c where c.status in ('completed', 'failed') group by 1, 2) as d
    where n.account_id = d.account_id and n.day = d.day;
   delete from capture_count n
-   using (select distinct c.account_id, (c.created_at at time zone 'utc')::date as day
-            from capture c where c.id = any (p_ids)) as d
+   using (select distinct c.account_id, (c.created_at at time zone 'utc')::date as day from unnest(p_captures) as c) as d
    where n.account_id = d.account_id and n.day = d.day and n.completed = 0 and n.failed = 0;
 end
 $$;

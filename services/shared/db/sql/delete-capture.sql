@@ -6,7 +6,7 @@
 -- takes the charge over. Lock order: see check-request.sql.
 
 create or replace function delete_capture(p_id uuid, p_account_id uuid) returns boolean
-language plpgsql as $$
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now constant timestamptz := clock_timestamp();
   c capture;
@@ -50,8 +50,8 @@ begin
     perform queue_deliveries(array[c]);
   end if;
 
-  perform uncount_ended(array[p_id]);
-  perform release_objects(array[p_id]);
+  perform uncount_ended(array[c]);
+  perform release_objects(array[c]);
   delete from idempotency_key where capture_id = p_id;
   delete from webhook_delivery where capture_id = p_id;
   delete from capture where id = p_id;

@@ -11,6 +11,7 @@ declare
   v_until timestamptz;
   v_late uuid[];
   v_page uuid[];
+  v_captures capture[];
   v_ids uuid[];
 begin
   select done_until into v_until from cleanup_cursor where kind = 'capture' for update skip locked;
@@ -24,14 +25,15 @@ begin
     from (select c.id, c.completed_at from capture c where c.completed_at > v_until and c.completed_at < p_before
            order by c.completed_at fetch first p_limit rows with ties) as p;
   v_page := v_late || v_page;
-  v_ids := array(
-    select c.id from capture c
+  v_captures := array(
+    select c from capture c
      where c.id = any (v_page) and c.completed_at < p_before and (c.expires_at is null or c.expires_at <= now())
        and not exists (select from webhook_delivery d where d.capture_id = c.id and d.state = 'pending')
      order by c.id for update skip locked);
+  v_ids := array(select c.id from unnest(v_captures) as c);
 
-  perform uncount_ended(v_ids);
-  perform release_objects(v_ids);
+  perform uncount_ended(v_captures);
+  perform release_objects(v_captures);
   delete from idempotency_key where capture_id = any (v_ids);
   delete from webhook_delivery where capture_id = any (v_ids);
   delete from capture where id = any (v_ids);

@@ -1,11 +1,11 @@
 -- Leases at most p_limit due deliveries, so that no other sender attempts them until the lease expires, and returns
 -- them. `takes` fences the lease: a write that names an earlier take changes nothing. At most p_per_account of an account
--- are in flight over all senders, and of an account and host as many as its queue allows (see record-attempts.ts), or one
+-- are in flight over all senders, and of an account and host as many as its queue allows (see record-attempts.sql), or one
 -- while its receiver does not respond.
 --
 -- `webhook_queue` lists the accounts and hosts with due deliveries, so deliveries that wait for later cost nothing,
 -- and a dead receiver's long queue costs no more than a short one. `due_at` is moved forward here, by one call at a
--- time, and in record-attempts.ts if a receiver is paused.
+-- time, and in record-attempts.sql if a receiver is paused.
 
 drop function if exists take_deliveries;
 create function take_deliveries(p_limit integer, p_per_account integer, p_broken_after integer, p_lease_ms integer)
