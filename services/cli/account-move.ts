@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,7 +17,7 @@ import {
   withdrawCopy,
 } from '#shared/db/move-account.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
-import { objectsPrefix } from '#shared/storage/objects.ts'
+import { newObjectKey, objectsPrefix } from '#shared/storage/objects.ts'
 import {
   type Command,
   type CommandContext,
@@ -64,12 +65,26 @@ const targetUrl = async (place: string): Promise<string> => {
 const imagesOf = async (args: ParsedArgs, flag: 'objects-from' | 'objects-to', folder: string | undefined) =>
   flagText(args, flag) ?? (folder ? (await runningInstallation(folder, '')).object_store : requiredText(args, flag))
 
+/** Throws if the addresses lead to one place, however they are written: the images would be deleted with the old account. */
+const assertApart = async ({ from, to }: Move['images']): Promise<void> => {
+  const key = newObjectKey(randomUUID(), new Date())
+  await to.store(key, Buffer.from('of the other cell'))
+  try {
+    const found = await from.objects.get(key)
+    found?.body.destroy()
+    if (found) throw new UsageError('the images of both cells are in one place: each needs its own')
+  } finally {
+    await to.objects.delete([key])
+  }
+}
+
 const openImages = async ({ env }: CommandContext, args: ParsedArgs, place: string): Promise<Move['images']> => {
   const isFolder = givenDirectUrl(env) === undefined || flagText(args, 'data') !== undefined
   const from = await imagesOf(args, 'objects-from', isFolder ? findDataFolder(env, args) : undefined)
   const to = await imagesOf(args, 'objects-to', place.startsWith('@') ? undefined : resolve(place))
-  if (from === to) throw new UsageError('the images of both cells are in one place: each needs its own')
-  return { from: await openStore(from, 'objects-from', env), to: await openStore(to, 'objects-to', env) }
+  const images = { from: await openStore(from, 'objects-from', env), to: await openStore(to, 'objects-to', env) }
+  await assertApart(images)
+  return images
 }
 
 /** Waits until the account has nothing left to do; rejects if it takes too long, or is stopped. */
@@ -127,8 +142,8 @@ const copyAndFinish = async (move: Move, hold: Hold, context: CommandContext, wi
   if (removals > 0) await delay(removalMs, undefined, { signal: context.stop })
   const { copied: images, bytes } = await copyImages(move, context)
   context.stop.throwIfAborted()
-  await finishMove(from, to, hold, actor)
-  return { rows, images, bytes }
+  await finishMove(from, to, hold, { actor, copied: rows })
+  return { rows: [...rows.values()].reduce((sum, each) => sum + each, 0), images, bytes }
 }
 
 /** Leaves the account as it was. Returns the error that says so, or that it failed too. */
@@ -166,7 +181,7 @@ const moveAccount = async (move: Move, context: CommandContext, withinMs: number
   const hold = await holdAccount(from, id, actor)
   const heldAt = performance.now()
   const moved: Moved = { rows: 0, images: 0, bytes: 0 }
-  if (isCopied) await finishMove(from, to, hold, actor)
+  if (isCopied) await finishMove(from, to, hold, { actor })
   else {
     const copying = copyAndFinish(move, hold, context, withinMs)
     Object.assign(moved, await copying.catch(async (error: unknown) => Promise.reject(await undo(move, hold, error))))

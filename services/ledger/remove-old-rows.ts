@@ -58,7 +58,8 @@ export const removeOldRows = async ({ database, events, rowRetentionDays: days }
     () => removeExpiredRows({ database, events }),
     async () => {
       const removed = await dropPartition(database, days)
-      return note('capture', { lookedAt: removed === undefined ? 0 : batchRows, removed: removed ?? 0 })
+      if (removed !== undefined) events.rowsRemoved('capture', removed)
+      return removed !== undefined
     },
     async () => note('capture', await removeEnded(database, { days: afterPartitions, limit: batchRows })),
     async () =>

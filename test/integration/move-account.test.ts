@@ -126,8 +126,8 @@ t.test('move account: all rows arrive as they were, once, and its credentials le
   await from.query(`update webhook_delivery set next_attempt_at = now()`)
   t.same(await take(from), [], 'no sender takes what is pending')
 
-  const copied = await copyAccount(from, to, hold)
-  t.same(await copyAccount(from, to, hold), copied, 'a copy is replaced by the next one')
+  const { rows: copied } = await copyAccount(from, to, hold)
+  t.same((await copyAccount(from, to, hold)).rows, copied, 'a copy is replaced by the next one')
   for (const table of Object.keys(movedTables)) {
     const rows = await rowsOf(from, table, id)
     t.not(rows.length, 0, table)
@@ -144,7 +144,7 @@ t.test('move account: all rows arrive as they were, once, and its credentials le
   )
   t.same(await to.query('select from webhook_arrival'), [])
 
-  await finishMove(from, to, hold, 'system')
+  await finishMove(from, to, hold, { actor: 'system', copied })
   t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
   t.same(
     [await known(knownHere), await known(knownThere)],
@@ -193,15 +193,15 @@ t.test('move account: of two calls the later one goes on, and the earlier one ch
   const early = await holdAccount(from, id, 'system')
   await delay(2)
   const late = await holdAccount(from, id, 'system')
-  await copyAccount(from, to, late)
+  const { rows: copied } = await copyAccount(from, to, late)
   await releaseAccount(from, early, 'system')
   await withdrawCopy(to, early)
   t.same([await presenceOf(from, id), await presenceOf(to, id)], ['moving', 'away'])
-  await t.rejects(finishMove(from, to, early, 'system'), { message: /no longer held up by this move/ })
-  await finishMove(from, to, late, 'system')
+  await t.rejects(finishMove(from, to, early, { actor: 'system' }), { message: /no longer held up by this move/ })
+  await finishMove(from, to, late, { actor: 'system', copied })
   await t.rejects(copyAccount(from, to, late), { message: /serves account/ })
   await t.rejects(withdrawCopy(to, late), { message: /serves account/ })
-  await t.rejects(finishMove(from, to, late, 'system'), { message: /no longer held up/ })
+  await t.rejects(finishMove(from, to, late, { actor: 'system' }), { message: /no longer held up/ })
   t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
 })
 
@@ -211,7 +211,7 @@ t.test('move account: a call that was interrupted between its last two steps is 
   const hold = await holdAccount(from, id, 'system')
   await copyAccount(from, to, hold)
   await to.query('update account set moving_at = null, disabled_at = null')
-  await finishMove(from, to, await holdAccount(from, id, 'system'), 'system')
+  await finishMove(from, to, await holdAccount(from, id, 'system'), { actor: 'system' })
   t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
 })
 
@@ -230,12 +230,12 @@ t.test(
     }
     for (const [name, change] of Object.entries(changes))
       await t.rejects(Promise.resolve(change()), { code: 'SERVICE_UNAVAILABLE', message: /is being moved/ }, name)
-    await copyAccount(from, to, hold)
+    const { rows: copied } = await copyAccount(from, to, hold)
     await from.query(
       `insert into batch (id, account_id, total, completed, created_at) values (gen_random_uuid(), $1, 1, 1, now())`,
       [id],
     )
-    await t.rejects(finishMove(from, to, hold, 'system'), { message: /has got rows of batch since/ })
+    await t.rejects(finishMove(from, to, hold, { actor: 'system', copied }), { message: /has got rows of batch since/ })
     t.same([await presenceOf(from, id), await presenceOf(to, id)], ['moving', 'away'])
   },
 )
@@ -268,13 +268,13 @@ t.test('move account: one that has not arrived, or was moved away, is not enable
   const [from, to] = [await newInstallation(), await newInstallation()]
   const { id } = await newAccount(from)
   const hold = await holdAccount(from, id, 'system')
-  await copyAccount(from, to, hold)
+  const { rows: copied } = await copyAccount(from, to, hold)
   const enable = async (database: Database) => {
     await releaseAccount(database, { id }, 'system')
     await setDisabled(database, id, false)
   }
   await t.rejects(enable(to), { code: 'SERVICE_UNAVAILABLE' })
-  await finishMove(from, to, hold, 'system')
+  await finishMove(from, to, hold, { actor: 'system', copied })
   await t.rejects(enable(from), { code: 'SERVICE_UNAVAILABLE' })
   t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
 })
@@ -288,4 +288,48 @@ t.test('move account: removals there of objects that come back are withdrawn', a
   const hold = await holdAccount(from, account.id, 'system')
   t.match(await copyAccount(from, to, hold), { removals: 1 })
   t.match(await to.query('select key from object_removal'), [{ key: 'another' }])
+})
+
+t.test('move account: what is removed by its age there or here meanwhile does not keep it', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const account = await newAccount(from)
+  await fill(from, account)
+  const hold = await holdAccount(from, account.id, 'system')
+  const { rows: copied } = await copyAccount(from, to, hold)
+  await to.query('delete from idempotency_key')
+  await from.query('delete from webhook_attempt')
+  await finishMove(from, to, hold, { actor: 'system', copied })
+  t.equal(await presenceOf(to, account.id), 'here')
+})
+
+t.test('move account: the cleanup by age there waits for the copy, and passes by nothing of it', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const account = await newAccount(from)
+  await fill(from, account)
+  await fill(to, await newAccount(to))
+  const hold = await holdAccount(from, account.id, 'system')
+  const cleaned: unknown[] = []
+  const cleanWhile: Database = Object.assign(Object.create(from) as Database, {
+    transaction: async (work: Parameters<Database['transaction']>[0]) => {
+      cleaned.push(await to.query('select looked_at from remove_ended(now(), 10)'))
+      return from.transaction(work)
+    },
+  })
+  await copyAccount(cleanWhile, to, hold)
+  t.same(cleaned, [[{ looked_at: 0 }]])
+})
+
+t.test('move account: captures of before the first partition have one of their own there, once', async (t) => {
+  const [from, to] = [await newInstallation(), await newInstallation()]
+  const account = await newAccount(from)
+  const { captureId } = await fill(from, account)
+  await from.query(`update capture set id = least_id('2025-05-05Z') where id = $1`, [captureId])
+  const hold = await holdAccount(from, account.id, 'system')
+  for (let copies = 0; copies < 2; copies += 1) {
+    await copyAccount(from, to, hold)
+    const parts = await to.query<{ part: string }>(
+      `select tableoid::regclass::text as part from capture where id = least_id('2025-05-05Z')`,
+    )
+    t.match(parts, [{ part: /^capture_ended_before_\d{8}$/ }])
+  }
 })

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, request as openRequest, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { createKey, revokeKey } from '#shared/db/keys.ts'
+import { holdAccount } from '#shared/db/move-account.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { createSignInLink } from '#shared/db/sign-in-links.ts'
 import { signRenderLink } from '#gateway/links/render-link.ts'
@@ -221,6 +223,45 @@ t.test('a cell gets the headers as sent, but for those of the connection, under 
   t.same(valuesOf('x-secret'), [])
   t.same(valuesOf('x-forwarded-for'), ['192.0.2.7, 127.0.0.1'])
   t.same(valuesOf('host'), [url.replace('http://', '')])
+})
+
+t.test('a read whose gateway closes the connection is sent again, but nothing that it may have accepted', async (t) => {
+  const seen: string[] = []
+  const url = await startStub(t, (request) => {
+    seen.push(`${request.method} ${request.url}`)
+    request.socket.destroy()
+  })
+  const router = await startRouter(t, { one: url }, publicUrl)
+  const status = async (path: string, init: RequestInit = {}) => (await fetch(`${router.baseUrl}${path}`, init)).status
+  t.equal(await status('/v1/account'), 503)
+  t.same(seen.splice(0), ['GET /v1/account', 'GET /v1/account'])
+  for (const path of ['/v1/screenshots/capture?url=x', '/api/v1/screenshots/%63apture?url=x']) {
+    t.equal(await status(path), 503)
+    t.same(seen.splice(0), [`GET ${path}`])
+  }
+  t.equal(await status('/v1/screenshots', { method: 'POST', body: '{}' }), 503)
+  t.same(seen, ['POST /v1/screenshots'])
+})
+
+t.test('a change whose body arrives after its account began to move is not made', async (t) => {
+  const { accountId, keyId, headers } = await newCaller(one)
+  const body = JSON.stringify({ url: 'https://example.com/hook', events: ['screenshot.completed'] })
+  const change = openRequest(`${one.baseUrl}/v1/webhooks`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length },
+  })
+  change.flushHeaders()
+  const isChecked = async () =>
+    (await one.database.query('select from api_key where id = $1 and last_used_at is not null', [keyId])).length > 0
+  await eventually(isChecked, { what: 'the key is checked' })
+  await holdAccount(one.database, accountId, 'system')
+  // What arrives sooner is over before the rows are copied.
+  await delay(1100)
+  change.end(body)
+  const [response] = (await once(change, 'response')) as [IncomingMessage]
+  t.equal(response.statusCode, 503)
+  response.resume()
+  t.same(await one.database.query('select from webhook where account_id = $1', [accountId]), [])
 })
 
 t.test('a client that leaves while its cell is looked for is noticed', async (t) => {

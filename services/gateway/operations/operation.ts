@@ -95,9 +95,12 @@ type CallerOperation<Q, B, Body> = Omit<Described, 'body' | 'access' | 'answers'
   readonly run: (context: Context, request: CallerRequest<Q, B>) => Promise<Reply<NoInfer<Body>>>
 }
 
+/** How long what `authorize` found stands while a body arrives: a move of the account waits ten seconds for requests that passed it. */
+const freshMs = 1000
+
 /**
  * Creates an operation that requires a key. Steps in the contract's order: check the key and count the request, return the
- * stored response of a repeated request, read query and body, run. A field that has no default and is not optional is
+ * stored response of a repeated request, read query and body, check and count it again if that took long, run. A field that has no default and is not optional is
  * required.
  */
 export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B, Body>): Operation => {
@@ -137,8 +140,13 @@ export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B
     ...(body && { body }),
     run: async (context, exchange) => {
       const caller = await authorize(context, exchange)
+      const authorizedAt = performance.now()
       return await withFacts({ caller }, async () => {
-        const serve = async () => (await run(context, await read(context, exchange, caller))) as Answer
+        const serve = async () => {
+          const input = await read(context, exchange, caller)
+          if (performance.now() - authorizedAt > freshMs) await authorize(context, exchange)
+          return (await run(context, input)) as Answer
+        }
         const isRepeatable = contract.method === 'POST'
         const issuer = isPersonal && identify(exchange, context.hashKey).keyHash
         const answer = isRepeatable

@@ -27,8 +27,9 @@ type Dependencies = {
   readonly nowMs: () => number
 }
 
-/** Secrets are not kept. */
-const nameOf = ({ kind, value }: Credential) => createHash('sha256').update(`${kind} ${value}`).digest('base64')
+/** Secrets are not kept. A link that somebody has changed is another one. */
+const nameOf = ({ kind, value, query = '' }: Credential) =>
+  createHash('sha256').update(`${kind} ${value} ${query}`).digest('base64')
 
 /**
  * Finds the cells of credentials by asking all of them, and remembers the answers. A remembered cell is a hint: it checks the

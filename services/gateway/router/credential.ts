@@ -32,11 +32,19 @@ const tokenMax = 200
 const imagePath = /^\/(?:api\/)?v1\/screenshots\/(?<id>[^/]+)\/image$/
 const renderPath = /^\/(?:api\/)?v1\/render$/
 
-/** The path as a gateway routes it, decoded, and the query as sent. */
-const partsOf = (url: string) => {
-  const queryAt = url.indexOf('?')
-  const path = queryAt < 0 ? url : url.slice(0, queryAt)
-  return { path: isDecodable(path) ? decodeURIComponent(path) : path, query: queryAt < 0 ? '' : url.slice(queryAt + 1) }
+/** Read by anybody, and the same in all cells: a session that ended long ago must not lead to one that is silent. */
+const openPath = /^\/(?:console(?:$|\/(?!api\/))|console\/api\/sign-in$|(?:api\/)?v1\/(?:docs(?:$|\/)|openapi\.json$))/
+
+/** The path as a gateway routes it, decoded. */
+export const pathOf = (url: string): string => {
+  const [path = ''] = url.split('?', 1)
+  return isDecodable(path) ? decodeURIComponent(path) : path
+}
+
+/** As sent. */
+const queryOf = (url: string): string => {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
 }
 
 const ofLink = (path: string, query: string): Credential | undefined => {
@@ -53,21 +61,21 @@ const ofLink = (path: string, query: string): Credential | undefined => {
 /** The credential that a gateway would read of a request, in its order of precedence; undefined if it has none that is well-formed. */
 export const credentialOf = ({ method, url = '', headers }: Head, publicUrl: string): Credential | undefined => {
   if (method === 'OPTIONS') return undefined
-  const { path, query } = partsOf(url)
+  const [path, query] = [pathOf(url), queryOf(url)]
   if (renderPath.test(path)) return ofLink(path, query)
   if (headers.authorization !== undefined) {
     const key = keyOf(headers)
     return key === undefined ? undefined : { kind: 'key', value: key }
   }
   const link = ofLink(path, query)
-  if (link) return link
+  if (link || openPath.test(path)) return link
   const token = sessionTokenOf(headers, publicUrl)
   return token === undefined ? undefined : { kind: 'session', value: token }
 }
 
 /** Whether a request is the only one whose credential is in its body. */
 export const isSignIn = ({ method, url = '' }: Head): boolean =>
-  method === 'POST' && partsOf(url).path === '/console/api/session'
+  method === 'POST' && pathOf(url) === '/console/api/session'
 
 /** The credential in the body of a sign-in; undefined if it has none. */
 export const credentialOfSignIn = (body: Buffer): Credential | undefined => {

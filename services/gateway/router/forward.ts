@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { pipeline } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
 import type { Cell } from '#shared/config/settings/router.ts'
+import { pathOf } from './credential.ts'
 
 /** Headers of one connection, which are not forwarded (RFC 9110 §7.6.1); `expect` was answered by this server. */
 const hopHeaders = new Set(
@@ -44,6 +45,12 @@ export type Http = { readonly request: IncomingMessage; readonly response: Serve
 /** Another try on a new connection, if a gateway closed the one that was used: it stops, or was idle for too long. */
 const triesMax = 2
 
+/** The synchronous capture: a gateway that closed the connection may have accepted it, and another try would be charged again. */
+const acceptingPath = /^\/(?:api\/)?v1\/screenshots\/capture$/
+
+const isRepeatable = ({ method, url = '' }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') && !acceptingPath.test(pathOf(url))
+
 /**
  * Forwards a request to a gateway of the cell and its response to the client, both as they arrive. `body` replaces one
  * that was read. Resolves to the status; undefined if the client disconnected first; without a response, to the cell that `elsewhere`
@@ -70,8 +77,7 @@ export const forward = async (
         signal: gone.signal,
       })
     } catch (error) {
-      const isRepeatable = sent === null && (request.method === 'GET' || request.method === 'HEAD')
-      if (tries >= triesMax || !isRepeatable || gone.signal.aborted) throw error
+      if (tries >= triesMax || sent !== null || !isRepeatable(request) || gone.signal.aborted) throw error
       return send(tries + 1)
     }
   }

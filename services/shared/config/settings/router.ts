@@ -6,7 +6,7 @@ export type Cell = { readonly name: string; readonly url: string }
 
 const cellsMax = 64
 const tokenForm = /^[!-~]{16,}$/
-const cellForm = /^(?<name>[a-z][a-z0-9-]{0,30})=(?<url>https?:\/\/[^/]+)\/?$/
+const cellForm = /^(?<name>[a-z][a-z0-9-]{0,30})=(?<url>https?:\/\/[^/?#@]+)\/?$/
 
 const readCells = (value: string): readonly Cell[] | undefined => {
   const entries = splitEntries(value)

@@ -23,6 +23,52 @@ language sql stable as $$
    order by p.ends_at
 $$;
 
+-- Creates the partition of captures from p_from, null for all before, to p_to, exclusive, and moves there what is in its range. Returns false
+-- if that are more than 10,000: they would keep ends waiting, so they stay, and are removed one by one.
+create or replace function add_captures(p_part text, p_from uuid, p_to uuid) returns boolean
+language plpgsql as $$
+declare
+  v_in_range constant text := format('capture_ended_other where id < %L', p_to) || coalesce(format(' and id >= %L', p_from), '');
+  v_others integer;
+begin
+  execute format('select count(*) from (select from %s limit 10001) as o', v_in_range) into v_others;
+  if v_others > 10000 then
+    return false;
+  end if;
+  -- To attach a table takes a weaker lock than to create it as a partition: ends go on.
+  execute format('create table %I (like capture_ended including all) with (
+    autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
+    autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02)', p_part);
+  if v_others > 0 then
+    -- Nobody holds a row of it meanwhile, so that no change of one is lost.
+    lock table capture_ended_other in access exclusive mode;
+    execute format('with moved as (delete from %s returning *) insert into %I select * from moved', v_in_range, p_part);
+  end if;
+  execute format('alter table capture_ended attach partition %I for values from (%s) to (%L)', p_part,
+                 coalesce(quote_literal(p_from), 'minvalue'), p_to);
+  return true;
+end
+$$;
+
+-- Creates the partition of all that is older than the others, for captures that come from elsewhere: that of unexpected ids is read
+-- whole whenever a partition is added, so it must stay small. Fails, to be tried again, as keep_captures.
+create or replace function keep_past_captures() returns void
+language plpgsql as $$
+declare
+  v_from uuid;
+begin
+  perform pg_advisory_xact_lock(hashtext('shutterfleet keep_captures'));
+  set local lock_timeout = '200ms';
+  -- Null if there is such a partition, which sorts first.
+  select substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''([^'']+)')::uuid into v_from
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = 'capture_ended'::regclass and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT' order by 1 nulls first limit 1;
+  if v_from is not null then
+    perform add_captures('capture_ended_before_' || to_char(time_of(v_from) at time zone 'utc', 'YYYYMMDD'), null, v_from);
+  end if;
+end
+$$;
+
 -- Creates partitions of p_days days each until one lies unused ahead, and a week in any case. Fails, to be tried again, if it waits a
 -- fifth of a second for a lock: ends of captures wait behind it.
 create or replace function keep_captures(p_days integer) returns void
@@ -31,9 +77,6 @@ declare
   v_today constant timestamptz := date_trunc('day', now(), 'utc');
   v_from timestamptz;
   v_to timestamptz;
-  v_part text;
-  v_in_range text;
-  v_others integer;
 begin
   perform pg_advisory_xact_lock(hashtext('shutterfleet keep_captures'));
   set local lock_timeout = '200ms';
@@ -42,21 +85,7 @@ begin
     v_from := v_to;
     -- Hours: a day of the session's time zone may have 23. The days without a ledger, if any, have one partition.
     v_to := case when v_from < v_today then v_today else v_from + p_days * interval '24 hours' end;
-    v_part := 'capture_ended_' || to_char(v_from at time zone 'utc', 'YYYYMMDD');
-    v_in_range := format('capture_ended_other where id >= %L and id < %L', least_id(v_from), least_id(v_to));
-    execute format('select count(*) from (select from %s limit 10001) as o', v_in_range) into v_others;
-    -- More would keep ends waiting: they stay, and are removed one by one.
-    continue when v_others > 10000;
-    -- To attach a table takes a weaker lock than to create it as a partition: ends go on.
-    execute format('create table %I (like capture_ended including all) with (
-      autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
-      autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02)', v_part);
-    if v_others > 0 then
-      -- Nobody holds a row of it meanwhile, so that no change of one is lost.
-      lock table capture_ended_other in access exclusive mode;
-      execute format('with moved as (delete from %s returning *) insert into %I select * from moved', v_in_range, v_part);
-    end if;
-    execute format('alter table capture_ended attach partition %I for values from (%L) to (%L)', v_part, least_id(v_from), least_id(v_to));
+    perform add_captures('capture_ended_' || to_char(v_from at time zone 'utc', 'YYYYMMDD'), least_id(v_from), least_id(v_to));
   end loop;
 end
 $$;

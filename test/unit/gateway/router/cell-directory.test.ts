@@ -25,7 +25,7 @@ const directoryOf = (says: Record<string, Says>, known = cells) => {
   const find = async (value = 'key') => (await directory.find({ kind: 'key', value }))?.name
   const forget = () => directory.forget({ kind: 'key', value: 'key' })
   const doubt = () => directory.doubt({ kind: 'key', value: 'key' })
-  return { find, forget, doubt, asked, outcomes, pass: (ms: number) => (now += ms) }
+  return { directory, find, forget, doubt, asked, outcomes, pass: (ms: number) => (now += ms) }
 }
 
 t.test('all cells are asked once for a credential, also by requests at the same time', async (t) => {
@@ -34,6 +34,17 @@ t.test('all cells are asked once for a credential, also by requests at the same 
   t.equal(await find(), 'two')
   t.same(asked, ['one', 'two', 'three'])
   t.same(outcomes, ['found'])
+})
+
+t.test('a link whose signature was changed is another credential than the link', async (t) => {
+  const says: Record<string, Says> = { two: true }
+  const { directory } = directoryOf(says)
+  const link = (query: string) => ({ kind: 'image', value: 'id', query }) as const
+  t.equal((await directory.find(link('signature=00')))?.name, 'two')
+  says['two'] = false
+  t.equal(await directory.find(link('signature=01')), undefined)
+  directory.forget(link('signature=01'))
+  t.equal((await directory.find(link('signature=00')))?.name, 'two')
 })
 
 t.test('they are asked again once the cell has refused it, and after ten minutes', async (t) => {

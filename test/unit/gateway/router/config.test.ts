@@ -23,6 +23,9 @@ t.test('a wrong list of cells or token is refused, and the token not shown', asy
     'a=http://a,a=http://b',
     'a=http://a b=http://a',
     'a=http://a/path',
+    'a=http://a?x',
+    'a=http://a#x',
+    'a=http://name:secret@a',
   ]
   for (const value of wrong)
     t.throws(() => readRouterConfig({ ...env, SHUTTERFLEET_ROUTER_CELLS: value }), /SHUTTERFLEET_ROUTER_CELLS/, value)

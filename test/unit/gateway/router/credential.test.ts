@@ -46,6 +46,23 @@ t.test('what is malformed, missing, or a preflight is of nobody', async (t) => {
   )
 })
 
+t.test('what everybody may read is of nobody, whoever was signed in', async (t) => {
+  const cookie = `__Host-shutterfleet_session=${token}`
+  const open = [
+    '/console',
+    '/console/',
+    '/console/assets/a.js',
+    '/console/sign-in/oidc',
+    '/console/api/sign-in',
+    '/v1/docs',
+    '/api/v1/docs/errors',
+    '/v1/openapi.json',
+  ]
+  for (const path of open) t.equal(read(path, { cookie }), undefined, path)
+  for (const path of ['/console/api/session', '/console/api/accounts', '/v1/screenshots', '/consoles'])
+    t.same(read(path, { cookie }), { kind: 'session', value: token }, path)
+})
+
 t.test('a sign-in has its token in the body', async (t) => {
   t.ok(isSignIn({ method: 'POST', url: '/console/api/session', headers: {} }))
   t.notOk(isSignIn({ method: 'DELETE', url: '/console/api/session', headers: {} }))
