@@ -9,6 +9,9 @@ const chanceDeviations = 3
 /** Share of a lane's objective within which captures that are late are to begin. */
 const lateShare = 0.25
 
+/** Growth of a pool, of its size, while captures wait for longer than their estimated work explains. */
+const overdueStep = 0.25
+
 /** Input of `requiredCapacity`; `active` are the workers that take captures or soon will. */
 export type Demand = Pick<Observation, 'depth' | 'otherPools' | 'startMs' | 'serviceMs' | 'laneServiceMs'> & {
   readonly backlog: Backlog
@@ -53,6 +56,10 @@ const busyWith = ({ reservedSlots, others }: Tier, { active, backlog }: Demand):
   return reservedSlots > 0 ? Math.min(busy, backlog.lanes.bulk.processing) : busy
 }
 
+/** How soon a worker that is requested now has served a capture: a slot serves at least one, however long that takes. */
+const soonestMsOf = ({ serviceMs }: Tier, { startMs = defaultStartMs }: Demand, urgentMs: number): number =>
+  startMs + Math.max(urgentMs, serviceMs)
+
 /**
  * Slots missing to serve what waits and arrives of a tier within its objective, or as soon as a new worker can: slot-milliseconds of the
  * work minus those that the present workers supply, divided by the time that a new worker has left. Once captures are late, they have a
@@ -61,8 +68,7 @@ const busyWith = ({ reservedSlots, others }: Tier, { active, backlog }: Demand):
 const missingSlots = (tier: Tier, demand: Demand, urgentMs: number): number => {
   if (tier.waitingMs === 0) return 0
   const startMs = demand.startMs ?? defaultStartMs
-  // A slot serves at least one capture, however long that takes.
-  const soonestMs = startMs + Math.max(urgentMs, tier.serviceMs)
+  const soonestMs = soonestMsOf(tier, demand, urgentMs)
   const leftMs = Math.max(tier.objectiveMs - tier.oldestMs, tier.objectiveMs * lateShare)
   const horizonMs = Math.max(soonestMs, leftMs)
   const busy = busyWith(tier, demand)
@@ -79,6 +85,18 @@ export const countUnfinished = (backlog: Omit<Backlog, 'lanes'>, depth: Depth | 
   return Math.max(backlog.pending + backlog.processing, inStream)
 }
 
+/**
+ * Workers to add while captures of a tier wait for much longer than any that the estimate lets wait: pages have become slow, and none of them has
+ * ended yet. The next ones only once these have started.
+ */
+const overdueWorkers = (tiers: readonly Tier[], demand: Demand, urgentMs: number): number => {
+  const isOverdue = tiers.some(
+    (tier) => tier.waitingMs > 0 && tier.oldestMs > tier.objectiveMs + 2 * soonestMsOf(tier, demand, urgentMs),
+  )
+  const isStarted = demand.active.every(({ state }) => state === 'ready')
+  return isOverdue && isStarted ? Math.ceil(demand.active.length * overdueStep) : 0
+}
+
 /** Captures of the queue, except those that other pools' workers serve. */
 const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
   Math.max(0, countUnfinished(backlog, depth) - otherPools.busy)
@@ -93,7 +111,7 @@ const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
  * The largest counts, and that of batches alone in the slots that are not reserved. Slots of other pools on the same queue are subtracted,
  * for batches without reserved ones.
  * The backlog requires at most one slot for each capture that is known and for each that the load keeps busy; while one has waited for most
- * of its objective, no worker counts as excess. While a capture waits, every idle core gets a worker. The warm buffer comes on top.
+ * of its objective, no worker counts as excess, and once it has waited for far longer, a quarter of the pool is added at a time. While a capture waits, every idle core gets a worker. The warm buffer comes on top.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
   const { active, busy, backlog, otherPools } = demand
@@ -137,7 +155,8 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
   // They include the buffer, which is added again below.
   const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
-  const wanted = missing > 0 ? active.length + Math.ceil(missing) : retained
+  const more = missing > 0 ? Math.ceil(missing) : overdueWorkers(tiers, demand, first.objectiveMs)
+  const wanted = more > 0 ? active.length + more : retained
   const required = Math.max(onIdleCores, Math.min(useful, wanted))
 
   // At least 1, so that the last worker stays while any capture is known.

@@ -12,15 +12,15 @@ language sql immutable as $$
   select to_timestamp(('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
 $$;
 
--- The partitions with an end, which is exclusive, the oldest first. Each begins where another one ends, or before that.
+-- The partitions with an end, which is exclusive, the oldest first.
 drop function if exists capture_partitions();
 create function capture_partitions() returns table (part text, begins_at timestamptz, ends_at timestamptz)
 language sql stable as $$
-  select p.part, lag(p.ends_at, 1, '-infinity') over (order by p.ends_at), p.ends_at
-    from (select c.relname::text as part, time_of(substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''([^'']+)')::uuid) as ends_at
-            from pg_inherits i join pg_class c on c.oid = i.inhrelid
-           where i.inhparent = 'capture_ended'::regclass and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT') as p
-   order by p.ends_at
+  select p.part, coalesce(time_of(substring(p.bound from 'FROM \(''([^'']+)')::uuid), '-infinity'),
+         time_of(substring(p.bound from 'TO \(''([^'']+)')::uuid) as ends_at
+    from (select c.relname::text as part, pg_get_expr(c.relpartbound, c.oid) as bound
+            from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'capture_ended'::regclass) as p
+   where p.bound <> 'DEFAULT' order by ends_at
 $$;
 
 -- Creates the partition of captures from p_from, null for all before, to p_to, exclusive, and moves there what is in its range. Returns false

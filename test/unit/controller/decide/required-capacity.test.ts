@@ -103,6 +103,26 @@ const cases: {
     want: { workers: 5, reason: 'backlog' },
   },
   {
+    name: 'adds a quarter of the pool while captures wait for far longer than by their estimate, since none has ended',
+    demand: {
+      backlog: counts({ pending: 20, processing: 8, oldestMs: 60_000 }),
+      active: workers(4, { busy: 2 }),
+      busy: 8,
+      serviceMs: 400,
+    },
+    want: { workers: 5, reason: 'backlog' },
+  },
+  {
+    name: 'adds no more for them until those have started',
+    demand: {
+      backlog: counts({ pending: 20, processing: 8, oldestMs: 60_000 }),
+      active: [...workers(4, { busy: 2 }), worker({ state: 'starting', ageMs: 0 })],
+      busy: 8,
+      serviceMs: 400,
+    },
+    want: { workers: 5, reason: 'backlog' },
+  },
+  {
     name: 'counts unscheduled workers like the new ones that would replace them',
     demand: {
       backlog: counts({ pending: 40 }),
