@@ -111,7 +111,8 @@ const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
  * The largest counts, and that of batches alone in the slots that are not reserved. Slots of other pools on the same queue are subtracted,
  * for batches without reserved ones.
  * The backlog requires at most one slot for each capture that is known and for each that the load keeps busy; while one has waited for most
- * of its objective, no worker counts as excess, and once it has waited for far longer, a quarter of the pool is added at a time. While a capture waits, every idle core gets a worker. The warm buffer comes on top.
+ * of its objective, no worker counts as excess, and once it has waited for far longer, a quarter of the pool is added at a time. While a capture
+ * waits, every idle core gets a worker. The warm buffer comes on top.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
   const { active, busy, backlog, otherPools } = demand

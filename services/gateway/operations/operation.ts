@@ -100,8 +100,8 @@ const freshMs = 1000
 
 /**
  * Creates an operation that requires a key. Steps in the contract's order: check the key and count the request, return the
- * stored response of a repeated request, read query and body, check and count it again if that took long, run. A field that has no default and is not optional is
- * required.
+ * stored response of a repeated request, read query and body, check and count again if that took long, run. A field that has
+ * no default and is not optional is required.
  */
 export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B, Body>): Operation => {
   const {

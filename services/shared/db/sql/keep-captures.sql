@@ -23,9 +23,9 @@ language sql stable as $$
    where p.bound <> 'DEFAULT' order by ends_at
 $$;
 
--- Creates the partition of captures from p_from, null for all before, to p_to, exclusive, and moves there what is in its range. Returns false
+-- Creates the partition of captures from p_from, null for all before, to p_to, exclusive, and moves there what is in its range. Does nothing
 -- if that are more than 10,000: they would keep ends waiting, so they stay, and are removed one by one.
-create or replace function add_captures(p_part text, p_from uuid, p_to uuid) returns boolean
+create or replace function add_captures(p_part text, p_from uuid, p_to uuid) returns void
 language plpgsql as $$
 declare
   v_in_range constant text := format('capture_ended_other where id < %L', p_to) || coalesce(format(' and id >= %L', p_from), '');
@@ -33,7 +33,7 @@ declare
 begin
   execute format('select count(*) from (select from %s limit 10001) as o', v_in_range) into v_others;
   if v_others > 10000 then
-    return false;
+    return;
   end if;
   -- To attach a table takes a weaker lock than to create it as a partition: ends go on.
   execute format('create table %I (like capture_ended including all) with (
@@ -46,7 +46,6 @@ begin
   end if;
   execute format('alter table capture_ended attach partition %I for values from (%s) to (%L)', p_part,
                  coalesce(quote_literal(p_from), 'minvalue'), p_to);
-  return true;
 end
 $$;
 
