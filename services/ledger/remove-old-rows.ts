@@ -58,7 +58,7 @@ export const removeOldRows = async ({ database, events, rowRetentionDays: days }
     () => removeExpiredRows({ database, events }),
     async () => {
       const removed = await dropPartition(database, days)
-      if (removed !== undefined) events.rowsRemoved('capture', removed)
+      if (removed) events.rowsRemoved('capture', removed)
       return removed !== undefined
     },
     async () => note('capture', await removeEnded(database, { days: afterPartitions, limit: batchRows })),
