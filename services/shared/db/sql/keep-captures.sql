@@ -25,7 +25,8 @@ $$;
 
 -- Creates the partition of captures from p_from, null for all before, to p_to, exclusive, and moves there what is in its range. Does nothing
 -- if that are more than 10,000: they would keep ends waiting, so they stay, and are removed one by one.
-create or replace function add_captures(p_part text, p_from uuid, p_to uuid) returns void
+drop function if exists add_captures(text, uuid, uuid);
+create function add_captures(p_part text, p_from uuid, p_to uuid) returns void
 language plpgsql as $$
 declare
   v_in_range constant text := format('capture_ended_other where id < %L', p_to) || coalesce(format(' and id >= %L', p_from), '');
