@@ -32,8 +32,6 @@ const cleaners: (() => Promise<unknown>)[] = []
 const lifetime = { teardown: (clean: () => Promise<void>) => void cleaners.push(clean) }
 
 const startAll = async () => {
-  // Clients must see no difference; the tests of gateways alone are those of `make test`.
-  process.env['TEST_ROUTER'] = 'before the gateway'
   // Short streams and a large window, so that the time goes into requests.
   const gateway = await startGateway(lifetime, { STREAM_SECONDS: '1', WINDOW_CAPTURES: '1000' })
   const { database, nats } = gateway
