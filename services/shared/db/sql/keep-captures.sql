@@ -51,20 +51,17 @@ end
 $$;
 
 -- Creates the partition of all that is older than the others, for captures that come from elsewhere: that of unexpected ids is read
--- whole whenever a partition is added, so it must stay small. Fails, to be tried again, as keep_captures.
+-- whole whenever a partition is added, so it must stay small. Fails, to be retried, as keep_captures.
 create or replace function keep_past_captures() returns void
 language plpgsql as $$
 declare
-  v_from uuid;
+  v_begin timestamptz;
 begin
   perform pg_advisory_xact_lock(hashtext('shutterfleet keep_captures'));
   set local lock_timeout = '200ms';
-  -- Null if there is such a partition, which sorts first.
-  select substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \(''([^'']+)')::uuid into v_from
-    from pg_inherits i join pg_class c on c.oid = i.inhrelid
-   where i.inhparent = 'capture_ended'::regclass and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT' order by 1 nulls first limit 1;
-  if v_from is not null then
-    perform add_captures('capture_ended_before_' || to_char(time_of(v_from) at time zone 'utc', 'YYYYMMDD'), null, v_from);
+  v_begin := (select p.begins_at from capture_partitions() as p limit 1);
+  if v_begin > '-infinity' then
+    perform add_captures('capture_ended_before_' || to_char(v_begin at time zone 'utc', 'YYYYMMDD'), null, least_id(v_begin));
   end if;
 end
 $$;

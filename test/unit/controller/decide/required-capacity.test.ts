@@ -25,6 +25,8 @@ const batch = (given: Partial<LaneBacklog>): Backlog => {
 /** The ledger's counts, all of lane `interactive`. */
 const counts = (given: Partial<LaneBacklog>) =>
   attributeToInteractive({ pending: 0, processing: 0, oldestMs: 0, ...given }, 0)
+/** Eight captures run and 20 wait, none of which has ended for a minute. */
+const slowPages = counts({ pending: 20, processing: 8, oldestMs: 60_000 })
 const cases: {
   name: string
   demand: Partial<Demand>
@@ -105,7 +107,7 @@ const cases: {
   {
     name: 'adds a quarter of the pool while captures wait for far longer than by their estimate, since none has ended',
     demand: {
-      backlog: counts({ pending: 20, processing: 8, oldestMs: 60_000 }),
+      backlog: slowPages,
       active: workers(4, { busy: 2 }),
       busy: 8,
       serviceMs: 400,
@@ -115,7 +117,7 @@ const cases: {
   {
     name: 'adds no more for them until those have started',
     demand: {
-      backlog: counts({ pending: 20, processing: 8, oldestMs: 60_000 }),
+      backlog: slowPages,
       active: [...workers(4, { busy: 2 }), worker({ state: 'starting', ageMs: 0 })],
       busy: 8,
       serviceMs: 400,
