@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { makeKeys, type SecretTexts } from '#cli/cluster/make-keys.ts'
+import { openDatabase } from '#shared/db/connection.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -17,6 +18,9 @@ export type OutsideServices = AsyncDisposable & {
   /** The Secrets that the chart requires, by name. */
   readonly secrets: Readonly<Record<'postgresql' | 'nats' | 'bucket', SecretTexts>>
   readonly ports: typeof ports
+  /** Whether the database records the migration of this name. */
+  readonly hasMigrated: (name: string) => Promise<boolean>
+  readonly emptyDatabase: () => Promise<void>
   /** URL of a blue page; those below `/held` respond after `releasePages`. Each query is a separate page. */
   readonly page: (path: string) => string
   /** Number of requests held now. */
@@ -45,6 +49,7 @@ export const startOutsideServices = async ({
   ])
   const squid = await startSquid(login, [nameOfProxyAlone])
   for (const each of [postgres, nats, s3, pages, squid]) opened.use(each)
+  const database = opened.use(openDatabase({ url: postgres.url, poolMax: 1 }))
   for (const [host, port, target] of [
     [address, ports.postgresql, portOf(postgres.url)],
     [address, ports.nats, portOf(nats.url)],
@@ -62,6 +67,12 @@ export const startOutsideServices = async ({
       bucket: { url: s3.url.replace(/@[^/]+/, `@${address}:${ports.s3}`) },
     },
     ports,
+    hasMigrated: async (name) =>
+      (await database.query('select 1 from mikro_orm_migrations where name = $1', [name])).length > 0,
+    emptyDatabase: async () => {
+      await database.query('drop schema public cascade')
+      await database.query('create schema public')
+    },
     page: (path) => `http://${webAddress}/${path}`,
     held: pages.held,
     releasePages: pages.releasePages,

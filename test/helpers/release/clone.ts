@@ -9,6 +9,9 @@ const commandMs = 300_000
 /** What a clone makes itself: neither archives of images nor a release nor what other processes write. */
 const own = /^(?:images|release|gate-passed|lock|.*\.lock|work\..*|tests-.*)$/
 
+/** The migration of the next release. */
+export const nextMigration = '9000-of-the-next-release'
+
 /** Programs of releases and of Helm, and Node. */
 export const programs = [join(root, '.tools/release-tools'), join(root, '.tools/helm'), join(process.execPath, '..')]
 
@@ -31,15 +34,20 @@ export const call = async (
   return (await run('env', ['--unset=NODE_OPTIONS', program, ...args], options)).stdout
 }
 
-/**
- * A clone of the last commit in `folder`, ready to be released: its changes are dated, its compose.yaml is `compose`, if any, and its
- * tools are those of the project.
- */
+type Clone = {
+  /** The last one by default. */
+  readonly commit?: string
+  /** Replaces compose.yaml. */
+  readonly compose?: string
+}
+
+/** A clone of `commit` in `folder`, ready to be released: its changes are dated, and its tools are those of the project. */
 export const cloneForRelease = async (
   folder: string,
-  { compose }: { readonly compose?: string } = {},
+  { commit = 'HEAD', compose }: Clone = {},
 ): Promise<{ readonly version: string; readonly commit: string }> => {
   await call('git', ['clone', '--quiet', '--no-tags', root, folder])
+  await call('git', ['checkout', '--quiet', '--detach', commit], { cwd: folder })
   await mkdir(join(folder, '.tools'))
   for (const name of await readdir(join(root, '.tools'))) {
     if (!own.test(name)) await symlink(join(root, '.tools', name), join(folder, '.tools', name))
@@ -51,18 +59,35 @@ export const cloneForRelease = async (
   for (const [name, value] of Object.entries({ 'user.name': 'Test', 'user.email': 'test@shutterfleet.example' })) {
     await call('git', ['config', name, value], { cwd: folder })
   }
-  const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }
+  const version = await versionOf(folder)
   await edit(folder, 'CHANGELOG.md', `## ${version}, unreleased`, `## ${version}, 2026-01-02`)
   return { version, commit: await commitAll(folder) }
 }
 
-/** Raises the version of a clone as docs/releases.md says, and returns the commit. */
-export const raiseVersion = async (folder: string, from: string, to: string): Promise<string> => {
-  await edit(folder, 'package.json', `"version": "${from}"`, `"version": "${to}"`)
-  await edit(folder, 'CHANGELOG.md', `## ${from},`, `## ${to}, 2026-01-03\n\n- Another version.\n\n## ${from},`)
+/**
+ * Makes a next release of the last commit in a clone, as docs/releases.md says: with a higher version, and with a migration and replaced
+ * SQL functions, on which the release before has to run too.
+ */
+export const prepareNextRelease = async (
+  folder: string,
+): Promise<{ readonly version: string; readonly commit: string }> => {
+  await call('git', ['checkout', '--quiet', '--detach', 'origin/HEAD'], { cwd: folder })
+  const from = await versionOf(folder)
+  const version = from.replace(/\d+$/, (patch) => String(Number(patch) + 1))
+  await edit(folder, 'package.json', `"version": "${from}"`, `"version": "${version}"`)
+  await edit(folder, 'CHANGELOG.md', `## ${from},`, `## ${version}, 2026-01-03\n\n- Another version.\n\n## ${from},`)
   await call('node', ['tools/docs/generate.ts'], { cwd: folder })
-  return commitAll(folder)
+  const database = join(folder, 'services/shared/db')
+  await writeFile(
+    join(database, `migrations/${nextMigration}.sql`),
+    `alter table capture add column of_the_next_release text not null default '';\n`,
+  )
+  await appendFile(join(database, 'sql/accept-capture.sql'), '\n-- Of the next release.\n')
+  return { version, commit: await commitAll(folder) }
 }
+
+const versionOf = async (folder: string) =>
+  (JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }).version
 
 const edit = async (folder: string, name: string, from: string, to: string) => {
   const path = join(folder, name)
@@ -72,6 +97,7 @@ const edit = async (folder: string, name: string, from: string, to: string) => {
 }
 
 const commitAll = async (cwd: string) => {
-  await call('git', ['commit', '--quiet', '--all', '--message', 'Release'], { cwd })
+  await call('git', ['add', '--all'], { cwd })
+  await call('git', ['commit', '--quiet', '--message', 'Release'], { cwd })
   return (await call('git', ['rev-parse', 'HEAD'], { cwd })).trim()
 }

@@ -1,6 +1,6 @@
 import { link, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { call, cloneForRelease, raiseVersion } from './clone.ts'
+import { call, cloneForRelease, prepareNextRelease } from './clone.ts'
 import { type Registry, startRegistry } from './registry.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -21,7 +21,7 @@ export type Published = {
   readonly verify: (publicKey?: string) => Promise<string>
 }
 
-/** A registry with the last commit as a release of all images, and a next one with another version. */
+/** A registry with a release of all images, of the last commit or of `UPGRADE_FROM`, and a next one of the last commit. */
 export type Publication = AsyncDisposable & {
   readonly registry: Registry
   readonly first: Published
@@ -34,7 +34,7 @@ export type Publication = AsyncDisposable & {
 export const publishReleases = async (folder: string): Promise<Publication> => {
   for (const name of ['images', 'keys', 'registry']) await mkdir(join(folder, name))
   const clone = join(folder, 'clone')
-  const { version, commit } = await cloneForRelease(clone)
+  const content = await cloneForRelease(clone, { commit: process.env['UPGRADE_FROM'] ?? 'HEAD' })
   await shareLayers(clone)
   const [signer, other] = ['release', 'other'].map((name) => join(folder, 'keys', name)) as [string, string]
   for (const key of [signer, other]) {
@@ -42,10 +42,8 @@ export const publishReleases = async (folder: string): Promise<Publication> => {
   }
   const registry = await startRegistry(join(folder, 'registry'))
   const place = { folder, clone, signer, registry: `${registry.host}/team` }
-  const nextVersion = version.replace(/\d+$/, (patch) => String(Number(patch) + 1))
-  const first = await publish(place, { version, commit, targets: ['server', 'worker', 'worker-stealth'] })
-  const nextCommit = await raiseVersion(clone, version, nextVersion)
-  const next = await publish(place, { version: nextVersion, commit: nextCommit, targets: ['server', 'worker'] })
+  const first = await publish(place, { ...content, targets: ['server', 'worker', 'worker-stealth'] })
+  const next = await publish(place, { ...(await prepareNextRelease(clone)), targets: ['server', 'worker'] })
   return {
     registry,
     first,
