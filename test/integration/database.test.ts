@@ -49,6 +49,7 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
     'audit_entry',
     'cleanup_cursor',
     'console_session',
+    'key_fingerprint',
     'key_pepper',
     'link_secret',
     'maintenance',

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { openDatabase } from '#shared/db/connection.ts'
 import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freePort } from '#test/helpers/free-port.ts'
@@ -44,6 +45,20 @@ t.test('cells: accounts of two databases capture at one address', async (t) => {
     t.match([answer.status, answer.headers.get('content-type')], [200, 'image/png'])
     t.equal((await localOf(folder)).public_url, baseUrl)
   }
+})
+
+t.test('cells: both record the same keys, by which a move to one without them would be refused', async (t) => {
+  const [one, two] = await Promise.all(
+    cells.map(async ({ data_dir: folder }) => {
+      await using database = openDatabase({ url: (await localOf(folder)).database_url, poolMax: 1 })
+      return database.query<{ setting: string }>('select * from key_fingerprint order by 1, 2')
+    }),
+  )
+  t.same(
+    one?.map(({ setting }) => setting),
+    ['LINK_SIGNING_KEYS', 'RECORD_KEYS', 'SEALING_KEY_WEBHOOKS'],
+  )
+  t.same(two, one)
 })
 
 t.test('cells: while the database of one is killed, accounts of the other notice nothing', async (t) => {

@@ -6,6 +6,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { createAccount, orderErasure, setDisabled, setPlan } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import type { Database } from '#shared/db/connection.ts'
+import { recordFingerprints } from '#shared/db/key-fingerprints.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { changeKey, createKey, revokeKey } from '#shared/db/keys.ts'
 import {
@@ -102,7 +103,7 @@ t.test('move account: every table goes along, or is known to stay', async (t) =>
   )
   // Of the installation, or empty once an account has settled.
   const staying =
-    `accepted_count audit_entry cleanup_cursor deletion key_pepper lane_meter console_session late_cleanup maintenance
+    `accepted_count audit_entry cleanup_cursor deletion key_fingerprint key_pepper lane_meter console_session late_cleanup maintenance
     mikro_orm_migrations object_removal orphan_sweep outbox plan pool_pause sign_in_link sql_function used_sign_in webhook_arrival
     webhook_polling webhook_queue`.split(/\s+/)
   t.strictSame(tables.map(({ name }) => name).toSorted(), [...Object.keys(movedTables), ...staying].toSorted())
@@ -258,9 +259,14 @@ t.test('move account: what would not be served there is refused before anything 
   await refused(/same SHUTTERFLEET_KEY_PEPPER/)
   await to.query(`delete from mikro_orm_migrations where name like '0037%'`)
   await refused(/different releases/)
-  await orderErasure(from, id, 'system')
   await to.query(`insert into mikro_orm_migrations (name) values ('0037-move-accounts')`)
   await to.query('update key_pepper set fingerprint = $1', [fingerprint])
+  const [old, current, other] = ['a:old', 'b:current', 'b:other']
+  await recordFingerprints(from, { RECORD_KEYS: [current, old], LINK_SIGNING_KEYS: [current] })
+  await recordFingerprints(to, { RECORD_KEYS: [current], LINK_SIGNING_KEYS: [other] })
+  await refused(/cannot open .* SHUTTERFLEET_LINK_SIGNING_KEYS, SHUTTERFLEET_RECORD_KEYS;/)
+  await recordFingerprints(to, { RECORD_KEYS: [old, current], LINK_SIGNING_KEYS: [other, current] })
+  await orderErasure(from, id, 'system')
   await refused(/is being erased/)
 })
 

@@ -5,6 +5,7 @@ import { findAccount } from './accounts.ts'
 import { type Actor, recordChange } from './audit.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 import { Account } from './entities/account.ts'
+import { assertOpens } from './key-fingerprints.ts'
 
 const own = 'r.account_id = $1'
 const ofCaptures = 'r.key in (select c.object_key from capture c where c.account_id = $1 and c.object_key is not null)'
@@ -72,6 +73,7 @@ export const assertMovable = async (from: Database, to: Database, id: string): P
     refuse('the installations have different releases: upgrade them to the same one first')
   if (source.pepper === null || target.pepper === null || source.pepper !== target.pepper)
     refuse('the installations hash keys with different secrets: they need the same SHUTTERFLEET_KEY_PEPPER')
+  await assertOpens(from, to)
   const account = await from.entities((entities) => findAccount(entities, id))
   if (account.erasingAt) refuse(`account ${id} is being erased`)
   if (account.disabledAt) refuse(`account ${id} is disabled: enable it first`)
