@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import {
   type ReceiverBounds,
@@ -37,6 +38,20 @@ t.test('webhooks takers: a sender renews its lease while the receiver responds s
   gate.resolve()
   await s.ended(id, 'delivered')
   t.equal((await s.attempts(id)).length, 1)
+})
+
+t.test('webhooks takers: ids of deliveries are in the order of their creation', async (t) => {
+  await using s = await setUp()
+  for (let turn = 0; turn < 6; turn += 1) {
+    await captureFor(s.database, s.tenant, hookUrl('one', '/ordered'))
+    await delay(2)
+  }
+  const ids = await s.database.query<{ id: string }>('select id from webhook_delivery order by created_at')
+  t.equal(ids.length, 6)
+  t.strictSame(
+    ids,
+    ids.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+  )
 })
 
 t.test('webhooks takers: an old connection is not reused', async (t) => {

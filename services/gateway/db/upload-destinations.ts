@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
@@ -87,6 +87,6 @@ export const queueUploadTest = async (
   database: Sql,
   { accountId, id }: DestinationRef,
 ): Promise<string | undefined> => {
-  const [row] = await database.query<{ id: string }>(queue, [id, accountId, randomUUID()])
+  const [row] = await database.query<{ id: string }>(queue, [id, accountId, randomUUIDv7()])
   return row?.id
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '#shared/errors/app-error.ts'
 import { featureError } from './feature-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
@@ -158,6 +158,6 @@ const queue = readStatement(import.meta.dirname, 'sql/queue-test.sql')
 export const queueTest = (database: Transactions, { accountId, id }: WebhookRef): Promise<string | undefined> =>
   database.transaction(async (sql) => {
     await requireFeature(sql, accountId)
-    const [row] = await sql.query<{ id: string }>(queue, [id, accountId, randomUUID()])
+    const [row] = await sql.query<{ id: string }>(queue, [id, accountId, randomUUIDv7()])
     return row?.id
   })

@@ -11,6 +11,14 @@ language sql immutable as $$
   select regexp_replace(coalesce(substring(p_url from '^[a-z]+://(?:[^/?#]*@)?([^/?#]+)'), p_url), '\.(:|$)', '\1')
 $$;
 
+-- A UUID of version 7. Random ones would each change a page of the index of their own, which the first change after a checkpoint
+-- writes whole.
+create or replace function ordered_id() returns uuid
+language sql volatile as $$
+  select (lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
+          || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid
+$$;
+
 drop function if exists queue_deliveries(uuid[]);
 create or replace function queue_deliveries(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -22,7 +30,7 @@ begin
   ), queued as (
     insert into webhook_delivery (id, account_id, capture_id, webhook_id, upload_destination_id, url, host, event, subject,
                                   next_attempt_at, created_at)
-    select gen_random_uuid(), t.account_id, t.capture_id, t.webhook_id, t.upload_destination_id, t.url, receiver_of(t.url),
+    select ordered_id(), t.account_id, t.capture_id, t.webhook_id, t.upload_destination_id, t.url, receiver_of(t.url),
            t.event, t.subject, clock_timestamp(), clock_timestamp()
       from (
         select c.account_id, c.id as capture_id, null::uuid as webhook_id, null::uuid as upload_destination_id,
