@@ -51,7 +51,7 @@ t.test('cells: both record the same keys, by which a move to one without them wo
   const [one, two] = await Promise.all(
     cells.map(async ({ data_dir: folder }) => {
       await using database = openDatabase({ url: (await localOf(folder)).database_url, poolMax: 1 })
-      return database.query<{ setting: string }>('select * from key_fingerprint order by 1, 2')
+      return await database.query<{ setting: string }>('select * from key_fingerprint order by 1, 2')
     }),
   )
   t.same(

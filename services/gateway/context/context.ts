@@ -14,8 +14,7 @@ import { type AccountMembers, accountMembersIn } from '#gateway/db/account-membe
 import { openReplica, type ReplicaReads } from '#gateway/db/replica-reads.ts'
 import { createKeyLookup } from '#gateway/db/valid-keys.ts'
 import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
-import { recordFingerprints } from '#shared/db/key-fingerprints.ts'
-import { confirmPepper } from '#shared/db/key-pepper.ts'
+import { confirmKeys } from '#shared/db/key-fingerprints.ts'
 import { createKeyHash } from '#shared/db/keys.ts'
 import { readMaintenance } from '#shared/db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
@@ -338,11 +337,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   }
   const { files, objects, database } = await openStores(stack, config, events, by)
   const replica = openReplica(stack, config, database, { events, open: by.openConfiguredDatabase })
-  const confirm = async () => {
-    await confirmPepper(database, config.keyPepper, 'record')
-    const { recordKeys: RECORD_KEYS, linkSigningKeys: LINK_SIGNING_KEYS, sealingKeyWebhooks } = config
-    await recordFingerprints(database, { RECORD_KEYS, LINK_SIGNING_KEYS, SEALING_KEY_WEBHOOKS: [sealingKeyWebhooks] })
-  }
+  const confirm = () => confirmKeys(database, config)
   const pepper = await watchPepper(confirm, { everyMs: pepperCheckMs, stop: lifecycle.stop })
   const queue = stack.use(await openQueue(config, events, by))
   const publisher = stack.use(publisherOf(database, queue, events))

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { NamedKey } from '#shared/config/settings/named-keys.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Sql } from './connection.ts'
+import type { Database, Sql } from './connection.ts'
+import { confirmPepper } from './key-pepper.ts'
 
 /** Keys that open what an installation has stored, by the setting that has them; of public keys, the text. */
-export type StoredKeys = Readonly<Record<string, readonly (NamedKey | string)[]>>
+type StoredKeys = Readonly<Record<string, readonly (NamedKey | string)[]>>
 
 /** Nobody can guess a key, so its digest tells nothing. */
 const fingerprintOf = (key: NamedKey | string) => {
@@ -23,6 +24,23 @@ export const recordFingerprints = async (database: Sql, keys: StoredKeys): Promi
      insert into key_fingerprint (setting, fingerprint) select setting, fingerprint from own on conflict do nothing`,
     [rows.map(({ setting }) => setting), rows.map(({ fingerprint }) => fingerprint)],
   )
+}
+
+type GatewayKeys = {
+  readonly keyPepper: string
+  readonly recordKeys: readonly NamedKey[]
+  readonly linkSigningKeys: readonly NamedKey[]
+  readonly sealingKeyWebhooks: string
+}
+
+/** Confirms a gateway's pepper, see `confirmPepper`, and records fingerprints of its other keys. */
+export const confirmKeys = async (database: Database, keys: GatewayKeys): Promise<void> => {
+  await confirmPepper(database, keys.keyPepper, 'record')
+  await recordFingerprints(database, {
+    RECORD_KEYS: keys.recordKeys,
+    LINK_SIGNING_KEYS: keys.linkSigningKeys,
+    SEALING_KEY_WEBHOOKS: [keys.sealingKeyWebhooks],
+  })
 }
 
 /** Throws `VALIDATION_ERROR` if `to` lacks a key of `from`, so that it could not open what that one has stored. */
