@@ -8,6 +8,7 @@ import { mixKinds, runClients } from '#test/bench/flow/clients.ts'
 import { flowText, waitingText } from '#test/bench/flow/flow-text.ts'
 import { diskText, measureDisk } from '#test/bench/flow/measure-disk.ts'
 import { type FlowWorkload, lossesIn, measureFlow } from '#test/bench/flow/measure-flow.ts'
+import { profileText, readProfile } from '#test/bench/flow/read-profile.ts'
 import { leastIdAt } from '#test/bench/flow/read-times.ts'
 import { implausible } from '#test/helpers/implausible.ts'
 
@@ -26,13 +27,19 @@ const workload: FlowWorkload = {
 
 t.test('bench: what carries captures is plausible, and no capture is lost', async (t) => {
   let profiled = 0
-  const flow = await measureFlow(workload, async ({ countsStatements }, { cost }) => {
+  const flow = await measureFlow(workload, async (carrier, measured) => {
     profiled += 1
-    t.equal(cost.statements !== undefined, countsStatements)
+    t.equal(measured.cost.statements !== undefined, carrier.countsStatements)
+    const profile = await readProfile(carrier, measured)
+    const { tables = [], statements = [] } = profile ?? {}
+    if (profile) t.match(profileText(profile), /change_captures(?:.*\n)*\| webhook_delivery \| [1-9]/)
+    const wal = tables.reduce((sum, { rows, indexes, toast, locks }) => sum + rows + indexes + toast + locks, 0)
+    t.ok(profile === undefined || (wal > 1000 && wal < measured.cost.walBytes), `${wal} bytes of WAL`)
+    t.equal(statements.length > 5, carrier.countsStatements)
   })
   t.equal(profiled, 1)
   // Processor time is counted in hundredths of a second, transactions once a second, and the least commit takes less than a millisecond.
-  t.strictSame(implausible(flow, /cpuMs|commitMs|walPages|transactions/), [])
+  t.strictSame(implausible(flow, /cpuMs|commitMs|walPageBytes|transactions/), [])
   t.strictSame(lossesIn(flow), [])
   const { clients, times, ended } = flow
   const { asynchronous, synchronous, batch, link, render } = clients.turns

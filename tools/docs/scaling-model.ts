@@ -52,7 +52,6 @@ export type Measurements = {
 const quantities: readonly Quantity[] = [...modelParts, ...trafficColumns]
 /** The part whose cases the model is fitted to. */
 export const kindsHeading = 'Carrying captures without browsers'
-const pageKib = 8
 const busy = 'Other programs used the processors meanwhile'
 
 type Row = Readonly<Record<string, string>>
@@ -93,7 +92,7 @@ const numberIn = (row: Row | undefined, column: string): number => {
 
 const readPoints = ({ heading, text, tables: [times = [], costs = [], traffic = []] }: Section): Point[] =>
   times.map((row, nth) => {
-    const wholePagesKib = numberIn(traffic[nth], 'of it whole pages') * pageKib
+    const wholePagesKib = numberIn(traffic[nth], 'of it whole pages')
     const cost = Object.fromEntries([
       ...modelParts.map((part) => [part, numberIn(costs[nth], part)]),
       ...trafficColumns.map((column) => [column, numberIn(traffic[nth], column)]),

@@ -51,12 +51,12 @@ export type Carrier = AsyncDisposable & {
 /** How many gateways and ledgers there are. */
 export type Replicas = { readonly gateways: number; readonly ledgers: number }
 
-/** Settings with which PostgreSQL counts statements; undefined if it does not have the extension. */
+/** Settings with which PostgreSQL counts statements, and keeps the WAL that is read; undefined if it does not have the extensions. */
 const statementSettings = async (): Promise<readonly string[] | undefined> => {
   const { binaries } = await findPrograms()
   const folders = ['../lib', '../lib/postgresql'].map((folder) => join(binaries, folder))
   if (!folders.some((folder) => existsSync(join(folder, 'pg_stat_statements.so')))) return undefined
-  return ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track_planning=off']
+  return ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track_planning=off', 'wal_keep_size=4GB']
 }
 
 const startStores = async (opened: AsyncDisposableStack) => {
@@ -68,7 +68,7 @@ const startStores = async (opened: AsyncDisposableStack) => {
   const counting = await statementSettings()
   const postgres = opened.use(await startPostgres(undefined, counting ?? []))
   const database = await postgres.createDatabase(4)
-  if (counting) await database.query('create extension pg_stat_statements')
+  if (counting) await database.query('create extension pg_stat_statements; create extension pg_walinspect')
   const inboxPrefix = userInboxPrefix('ledger')
   await using queue = await connectQueue({ url: natsUrl('ledger'), name: 'bench', inboxPrefix, notice: () => {} })
   await declareStreams(queue)

@@ -57,7 +57,7 @@ const trafficTable = (rows: readonly FlowRow[]) =>
       ...[
         name,
         kib(cost.walBytes),
-        cost.walPages.toFixed(1),
+        cost.walPageBytes === undefined ? '' : kib(cost.walPageBytes),
         cost.transactions.toFixed(1),
         cost.statements?.toFixed(1) ?? '',
       ],

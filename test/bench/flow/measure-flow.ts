@@ -8,7 +8,7 @@ import { type Carrier, type Replicas, startCarrier } from './carrier.ts'
 import type { StandIns } from './carrier-settings.ts'
 import type { ClientLoad, ClientResult } from './clients.ts'
 import { addWebhooks, createAccounts, type LinkClient } from './create-accounts.ts'
-import { carrierParts, type Counters, readCounters } from './read-counters.ts'
+import { carrierParts, type Counters, readCounters, readPageBytes } from './read-counters.ts'
 import { readMemory } from './read-memory.ts'
 import { type FlowTimes, leastIdAt, readTimes, type Spread } from './read-times.ts'
 import { forkSender, type Sender } from '#test/bench/fork-sender.ts'
@@ -32,6 +32,8 @@ export type FlowWorkload = Replicas & {
 export type FlowCost = Omit<Counters, 'cpuSeconds'> & {
   /** Processor milliseconds by part. */
   readonly cpuMs: ReadonlyMap<string, number>
+  /** Of `walBytes`, see `readPageBytes`. */
+  readonly walPageBytes: number | undefined
 }
 
 /** What came of it. */
@@ -47,6 +49,8 @@ export type Flow = {
   /** Bytes by part, see `readMemory`: once a quarter of the captures waits, and once all do. */
   readonly memory: ReadonlyMap<string, { readonly before: number; readonly after: number }>
   readonly cost: FlowCost
+  /** Positions in the WAL before and after. */
+  readonly wal: readonly [number, number]
 }
 
 const batchUrls = 100
@@ -96,7 +100,7 @@ const countEnded = async (database: Database, since: Date, from: string): Promis
   return row?.ended ?? 0
 }
 
-const costOf = (before: Counters, after: Counters, ended: number): FlowCost => {
+const costOf = (before: Counters, after: Counters, ended: number, pageBytes: number | undefined): FlowCost => {
   const each = (read: (counters: Counters) => number) => (read(after) - read(before)) / ended
   const cpuMs = [...after.cpuSeconds].map(
     ([part, seconds]) => [part, ((seconds - (before.cpuSeconds.get(part) ?? 0)) * 1000) / ended] as const,
@@ -104,7 +108,7 @@ const costOf = (before: Counters, after: Counters, ended: number): FlowCost => {
   return {
     cpuMs: new Map(cpuMs),
     walBytes: each(({ walBytes }) => walBytes),
-    walPages: each(({ walPages }) => walPages),
+    walPageBytes: pageBytes === undefined ? undefined : pageBytes / ended,
     transactions: each(({ transactions }) => transactions),
     statements: after.statements === undefined ? undefined : each(({ statements = 0 }) => statements),
     natsMessagesIn: each(({ natsMessagesIn }) => natsMessagesIn),
@@ -219,6 +223,7 @@ export const measureFlow = async (
   const { result, from, until } = await run(workload.load.captures)
   const after = await readCounters(carrier, clients)
   const ended = await countEnded(carrier.database, since, firstId)
+  const wal = [before.walBytes, after.walBytes] as const
   const flow = {
     clients: result,
     times: await readTimes(carrier.database, from, until),
@@ -226,7 +231,8 @@ export const measureFlow = async (
     acceptMs: result.acceptMs.length === 0 ? undefined : spread(result.acceptMs),
     probeMs,
     memory,
-    cost: costOf(before, after, ended),
+    cost: costOf(before, after, ended, await readPageBytes(carrier, wal)),
+    wal,
   }
   const losses = lossesIn(flow)
   if (losses.length > 0) throw new Error(losses.join('; '))

@@ -9,9 +9,8 @@ export const carrierParts = ['gateway', 'PostgreSQL', 'NATS', 'ledger', 'control
 export type Counters = {
   /** Processor seconds by part. */
   readonly cpuSeconds: ReadonlyMap<string, number>
+  /** Position in the WAL. */
   readonly walBytes: number
-  /** Whole pages in it: the first change of a page after a checkpoint writes all of it. */
-  readonly walPages: number
   readonly transactions: number
   /** Statements that clients of PostgreSQL sent; undefined if it does not count them. */
   readonly statements: number | undefined
@@ -21,15 +20,11 @@ export type Counters = {
   readonly natsBytes: number
 }
 
-/**
- * What the measurement itself adds to these is a handful of statements. WAL is read by its position: a session adds its own to the
- * statistics once a second, so that those miss the end of a short run.
- */
+/** What the measurement itself adds to these is a handful of statements. */
 const readDatabase = async ({ database, countsStatements }: Carrier) => {
-  const [server] = await database.query<{ bytes: number; pages: number; transactions: number }>(
-    `select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes, wal_fpi::float8 as pages,
-            (xact_commit + xact_rollback)::float8 as transactions
-       from pg_stat_wal, pg_stat_database where datname = current_database()`,
+  const [server] = await database.query<{ bytes: number; transactions: number }>(
+    `select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes, (xact_commit + xact_rollback)::float8 as transactions
+       from pg_stat_database where datname = current_database()`,
   )
   const [counted] = countsStatements
     ? await database.query<{ calls: number }>(
@@ -37,8 +32,25 @@ const readDatabase = async ({ database, countsStatements }: Carrier) => {
           where dbid = (select oid from pg_database where datname = current_database())`,
       )
     : []
-  const { bytes = 0, pages = 0, transactions = 0 } = server ?? {}
-  return { walBytes: bytes, walPages: pages, transactions, statements: counted?.calls }
+  const { bytes = 0, transactions = 0 } = server ?? {}
+  return { walBytes: bytes, transactions, statements: counted?.calls }
+}
+
+/**
+ * Bytes of whole pages in the WAL between two positions: the first change of a page after a checkpoint writes all of it. Read from the WAL itself:
+ * sessions add theirs to the statistics later. Undefined if PostgreSQL does not have the extension.
+ */
+export const readPageBytes = async (
+  { database, countsStatements }: Carrier,
+  wal: readonly [number, number],
+): Promise<number | undefined> => {
+  if (!countsStatements) return undefined
+  const [pages] = await database.query<{ bytes: number }>(
+    `select sum(fpi_size)::float8 as bytes 
+       from pg_get_wal_stats('0/0'::pg_lsn + $1::numeric, least('0/0'::pg_lsn + $2::numeric, pg_current_wal_flush_lsn()))`,
+    wal,
+  )
+  return pages?.bytes
 }
 
 const readNats = async ({ natsMonitor }: Carrier) => {

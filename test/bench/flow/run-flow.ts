@@ -1,6 +1,5 @@
 // Measures what carries captures, without browsers: all parts or those that are named. `--rows N,M` (a case for each), `--waiting N` and
-// `--captures N` change how many there are; `--short` measures less and writes nothing; `--profile` prints PostgreSQL's statements of each
-// case.
+// `--captures N` change how many there are; `--short` measures less and writes nothing.
 import { parseArgs } from 'node:util'
 import { madeBy } from '#test/bench/page.ts'
 import { runProgram } from '#test/bench/run-parts.ts'
@@ -8,17 +7,16 @@ import { flowCases, type FlowCase } from './flow-cases.ts'
 import { flowText, waitingText } from './flow-text.ts'
 import { diskText, measureDisk } from './measure-disk.ts'
 import { type Flow, measureFlow } from './measure-flow.ts'
-import { printProfile } from './print-profile.ts'
+import { type Profile, profileText, readProfile } from './read-profile.ts'
 
 const options = {
   rows: { type: 'string' },
   waiting: { type: 'string' },
   captures: { type: 'string' },
   short: { type: 'boolean', default: false },
-  profile: { type: 'boolean', default: false },
 } as const
 const { values, positionals: names } = parseArgs({ allowPositionals: true, options })
-const { short: isShort, profile } = values
+const { short: isShort } = values
 const usual = isShort
   ? { captures: '200', waiting: '1000', rows: '20000' }
   : { captures: '1500', waiting: '100000', rows: '1000000' }
@@ -28,8 +26,8 @@ const cases = flowCases(size)
 
 const measured = new Map<FlowCase['workload'], Promise<Flow>>()
 /** Parts share a case that they have in common. */
-const measureOnce = ({ name, workload }: FlowCase): Promise<Flow> => {
-  const flow = measured.get(workload) ?? measureFlow(workload, profile ? printProfile(name) : undefined)
+const measureOnce = ({ workload }: FlowCase): Promise<Flow> => {
+  const flow = measured.get(workload) ?? measureFlow(workload)
   measured.set(workload, flow)
   return flow
 }
@@ -93,6 +91,17 @@ ${waitingText(rows)}
   rows: {
     heading: 'Carrying captures beside many rows',
     measure: () => measureCases('As mixed captures above, beside rows of captures of the last ten days.', cases.rows),
+  },
+  profile: {
+    heading: 'What a capture takes of PostgreSQL',
+    measure: async () => {
+      let profile: Profile | undefined
+      await measureFlow(cases.kinds[0].workload, async (carrier, flow) => {
+        profile = await readProfile(carrier, flow)
+      })
+      if (!profile) throw new Error('PostgreSQL does not have pg_stat_statements and pg_walinspect')
+      return profileText(profile)
+    },
   },
   disk: {
     heading: 'What a capture leaves on disk',
