@@ -135,12 +135,21 @@ const soleAccountId = crypto.randomUUID()
 export const sendCapture = async (
   to: { queue: Queue; sealingKey: SealingKey; storeUrl: string },
   parameters: CaptureParameters,
-  overrides: { budgetMs?: number; attempts?: number; id?: string; accountId?: string; pool?: Pool; lane?: Lane } = {},
+  overrides: {
+    budgetMs?: number
+    attempts?: number
+    /** Of attempts; three by default, as in the release before. */
+    addresses?: number
+    id?: string
+    accountId?: string
+    pool?: Pool
+    lane?: Lane
+  } = {},
 ): Promise<Sent> => {
   const id = overrides.id ?? crypto.randomUUID()
   const options = withDefaults({ timeout: 5, ...parameters })
   const token = crypto.randomUUID()
-  const puts = [1, 2, 3].map(() => {
+  const puts = Array.from({ length: overrides.addresses ?? 3 }, () => {
     const key = newObjectKey(id, new Date())
     return { key, url: `${to.storeUrl}/${key}` }
   })
