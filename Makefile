@@ -120,7 +120,7 @@ bench-autoscaler: setup ## simulates the control law beside those of other autos
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms
 	@exec node test/bench/run-before-key.ts $(ARGS)
 
-bench-flow: setup ## measures what carries captures, with stand-ins of workers instead of browsers, and writes its parts of docs/benchmarks.md; 10 minutes, ARGS=kinds for one part (kinds, accounts, slots, replicas, waiting, rows, disk), ARGS='rows --rows 1000000,20000000' for more rows (15 GB of disk and more), ARGS='waiting --waiting 1000000' for more that wait (6 GB, 15 minutes), ARGS='kinds --short --profile' measures less, writes nothing and prints PostgreSQL's statements
+bench-flow: setup ## measures what carries captures, with stand-ins of workers instead of browsers, and writes its parts of docs/benchmarks.md; 10 minutes, ARGS=kinds for one part (kinds, accounts, slots, replicas, waiting, rows, profile, disk), ARGS='rows --rows 1000000,20000000' for more rows (15 GB of disk and more), ARGS='waiting --waiting 1000000' for more that wait (6 GB, 15 minutes), ARGS='kinds --short' measures less and writes nothing
 	@exec node test/bench/flow/run-flow.ts $(ARGS)
 
 bench-compare: setup ## compares the working tree with BASE=<commit> in turns; exit 1 where it is worse. MINUTES=15 PARTS=start,flow,idle,capture,png,accept,lists

@@ -3,6 +3,7 @@ import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { readConfig } from './config.ts'
 import { openContext } from './context.ts'
+import { recordKeys } from './record-keys.ts'
 import { runSender } from './sender.ts'
 
 await runMain('webhooks', async ({ env, stop, announce }) => {
@@ -12,5 +13,5 @@ await runMain('webhooks', async ({ env, stop, announce }) => {
   await checkEgress(sender.egress, config.egressToken)
   await using probe = await startProbeServer(config, sender)
   announce({ probeUrl: probe.url })
-  await runSender(sender, stop, config.drainMs)
+  await Promise.all([recordKeys(sender.database, config.openingKeys, stop), runSender(sender, stop, config.drainMs)])
 })

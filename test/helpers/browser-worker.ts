@@ -138,7 +138,7 @@ export const sendCapture = async (
   overrides: {
     budgetMs?: number
     attempts?: number
-    /** Of attempts; three by default, as in the release before. */
+    /** Signed ones, for the first attempts. */
     addresses?: number
     id?: string
     accountId?: string
@@ -149,7 +149,7 @@ export const sendCapture = async (
   const id = overrides.id ?? crypto.randomUUID()
   const options = withDefaults({ timeout: 5, ...parameters })
   const token = crypto.randomUUID()
-  const puts = Array.from({ length: overrides.addresses ?? 3 }, () => {
+  const puts = Array.from({ length: overrides.addresses ?? 1 }, () => {
     const key = newObjectKey(id, new Date())
     return { key, url: `${to.storeUrl}/${key}` }
   })

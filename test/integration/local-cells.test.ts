@@ -56,7 +56,7 @@ t.test('cells: both record the same keys, by which a move to one without them wo
   )
   t.same(
     one?.map(({ setting }) => setting),
-    ['LINK_SIGNING_KEYS', 'RECORD_KEYS', 'SEALING_KEY_WEBHOOKS'],
+    ['LINK_SIGNING_KEYS', 'RECORD_KEYS', 'WEBHOOK_OPENING_KEYS'],
   )
   t.same(two, one)
 })

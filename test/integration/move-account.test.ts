@@ -31,6 +31,7 @@ const newInstallation = async () => {
   const database = await server.createDatabase()
   await replacePlans(database, defaultPlans)
   await confirmPepper(database, pepper)
+  await recordFingerprints(database, { RECORD_KEYS: ['a:key'] })
   return database
 }
 
@@ -261,6 +262,8 @@ t.test('move account: what would not be served there is refused before anything 
   await refused(/different releases/)
   await to.query(`insert into mikro_orm_migrations (name) values ('0037-move-accounts')`)
   await to.query('update key_pepper set fingerprint = $1', [fingerprint])
+  await from.query('delete from key_fingerprint')
+  await refused(/start the gateways and webhook senders/)
   const [old, current, other] = ['a:old', 'b:current', 'b:other']
   await recordFingerprints(from, { RECORD_KEYS: [current, old], LINK_SIGNING_KEYS: [current] })
   await recordFingerprints(to, { RECORD_KEYS: [current], LINK_SIGNING_KEYS: [other] })

@@ -3,6 +3,7 @@ import { contractPoints, type Waiting } from './checks/contract-points.ts'
 import { findEdit } from '#test/mutations/find-edit.ts'
 import { mutatedFile, guardOf } from '#test/mutations/mutation.ts'
 import { mutations } from '#test/mutations/mutations.ts'
+import { guards as chaosGuards } from '#test/chaos/guards.ts'
 import { namedTests } from '#test/helpers/contract-points.ts'
 import { readTree } from './source.ts'
 import { testCheck } from './test-check.ts'
@@ -72,3 +73,12 @@ t.test(
     t.end()
   },
 )
+
+t.test('contract points: a guard that chaos takes away finds its code exactly once', (t) => {
+  const files = new Map(readTree('services').map((file) => [file.path, file]))
+  for (const guard of chaosGuards) {
+    const path = mutatedFile(guard)
+    t.doesNotThrow(() => findEdit(files.get(path) ?? { path, text: '' }, guard), guard.name)
+  }
+  t.end()
+})

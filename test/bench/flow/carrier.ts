@@ -55,7 +55,8 @@ export type Replicas = { readonly gateways: number; readonly ledgers: number }
 const statementSettings = async (): Promise<readonly string[] | undefined> => {
   const { binaries } = await findPrograms()
   const folders = ['../lib', '../lib/postgresql'].map((folder) => join(binaries, folder))
-  if (!folders.some((folder) => existsSync(join(folder, 'pg_stat_statements.so')))) return undefined
+  const has = (name: string) => folders.some((folder) => existsSync(join(folder, `${name}.so`)))
+  if (!has('pg_stat_statements') || !has('pg_walinspect')) return undefined
   return ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track_planning=off', 'wal_keep_size=4GB']
 }
 

@@ -16,11 +16,12 @@ type TableWal = Readonly<Record<'rows' | 'indexes' | 'toast' | 'locks', number>>
 /** On what PostgreSQL spends its time and its WAL, the most first. */
 export type Profile = { readonly statements: readonly StatementUse[]; readonly tables: readonly TableWal[] }
 
+/** What ran once is of the measurement. */
 const readStatements = ({ database }: Carrier, { ended }: Flow) =>
   database.query<StatementUse>(
     `select regexp_replace(query, '\\s+', ' ', 'g') as text, calls::float8 / $1 as calls, total_exec_time / $1 as ms,
             rows::float8 / $1 as rows, wal_bytes::float8 / $1 as wal
-       from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database())
+       from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database()) and calls > 1
       order by total_exec_time desc limit $2`,
     [ended, statementsMax],
   )

@@ -32,9 +32,17 @@ const measureOnce = ({ workload }: FlowCase): Promise<Flow> => {
   return flow
 }
 
+const requireCounts = (): never => {
+  throw new Error('PostgreSQL has neither pg_stat_statements nor pg_walinspect: install its contrib modules')
+}
+
 const measureRows = async (part: readonly FlowCase[]) => {
   const rows = []
-  for (const each of part) rows.push({ name: each.name, flow: await measureOnce(each) })
+  for (const { name, ...each } of part) {
+    const flow = await measureOnce({ name, ...each })
+    if (flow.cost.walPageBytes === undefined) requireCounts()
+    rows.push({ name, flow })
+  }
   return rows
 }
 
@@ -99,8 +107,7 @@ ${waitingText(rows)}
       await measureFlow(cases.kinds[0].workload, async (carrier, flow) => {
         profile = await readProfile(carrier, flow)
       })
-      if (!profile) throw new Error('PostgreSQL does not have pg_stat_statements and pg_walinspect')
-      return profileText(profile)
+      return profile ? profileText(profile) : requireCounts()
     },
   },
   disk: {

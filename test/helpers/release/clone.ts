@@ -9,6 +9,9 @@ const commandMs = 300_000
 /** What a clone makes itself: neither archives of images nor a release nor what other processes write. */
 const own = /^(?:images|release|gate-passed|lock|.*\.lock|work\..*|tests-.*)$/
 
+/** Tag of the last commit in a clone. */
+const lastCommit = 'last-commit'
+
 /** The migration of the next release. */
 export const nextMigration = '9000-of-the-next-release'
 
@@ -47,6 +50,7 @@ export const cloneForRelease = async (
   { commit = 'HEAD', compose }: Clone = {},
 ): Promise<{ readonly version: string; readonly commit: string }> => {
   await call('git', ['clone', '--quiet', '--no-tags', root, folder])
+  await call('git', ['tag', lastCommit], { cwd: folder })
   await call('git', ['checkout', '--quiet', '--detach', commit], { cwd: folder })
   await mkdir(join(folder, '.tools'))
   for (const name of await readdir(join(root, '.tools'))) {
@@ -65,13 +69,13 @@ export const cloneForRelease = async (
 }
 
 /**
- * Makes a next release of the last commit in a clone, as docs/releases.md says: with a higher version, and with a migration and replaced
- * SQL functions, on which the release before has to run too.
+ * Makes a next release of the last commit in a clone, as docs/releases.md says: with a higher version, a migration, and an SQL function of
+ * another text, so that all are made anew; the release before has to run on that too.
  */
 export const prepareNextRelease = async (
   folder: string,
 ): Promise<{ readonly version: string; readonly commit: string }> => {
-  await call('git', ['checkout', '--quiet', '--detach', 'origin/HEAD'], { cwd: folder })
+  await call('git', ['checkout', '--quiet', '--detach', lastCommit], { cwd: folder })
   const from = await versionOf(folder)
   const version = from.replace(/\d+$/, (patch) => String(Number(patch) + 1))
   await edit(folder, 'package.json', `"version": "${from}"`, `"version": "${version}"`)

@@ -50,7 +50,7 @@ t.test('gateway: accepts a create in one round trip to the database and publishe
   t.equal(answer.headers['location'], `https://shots.example/v1/screenshots/${String(data['id'])}`)
 })
 
-t.test('gateway: seals options, token and three upload addresses for the pool', async (t) => {
+t.test('gateway: seals options, token and the upload address of the first attempt for the pool', async (t) => {
   const { context, post } = start(t)
   await post('/v1/screenshots', { url, delay: 2, timeout: 5 })
   const [capture] = context.calls.accepted

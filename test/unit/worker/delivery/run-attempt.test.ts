@@ -55,6 +55,10 @@ const run = async (
     budgetMs?: number
     used?: readonly string[]
     isOpen?: boolean
+    /** Addresses that were signed at acceptance. */
+    addresses?: number
+    /** Requests for an address that get no response. */
+    unanswered?: number
   } = {},
 ) => {
   const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000, isOpen = true } = of
@@ -75,11 +79,18 @@ const run = async (
     },
     [Symbol.dispose]: () => {},
   }
-  const puts = [1, 2, 3].map((number) => ({ key: objectKey(number), url: `${store.url}/${objectKey(number)}` }))
+  const puts = [1, 2, 3]
+    .slice(0, of.addresses ?? 1)
+    .map((number) => ({ key: objectKey(number), url: `${store.url}/${objectKey(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + budgetMs
   const fresh = objectKey(9)
-  const images = createImageStore(async () => (isOpen ? { key: fresh, url: `${store.url}/${fresh}` } : undefined))
+  let unanswered = of.unanswered ?? 0
+  const images = createImageStore(async () => {
+    unanswered -= 1
+    if (unanswered >= 0) throw new Error('no gateway')
+    return isOpen ? { key: fresh, url: `${store.url}/${fresh}` } : undefined
+  })
   const left = await runAttempt(
     host,
     { egress, store: images.store },
@@ -95,19 +106,36 @@ t.test("deadline: the host gets the end of the attempt's budget, and subtracts i
   t.equal(calls.deadline, endsAt)
 })
 
-t.test('image: is stored under the key of its attempt', async (t) => {
-  const { end, storedBefore, stored } = await run(completed, { attempt: 2 })
-  t.equal(storedBefore, 0, 'not before the browser is free')
-  t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: objectKey(2), token: 'token' } })
-  t.same(stored, [objectKey(2)])
+t.test('image: is stored under the sealed key of its attempt, or one that was requested for it', async (t) => {
+  const cases = [
+    { of: { attempt: 1 }, key: objectKey(1) },
+    { of: { attempt: 2 }, key: objectKey(9) },
+    // Of the release before.
+    { of: { attempt: 2, addresses: 3 }, key: objectKey(2) },
+  ]
+  for (const { of, key } of cases) {
+    const { end, storedBefore, stored } = await run(completed, of)
+    t.equal(storedBefore, 0, 'not before the browser is free')
+    t.match(end, { result: { outcome: 'completed', attempt: of.attempt, objectKey: key, token: 'token' } })
+    t.same(stored, [key])
+  }
+})
+
+t.test('image: of a later attempt waits for a gateway, and may be stored after the hand-back', async (t) => {
+  const left = await run(completed, { attempt: 2, budgetMs: 3500, unanswered: 3 })
+  const notStored = left.end as NotStored
+  t.match(notStored.interruption, { by: 'store', detail: 'no gateway', fate: { kind: 'handed-back' } })
+  t.same([left.stored, [...left.holds.keys()]], [[], ['store']])
+  t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 2, objectKey: objectKey(9) } })
+  t.equal(left.holds.size, 0)
 })
 
 t.test(
   'image: the repeat of a handed-back attempt gets a new address if the first run has used the sealed one',
   async (t) => {
-    const { end, stored } = await run(completed, { attempt: 2, isRepeat: true, used: [objectKey(2)] })
-    t.match(end, { result: { outcome: 'completed', attempt: 2, objectKey: objectKey(9) } })
-    t.same(stored, [objectKey(2), objectKey(9)])
+    const { end, stored } = await run(completed, { isRepeat: true, used: [objectKey(1)] })
+    t.match(end, { result: { outcome: 'completed', attempt: 1, objectKey: objectKey(9) } })
+    t.same(stored, [objectKey(1), objectKey(9)])
   },
 )
 
