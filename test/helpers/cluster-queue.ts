@@ -111,7 +111,6 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
     const id = crypto.randomUUID()
     const token = crypto.randomUUID()
     const putOf = (key: string) => ({ key, url: `${store.url}/${key}` })
-    // Nobody signs others on request.
     const puts = [1, 2, 3].map(() => putOf(newObjectKey(id, new Date())))
     const sealed = seal(readSealingKey(sealingKey(pool).public), id, sealedCodec.encode({ options, token, puts }))
     rows.set(id, { id, pool, lane, token, sentAtMs: performance.now(), starts: [], results: [] })

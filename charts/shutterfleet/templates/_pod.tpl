@@ -129,11 +129,12 @@ startupProbe:
   periodSeconds: 1
   timeoutSeconds: 5
   failureThreshold: 120
+{{- /* Half a minute: on nodes without idle processors, restarts would only add to what waits for one. */}}
 livenessProbe:
   httpGet: { path: /livez, port: probe }
   periodSeconds: 5
   timeoutSeconds: 5
-  failureThreshold: 2
+  failureThreshold: 6
 readinessProbe:
   httpGet: { path: /readyz, port: {{ .ready | default "probe" }} }
   periodSeconds: 2

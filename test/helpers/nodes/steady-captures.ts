@@ -3,15 +3,15 @@ import { eventually } from '#test/helpers/eventually.ts'
 import type { OutsideServices } from './outside-services.ts'
 import type { Release } from './release.ts'
 
-const everyMs = 200
-/** The cheapest capture: two cores serve five a second in addition to a cluster and its rollout. */
+const everyMs = 400
+/** The cheapest capture: two cores serve these in addition to a cluster and its rollout, whose services start meanwhile. */
 const small = { width: 320, height: 200, format: 'jpeg' }
 /** One in five captures is synchronous. */
 const synchronousEvery = 5
 const createdMs = 120_000
 const endMs = 420_000
 
-/** A load of five capture requests a second, without retries. */
+/** A load of 2.5 capture requests a second, without retries. */
 export type SteadyCaptures = {
   /** Resolves once `count` more requests have succeeded. */
   readonly more: (count: number) => Promise<void>

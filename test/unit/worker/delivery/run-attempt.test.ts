@@ -45,25 +45,24 @@ const interrupted = (by: Fault, isLoaded = false): Outcome => ({
 
 const before = { queue: 40, claim: 2 }
 
-const run = async (
-  outcome: Outcome,
-  of: {
-    attempt?: number
-    handBacks?: number
-    isRepeat?: boolean
-    stood?: boolean
-    budgetMs?: number
-    used?: readonly string[]
-    isOpen?: boolean
-    /** Addresses that were signed at acceptance. */
-    addresses?: number
-    /** Requests for an address that get no response. */
-    unanswered?: number
-  } = {},
-) => {
-  const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000, isOpen = true } = of
+const usual = {
+  attempt: 1,
+  handBacks: 0,
+  isRepeat: false,
+  stood: true,
+  budgetMs: 60_000,
+  used: [] as readonly string[],
+  isOpen: true,
+  /** Addresses that were signed at acceptance. */
+  addresses: 1,
+  /** Requests for an address that get no response. */
+  unanswered: 0,
+}
+
+const run = async (outcome: Outcome, of: Partial<typeof usual> = {}) => {
+  const { attempt, handBacks, isRepeat, stood, budgetMs, used, isOpen, addresses, unanswered } = { ...usual, ...of }
   store.objects.clear()
-  for (const key of of.used ?? []) store.objects.set(key, Buffer.from('another'))
+  for (const key of used) store.objects.set(key, Buffer.from('another'))
   const calls: { deadline?: number; judged?: [number, boolean] } = {}
   const host: Pick<Host, 'capture'> = {
     capture: async (_order, endsAt) => {
@@ -80,15 +79,15 @@ const run = async (
     [Symbol.dispose]: () => {},
   }
   const puts = [1, 2, 3]
-    .slice(0, of.addresses ?? 1)
+    .slice(0, addresses)
     .map((number) => ({ key: objectKey(number), url: `${store.url}/${objectKey(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', puts }
   const endsAt = performance.now() + budgetMs
   const fresh = objectKey(9)
-  let unanswered = of.unanswered ?? 0
+  let requests = 0
   const images = createImageStore(async () => {
-    unanswered -= 1
-    if (unanswered >= 0) throw new Error('no gateway')
+    requests += 1
+    if (requests <= unanswered) throw new Error('no gateway')
     return isOpen ? { key: fresh, url: `${store.url}/${fresh}` } : undefined
   })
   const left = await runAttempt(
