@@ -24,8 +24,11 @@ export const removeIdempotencyKeys = removal('remove-idempotency-keys.sql')
 /** Deletes up to `limit` empty webhook queues that were not used for an hour. Resolves to the number. */
 const removeQueues = removal('remove-queues.sql')
 
-/** Deletes up to `limit` webhook deliveries that have ended and were created more than `days` ago. Resolves to the number. */
+/** Deletes up to `limit` webhook deliveries that have ended and were created more than `days` ago, but no uploads of captures. Resolves to the number. */
 export const removeDeliveries = removal('remove-deliveries.sql')
+
+/** Deletes up to `limit` uploads whose captures are older than all partitions and removed. Resolves to the number. */
+export const removeUploads = removal('remove-uploads.sql')
 
 /** Deletes up to `limit` rows of the usage of days before the last `days`, the oldest first. Resolves to the number. */
 const removeUsageDays = removal('remove-usage-days.sql')
@@ -43,7 +46,7 @@ const removeUsedSignIns = removal('remove-used-sign-ins.sql')
 const removeSessions = removal('remove-sessions.sql')
 
 /**
- * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, usage
+ * Deletes one batch each of expired idempotency keys, ended webhook deliveries created more than 30 days ago, uploads of removed captures, usage
  * of days before the last 400, counts of minutes that are no longer compared, empty webhook queues, and of the console's expired
  * sign-in links, used sign-ins and ended sessions.
  * Resolves to whether there may be more.
@@ -52,7 +55,8 @@ export const removeExpiredRows = async ({ database, events }: Dependencies): Pro
   const keys = await removeIdempotencyKeys(database, batchRows)
   if (keys > 0) events.rowsRemoved('idempotency_key', keys)
   const deliveries = await removeDeliveries(database, deliveryDays, batchRows)
-  if (deliveries > 0) events.rowsRemoved('webhook_delivery', deliveries)
+  const uploads = await removeUploads(database, batchRows)
+  if (deliveries + uploads > 0) events.rowsRemoved('webhook_delivery', deliveries + uploads)
   const usage = await removeUsageDays(database, usageDays, batchRows)
   if (usage > 0) events.rowsRemoved('usage_day', usage)
   const minutes = await removeMinutes(database, arrivalDays, batchRows)
@@ -63,5 +67,5 @@ export const removeExpiredRows = async ({ database, events }: Dependencies): Pro
   const signIns = await removeUsedSignIns(database, batchRows)
   const sessions = await removeSessions(database, batchRows)
   if (sessions > 0) events.rowsRemoved('console_session', sessions)
-  return Math.max(keys, deliveries, usage, minutes, queues, links, signIns, sessions) === batchRows
+  return Math.max(keys, deliveries, uploads, usage, minutes, queues, links, signIns, sessions) === batchRows
 }

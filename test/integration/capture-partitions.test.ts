@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import type { Ledger } from '#ledger/context.ts'
 import { keepPartitions } from '#ledger/keep-partitions.ts'
-import { removeDeliveries } from '#ledger/remove-expired-rows.ts'
+import { removeUploads } from '#ledger/remove-expired-rows.ts'
 import { dropPartition, removeOldRows } from '#ledger/remove-old-rows.ts'
 import { findProgress } from '#gateway/db/find-progress.ts'
 import { type CapturePage, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
@@ -348,9 +348,9 @@ t.test('retention: the upload of a capture that was dropped is removed with othe
        created_at from capture where id = $1`,
     [id],
   )
-  t.equal(await removeDeliveries(database, 30, 10), 0, 'the record shows it')
+  t.equal(await removeUploads(database, 10), 0, 'the record shows it')
   await dropPartition(database, 90)
-  t.equal(await removeDeliveries(database, 30, 10), 1)
+  t.equal(await removeUploads(database, 10), 1)
 })
 
 t.test('partitions: a list has the captures of each, in one order, whichever way it is read', async (t) => {

@@ -6,6 +6,7 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { eraseAccounts } from '#ledger/erase-accounts.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
+import { readWhole } from '#test/helpers/read-whole.ts'
 
 const server = await startPostgres(t)
 
@@ -26,26 +27,6 @@ const fill = async (database: Database) => {
     `insert into outbox select gen_random_uuid(), '${another}', 'standard', 'bulk', now(), now() ${numbered}`,
   ]
   for (const statement of [...statements, 'analyze']) await database.query(statement)
-}
-
-const grown = new Set(['audit_entry', 'batch', 'capture', 'idempotency_key', 'outbox', 'webhook_delivery'])
-
-/** The growing tables that statements scan sequentially. */
-const readWhole = async (database: Database, erase: (environment: Database) => Promise<unknown>): Promise<string[]> => {
-  const whole = new Set<string>()
-  const explaining: Database = {
-    ...database,
-    query: async (text, parameters = []) => {
-      const lines = await database.query<{ 'QUERY PLAN': string }>(`explain ${text}`, parameters)
-      for (const { 'QUERY PLAN': line } of lines) {
-        const [, table] = /Seq Scan on (\w+)/.exec(line) ?? []
-        if (table && grown.has(table)) whole.add(table)
-      }
-      return database.query(text, parameters)
-    },
-  }
-  await erase(explaining)
-  return [...whole].toSorted()
 }
 
 const newAccount = (database: Database) => createAccount(database, { name: 'A', email: 'a@example.com', plan: 'free' })

@@ -76,7 +76,9 @@ export const deleteDestination = (database: Transactions, { accountId, id }: Des
   database.transaction(async (sql) => {
     const statement = 'delete from upload_destination where id = $1 and account_id = $2 returning id'
     if ((await sql.query(statement, [id, accountId])).length === 0) return false
-    await sql.query(`delete from webhook_delivery where upload_destination_id = $1 and state = 'pending'`, [id])
+    // By what the account has pending, since a destination may have any number of uploads that have ended.
+    const pending = `delete from webhook_delivery where account_id = $2 and upload_destination_id = $1 and state = 'pending'`
+    await sql.query(pending, [id, accountId])
     return true
   })
 
