@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { maxAttempts } from '#shared/capture/budget.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
 import { type CaptureParameters, withDefaults } from '#shared/capture/options.ts'
 import type { Queue } from '#shared/queue/connection.ts'
@@ -138,7 +139,7 @@ export const sendCapture = async (
   overrides: {
     budgetMs?: number
     attempts?: number
-    /** Signed ones, for the first attempts. */
+    /** Of all attempts by default: without a gateway nobody signs others. */
     addresses?: number
     id?: string
     accountId?: string
@@ -149,7 +150,7 @@ export const sendCapture = async (
   const id = overrides.id ?? crypto.randomUUID()
   const options = withDefaults({ timeout: 5, ...parameters })
   const token = crypto.randomUUID()
-  const puts = Array.from({ length: overrides.addresses ?? 1 }, () => {
+  const puts = Array.from({ length: overrides.addresses ?? maxAttempts }, () => {
     const key = newObjectKey(id, new Date())
     return { key, url: `${to.storeUrl}/${key}` }
   })
