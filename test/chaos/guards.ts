@@ -25,9 +25,9 @@ export const guards: readonly Guard[] = [
   {
     name: 'object per attempt',
     faults: ['store confirms too late', 'kill worker'],
-    at: 'services/worker/delivery/run-attempt.ts > runAttempt',
-    replace: 'sealed.puts[attempt - 1]',
-    by: 'sealed.puts[0]',
+    at: 'services/gateway/capture/prepare-capture.ts > prepareCapture',
+    replace: 'Array.from({ length: $attempts }, () => newObjectKey($$args))',
+    by: 'Array<string>($attempts).fill(newObjectKey($$args))',
   },
   {
     name: 'reaper',

@@ -197,7 +197,7 @@ t.test('worker: a capture that arrives after its end is dropped, and holds no wo
   )
 })
 
-t.test('worker: requests an address in place of a refused one, and for a later attempt', async (t) => {
+t.test('worker: requests an address in place of a refused one, and for an attempt that has none', async (t) => {
   const received: string[] = []
   const fresh: string[] = []
   using _gateway = queue.subscribe(signFilter('standard'), ({ subject, reply }) => {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { attemptBudgetMs } from '#shared/capture/budget.ts'
+import { attemptBudgetMs, maxAttempts } from '#shared/capture/budget.ts'
 import { echoOptions, echoUrl, type SourceDigest } from '#shared/capture/echo-options.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { CaptureOptions, CaptureParameters } from '#shared/capture/options.ts'
@@ -28,8 +28,9 @@ const digestOf = ({ html, markdown }: CaptureParameters): SourceDigest | undefin
   return source === undefined ? undefined : { bytes: Buffer.byteLength(source), sha256: sha256(source).digest('hex') }
 }
 
-/** Lifetime of the signed PUT URL: the longest wait and then an attempt. */
-const putSeconds = (longestWaitSeconds: number, budgetMs: number) => longestWaitSeconds + Math.ceil(budgetMs / 1000)
+/** Lifetime of signed PUT URLs: the longest wait and then all attempts. */
+const putSeconds = (longestWaitSeconds: number, budgetMs: number) =>
+  longestWaitSeconds + Math.ceil((maxAttempts * budgetMs) / 1000)
 
 const sorted = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value
@@ -78,14 +79,12 @@ export const prepareCapture = async (
   const budgetMs = attemptBudgetMs(options)
   const pool = poolOf(options)
   const token = randomBytes(32).toString('base64url')
-  const key = newObjectKey(id, deps.now())
-  const put = { key, url: await deps.objects.signPut(key, putSeconds(deps.longestWaitSeconds, budgetMs)) }
-  const part = {
-    options: workedOn(options),
-    token,
-    puts: [put],
-    ...(targets.texts && { targets: plainTexts(targets.texts) }),
-  }
+  const keys = Array.from({ length: maxAttempts }, () => newObjectKey(id, deps.now()))
+  const lifetimeSeconds = putSeconds(deps.longestWaitSeconds, budgetMs)
+  const puts = await Promise.all(
+    keys.map(async (key) => ({ key, url: await deps.objects.signPut(key, lifetimeSeconds) })),
+  )
+  const part = { options: workedOn(options), token, puts, ...(targets.texts && { targets: plainTexts(targets.texts) }) }
   return {
     id,
     features,

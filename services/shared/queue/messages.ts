@@ -228,11 +228,11 @@ const put = Type.Object({ key: text(300), url: text(8192) }, closed)
 
 const targetEntries = Type.Array(text(entryCharactersMax), { maxItems: entriesMax })
 
-/** The part that only a worker can read: the effective options with the source, the result's token, and the signed PUT address of the first attempt. */
+/** The part that only a worker can read: the effective options with the source, the result's token, and one signed PUT address per attempt. */
 export const sealedCodec = message('sealed', {
   options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
   token: text(64),
-  /** That of attempt 1; a worker requests those of later ones (`signedCodec`), unless they follow, as in the release before. */
+  /** Those of attempt 1, 2, 3. */
   puts: Type.Array(put, { minItems: 1, maxItems: 10 }),
   /** The account's lists of targets when it was accepted, in normal form; absent: empty. A worker that does not know them fails the capture. */
   targets: Type.Optional(Type.Object({ allow: targetEntries, deny: targetEntries }, closed)),

@@ -50,16 +50,16 @@ t.test('gateway: accepts a create in one round trip to the database and publishe
   t.equal(answer.headers['location'], `https://shots.example/v1/screenshots/${String(data['id'])}`)
 })
 
-t.test('gateway: seals options, token and the upload address of the first attempt for the pool', async (t) => {
+t.test('gateway: seals options, token and three upload addresses for the pool', async (t) => {
   const { context, post } = start(t)
   await post('/v1/screenshots', { url, delay: 2, timeout: 5 })
   const [capture] = context.calls.accepted
   if (!capture) return t.fail('nothing was accepted')
   const part = sealedCodec.decode(open([context.openingKeys.standard], capture.id, capture.sealed))
   t.match(part.options, { url, delay: 2, timeout: 5, width: 1280 })
-  t.equal(part.puts.length, 1)
+  t.equal(part.puts.length, 3)
   t.match(part.puts[0]?.key, new RegExp(`^captures/2026-06-01T12/${capture.id}/[0-9a-f]{32}$`))
-  t.match(part.puts[0]?.url, /seconds=86427$/, 'the longest wait and a budget of 27 s')
+  t.match(part.puts[0]?.url, /seconds=86481$/, 'the longest wait and three budgets of 27 s')
   t.equal(part.token.length, 43)
 })
 

@@ -54,7 +54,7 @@ const usual = {
   used: [] as readonly string[],
   isOpen: true,
   /** Addresses that were signed at acceptance. */
-  addresses: 1,
+  addresses: 3,
   /** Requests for an address that get no response. */
   unanswered: 0,
 }
@@ -108,9 +108,8 @@ t.test("deadline: the host gets the end of the attempt's budget, and subtracts i
 t.test('image: is stored under the sealed key of its attempt, or one that was requested for it', async (t) => {
   const cases = [
     { of: { attempt: 1 }, key: objectKey(1) },
-    { of: { attempt: 2 }, key: objectKey(9) },
-    // Of the release before.
-    { of: { attempt: 2, addresses: 3 }, key: objectKey(2) },
+    { of: { attempt: 2 }, key: objectKey(2) },
+    { of: { attempt: 2, addresses: 1 }, key: objectKey(9) },
   ]
   for (const { of, key } of cases) {
     const { end, storedBefore, stored } = await run(completed, of)
@@ -120,8 +119,8 @@ t.test('image: is stored under the sealed key of its attempt, or one that was re
   }
 })
 
-t.test('image: of a later attempt waits for a gateway, and may be stored after the hand-back', async (t) => {
-  const left = await run(completed, { attempt: 2, budgetMs: 3500, unanswered: 3 })
+t.test('image: without an address waits for a gateway, and may be stored after the hand-back', async (t) => {
+  const left = await run(completed, { attempt: 2, addresses: 1, budgetMs: 3500, unanswered: 3 })
   const notStored = left.end as NotStored
   t.match(notStored.interruption, { by: 'store', detail: 'no gateway', fate: { kind: 'handed-back' } })
   t.same([left.stored, [...left.holds.keys()]], [[], ['store']])
