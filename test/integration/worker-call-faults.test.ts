@@ -49,7 +49,6 @@ const acceptedAt = () => new Date(Date.now() - 72 * 3_600_000)
 
 const arrange = async (world: World) => {
   const { id } = world.tenant.capture()
-  // Nobody signs others on request.
   const puts = Array.from({ length: maxAttempts }, () => {
     const key = newObjectKey(id, acceptedAt())
     return { key, url: `${world.files.url}/${key}` }

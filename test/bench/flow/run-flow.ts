@@ -38,10 +38,10 @@ const requireCounts = (): never => {
 
 const measureRows = async (part: readonly FlowCase[]) => {
   const rows = []
-  for (const { name, ...each } of part) {
-    const flow = await measureOnce({ name, ...each })
+  for (const each of part) {
+    const flow = await measureOnce(each)
     if (flow.cost.walPageBytes === undefined) requireCounts()
-    rows.push({ name, flow })
+    rows.push({ name: each.name, flow })
   }
   return rows
 }
