@@ -5,6 +5,7 @@ import { keepPartitions } from './keep-partitions.ts'
 import { createMeterCheck } from './check-meters.ts'
 import type { Ledger } from './context.ts'
 import { eraseAccounts } from './erase-accounts.ts'
+import { followReceivers } from './follow-receivers.ts'
 import { finishDeletions } from './finish-deletions.ts'
 import { subscribeToPoolStates, type PoolStates } from './subscribe-to-pool-states.ts'
 import { createStreamKeeper, setUpStreams } from './keep-streams.ts'
@@ -49,6 +50,7 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
     loop('deletions', { everyMs: 1000, idleMs: 5000 }, () => finishDeletions(ledger)),
     loop('removals', { everyMs: 5000, idleMs: 15_000 }, () => removeObjects(ledger)),
     loop('erasures', { everyMs: 5000, idleMs: 15_000 }, () => eraseAccounts(ledger)),
+    loop('receivers', { everyMs: 5000, idleMs: 15_000 }, () => followReceivers(ledger)),
     loop('orphans', { everyMs: 30_000, idleMs: 30_000 }, () => sweepOrphans(ledger)),
     loop('partitions', { everyMs: 600_000, idleMs: 600_000 }, () => keepPartitions(ledger)),
     loop('retention', { everyMs: 60_000, idleMs: 60_000 }, () => removeOldRows(ledger)),

@@ -29,8 +29,13 @@ const classifyFailure = ({ headers }: IncomingMessage): Failure | 'not_tried' =>
 
 const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, signal: AbortSignal): Promise<Socket> => {
   const authority = formatAuthority(to)
+  const connection = connectEgress(egress)
+  let isConnected = false
+  connection.once('connect', () => {
+    isConnected = true
+  })
   const request = openRequest({
-    createConnection: () => connectEgress(egress),
+    createConnection: () => connection,
     method: 'CONNECT',
     path: authority,
     headers: { host: authority, ...egressTokenHeaders(egressToken) },
@@ -41,7 +46,7 @@ const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, si
   try {
     answer = (await once(request, 'connect')) as [IncomingMessage, Socket, Buffer]
   } catch (cause) {
-    throw new NoConnection(signal.aborted ? 'timeout' : 'not_tried', cause)
+    throw new NoConnection(signal.aborted && isConnected ? 'timeout' : 'not_tried', cause)
   }
   const [response, socket, head] = answer
   socket.on('error', () => {})

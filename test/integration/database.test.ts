@@ -60,6 +60,7 @@ t.test('database: tables that captures fill and empty have their own vacuum sett
     'orphan_sweep',
     'plan',
     'pool_pause',
+    'receiver_change',
     'sign_in_link',
     'sql_function',
     'upload_destination',

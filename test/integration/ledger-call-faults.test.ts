@@ -1,6 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import t, { type Test } from 'tap'
 import { deleteCapture } from '#gateway/db/captures.ts'
+import { deleteWebhook } from '#gateway/db/webhooks.ts'
 import { readConfig } from '#ledger/config.ts'
 import { type Ledger, openContext } from '#ledger/context.ts'
 import { setUpStreams } from '#ledger/keep-streams.ts'
@@ -15,6 +16,7 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept } from '#test/helpers/running-ledger.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
 import { openPair, purgeStreams, type Stores, type UseCase } from '#test/helpers/use-case-faults.ts'
+import { addWebhook } from '#test/helpers/webhook-sender.ts'
 import { reportStart, reportSuccess } from '#test/helpers/worker-reports.ts'
 
 // Each use case of the ledger, with its real context, is run once for every fault at every call that it makes to a store.
@@ -140,6 +142,18 @@ const useCases: Readonly<Record<string, LedgerUseCase>> = {
       await aged(world, `created_at = ${past}, completed_at = ${past}, expires_at = ${past}`)
     },
     act: turns('retention'),
+  },
+  'receivers: the deliveries of a deleted webhook are removed': {
+    arrange: async ({ database, tenant: { accountId } }) => {
+      const id = await addWebhook(database, { accountId, url: 'https://hooks.example/', secret: 'whsec_c2VjcmV0' })
+      await database.query(
+        `insert into webhook_delivery (id, account_id, webhook_id, url, host, event, state, created_at)
+         select gen_random_uuid(), $1, $2, '', '', 'webhook.test', 'delivered', now() from generate_series(1, 1300)`,
+        [accountId, id],
+      )
+      await deleteWebhook(database, { accountId, id })
+    },
+    act: turns('receivers'),
   },
   'erasures: an account is erased with all that it has': {
     arrange: async (world) => {

@@ -11,7 +11,7 @@ import type { Database } from '#shared/db/connection.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createRecordSeal } from '#shared/db/record-seal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { captureFor, hookUrl, makeDue, startSender } from '#test/helpers/webhook-sender.ts'
+import { addWebhook, captureFor, hookUrl, makeDue, newTenant, startSender } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 import { namedKey } from '#test/helpers/named-key.ts'
 
@@ -108,6 +108,49 @@ t.test('webhooks takers: many due deliveries of one receiver take no place of an
   t.ok(parallel < 20, 'fewer than are due')
   const ofOne = taken.filter(({ url }) => url.startsWith(hookUrl('one', '/')))
   t.same([ofOne.length, taken.length], [parallel, parallel + 1])
+})
+
+t.test(
+  'webhooks takers: an account with more due receivers than are taken at once keeps no other waiting',
+  async (t) => {
+    await using s = await setUp()
+    const queue = (accountId: string, receivers: number) =>
+      s.database.query(
+        `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
+       select gen_random_uuid(), $1, n || '.example', n || '.example', 'webhook.test', now(), now()
+         from generate_series(1, $2::integer) as n`,
+        [accountId, receivers],
+      )
+    const other = await newTenant(s.database)
+    await queue(s.tenant.accountId, 150)
+    await announceDeliveries(s.database)
+    t.equal((await takeDeliveries(s.database, { ...bounds, perAccount: 8 })).length, 1)
+    await queue(other.accountId, 20)
+    await announceDeliveries(s.database)
+    const taken = await takeDeliveries(s.database, { ...bounds, limit: 100, perAccount: 8 })
+    const ofOther = taken.filter(({ accountId }) => accountId === other.accountId)
+    t.strictSame([taken.length - ofOther.length, ofOther.length], [7, 8])
+    t.strictSame(
+      await takeDeliveries(s.database, { ...bounds, limit: 100, perAccount: 8 }),
+      [],
+      'both have their share',
+    )
+  },
+)
+
+t.test('webhooks takers: results are stored while a webhook is locked', async (t) => {
+  await using s = await setUp()
+  const url = hookUrl('one', '/locked')
+  const webhookId = await addWebhook(s.database, { accountId: s.tenant.accountId, url, secret: 'whsec_c2VjcmV0' })
+  await captureFor(s.database, s.tenant)
+  const [held] = await takeDeliveries(s.database, bounds)
+  if (!held) throw new Error('nothing was taken')
+  await s.database.transaction(async (sql) => {
+    await sql.query('select from webhook where id = $1 for update', [webhookId])
+    const result = { ...held, at: new Date(), ms: 1, status: 204, error: null, nextMs: null }
+    await recordAttempts(s.database, [result], adapting)
+  })
+  t.equal((await s.database.query(`select from webhook_delivery where state = 'delivered'`)).length, 1)
 })
 
 t.test('webhooks takers: a sender whose lease was taken over changes nothing', async (t) => {

@@ -1,9 +1,10 @@
 import t from 'tap'
 import type { Database } from '#shared/db/connection.ts'
 import type { Listening } from '#shared/db/listen.ts'
-import { announcePolling, deliveriesChannel } from '#webhooks/db/take-deliveries.ts'
+import { announceDeliveries, announcePolling, deliveriesChannel } from '#webhooks/db/take-deliveries.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { captureFor, hookUrl, newTenant, startSender } from '#test/helpers/webhook-sender.ts'
+import { rowsRead } from '#test/helpers/rows-read.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
 
 const setUp = await startWebhookWorld(t)
@@ -144,4 +145,27 @@ t.test('webhooks wake: a busy sender finds what nobody notifies of, and leaves i
   }
   await sender.end()
   t.equal(await isAnnounced(), false)
+})
+
+t.test('webhooks wake: a sender that starts finds each queue, by one row of it', async (t) => {
+  await using s = await setUp()
+  await s.database.query(
+    `insert into webhook_delivery (id, account_id, url, host, event, next_attempt_at, created_at)
+     select gen_random_uuid(), $1, '', n % 3, 'webhook.test', '2026-01-01'::timestamptz + n * interval '1 second', now()
+       from generate_series(1, 5000) as n`,
+    [s.tenant.accountId],
+  )
+  await s.database.query('analyze webhook_delivery')
+  const read = await s.database.transaction(async (sql) => {
+    await announceDeliveries(sql)
+    return rowsRead(sql, 'webhook_delivery')
+  })
+  const arrivals = await s.database.query('select host, iso_time(due_at) as due from webhook_arrival order by host')
+  const dueAt = (second: number) => `2026-01-01T00:00:0${second}.000000Z`
+  t.strictSame(arrivals, [
+    { host: '0', due: dueAt(3) },
+    { host: '1', due: dueAt(1) },
+    { host: '2', due: dueAt(2) },
+  ])
+  t.ok(read < 10, `${read} rows are read`)
 })

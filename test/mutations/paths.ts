@@ -114,7 +114,12 @@ export const paths: readonly Mutation[] = [
     replaceText: 'if c.refusal is not null or c.replay_of is not null then',
     by: 'if c.refusal is not null then',
   },
-  { point: 'Order of checks', at: 'services/gateway/db/webhooks.ts > deleteWebhook', drop: "'idempotency_key'" },
+  {
+    point: 'Order of checks',
+    at: 'services/gateway/db/webhooks.ts > deleteWebhook',
+    replaceText: 'from idempotency_key where',
+    by: 'from idempotency_key where false and',
+  },
   {
     point: "Another account's id, malformed id",
     at: 'services/gateway/app.ts > createApp > rewriteUrl',
@@ -136,8 +141,8 @@ export const paths: readonly Mutation[] = [
   {
     point: "Another account's id, malformed id",
     at: 'services/gateway/db/deliveries.ts > redeliver',
-    replaceText: 'and account_id = $2 returning',
-    by: 'and $2::uuid is not null returning',
+    replaceText: 'and o.account_id = $2',
+    by: 'and $2::uuid is not null',
   },
   {
     point: "Another account's id, malformed id",

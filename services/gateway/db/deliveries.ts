@@ -43,16 +43,24 @@ export const listDeliveries = async (database: Sql, owner: DeliveryOwner, page: 
 }
 
 /**
- * Schedules a delivery again immediately, or after its running attempt, with the same body and keeping its earlier attempts.
- * The row in `webhook_arrival` tells senders that the receiver has a delivery due. Returns false if the capture or webhook has no such delivery.
+ * Schedules a delivery again immediately, or after its running attempt, with the same body and keeping its earlier attempts, to
+ * the present URL of its webhook. The row in `webhook_arrival` tells senders that the receiver has a delivery due. Returns false
+ * if the capture or webhook has no such delivery, or its webhook or upload destination was deleted.
  */
 export const redeliver = async (database: Sql, owner: DeliveryOwner, deliveryId: string): Promise<boolean> => {
   const { column, id } = keyOf(owner)
   const rows = await database.query(
-    `with again as (
-       update webhook_delivery
-          set state = 'pending', failures = 0, next_attempt_at = clock_timestamp(), queued_at = clock_timestamp()
-        where id = $3 and ${column} = $1 and account_id = $2 returning account_id, host)
+    `with receiver as (
+       select o.id, coalesce(w.url, o.url) as url
+         from webhook_delivery o left join webhook w on w.id = o.webhook_id
+         left join upload_destination u on u.id = o.upload_destination_id
+        where o.id = $3 and o.${column} = $1 and o.account_id = $2
+          and coalesce(o.webhook_id, o.upload_destination_id) is not distinct from coalesce(w.id, u.id)
+     ), again as (
+       update webhook_delivery d
+          set state = 'pending', failures = 0, next_attempt_at = clock_timestamp(), queued_at = clock_timestamp(), url = r.url,
+              host = case when d.leased_until is null then receiver_of(r.url) else d.host end
+         from receiver r where d.id = r.id returning d.account_id, d.host)
      insert into webhook_arrival (account_id, host, due_at)
      select account_id, host, clock_timestamp() from again returning host`,
     [id, owner.accountId, deliveryId],

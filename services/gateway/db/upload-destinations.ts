@@ -4,6 +4,7 @@ import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import { destinationsMax, type UploadDestination } from '#gateway/records/upload-destination.ts'
+import { followReceiver } from './follow-receiver.ts'
 import { requireFeature } from './webhooks.ts'
 
 /** The fields of an upload destination that its account sets. `url`: of its bucket, without a slash at its end. */
@@ -72,13 +73,11 @@ export const createDestination = (
   })
 
 /** Deletes an upload destination with its pending uploads. Returns false if there is no such destination. */
-export const deleteDestination = (database: Transactions, { accountId, id }: DestinationRef): Promise<boolean> =>
+export const deleteDestination = (database: Transactions, ref: DestinationRef): Promise<boolean> =>
   database.transaction(async (sql) => {
     const statement = 'delete from upload_destination where id = $1 and account_id = $2 returning id'
-    if ((await sql.query(statement, [id, accountId])).length === 0) return false
-    // By what the account has pending, since a destination may have any number of uploads that have ended.
-    const pending = `delete from webhook_delivery where account_id = $2 and upload_destination_id = $1 and state = 'pending'`
-    await sql.query(pending, [id, accountId])
+    if ((await sql.query(statement, [ref.id, ref.accountId])).length === 0) return false
+    await followReceiver(sql, ref)
     return true
   })
 

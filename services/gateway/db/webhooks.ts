@@ -4,6 +4,7 @@ import { featureError } from './feature-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
+import { followReceiver } from './follow-receiver.ts'
 import { type Webhook, webhooksMax } from '#gateway/records/webhook.ts'
 
 /** The fields of a webhook that its account sets. */
@@ -96,39 +97,28 @@ export const findWebhook = async (database: Sql, { accountId, id }: WebhookRef):
  */
 export const changeWebhook = (
   database: Transactions,
-  { accountId, id }: WebhookRef,
+  ref: WebhookRef,
   { url, events, description, active }: Partial<WebhookFields>,
 ): Promise<Webhook | undefined> =>
   database.transaction(async (sql) => {
-    const waiting = `where webhook_id = $1 and account_id = $2 and state = 'pending'`
-    if (url !== undefined) {
-      const follow = `with moved as (
-          update webhook_delivery set url = $3, host = receiver_of($3) ${waiting} returning account_id, host, next_attempt_at)
-        insert into webhook_arrival (account_id, host, due_at)
-        select account_id, host, min(next_attempt_at) from moved group by 1, 2`
-      await sql.query(follow, [id, accountId, url])
-    }
-    if (active === false) {
-      const giveUp = `update webhook_delivery set state = 'failed', next_attempt_at = null ${waiting}`
-      await sql.query(giveUp, [id, accountId])
-    }
     const [row] = await sql.query<Webhook>(
       `update webhook set url = coalesce($3, url), events = coalesce($4, events),
               description = coalesce($5, description), active = coalesce($6, active)
         where id = $1 and account_id = $2 returning ${columns}`,
-      [id, accountId, url ?? null, events ?? null, description ?? null, active ?? null],
+      [ref.id, ref.accountId, url ?? null, events ?? null, description ?? null, active ?? null],
     )
+    if (row && (url !== undefined || active === false)) await followReceiver(sql, ref)
     return row
   })
 
 /** Deletes a webhook with its secret, deliveries and stored idempotent responses. Returns false if there is no such webhook. */
-export const deleteWebhook = (database: Transactions, { accountId, id }: WebhookRef): Promise<boolean> =>
+export const deleteWebhook = (database: Transactions, ref: WebhookRef): Promise<boolean> =>
   database.transaction(async (sql) => {
-    for (const table of ['webhook_delivery', 'idempotency_key']) {
-      await sql.query(`delete from ${table} where webhook_id = $1 and account_id = $2`, [id, accountId])
-    }
+    await sql.query('delete from idempotency_key where webhook_id = $1 and account_id = $2', [ref.id, ref.accountId])
     const statement = 'delete from webhook where id = $1 and account_id = $2 returning id'
-    return (await sql.query(statement, [id, accountId])).length > 0
+    if ((await sql.query(statement, [ref.id, ref.accountId])).length === 0) return false
+    await followReceiver(sql, ref)
+    return true
   })
 
 /** Replaces a webhook's secret; the previous one also signs for another 24 hours. Undefined if there is no such webhook. */

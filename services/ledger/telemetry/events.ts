@@ -36,6 +36,7 @@ export type LoopName =
   | 'erasures'
   | 'orphans'
   | 'retention'
+  | 'receivers'
   | 'meters'
 
 /** Identity of a capture in events. */

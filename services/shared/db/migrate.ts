@@ -21,6 +21,7 @@ const functions = [
   'count-ended',
   'queue-deliveries',
   'take-deliveries',
+  'follow-receiver',
   'warn-of-quota',
   'find-replay',
   'claim-answer',

@@ -27,6 +27,7 @@ export const movedTables: Readonly<Record<string, string>> = {
   webhook: own,
   webhook_secret: 'r.webhook_id in (select w.id from webhook w where w.account_id = $1)',
   upload_destination: own,
+  receiver_change: own,
   batch: own,
   capture: own,
   stored_object: ofCaptures,

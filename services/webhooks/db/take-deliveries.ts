@@ -97,15 +97,14 @@ export const nextDueMs = async (database: Sql): Promise<number | undefined> => {
   return row?.ms ?? undefined
 }
 
+const announce = readStatement(import.meta.dirname, 'sql/announce-deliveries.sql')
+
 /**
  * Announces every queue with pending deliveries to the senders. Each sender does so at its start, to find what another version
  * of the service queued.
  */
 export const announceDeliveries = async (database: Sql): Promise<void> => {
-  await database.query(
-    `insert into webhook_arrival (account_id, host, due_at)
-     select account_id, host, min(next_attempt_at) from webhook_delivery where state = 'pending' group by 1, 2`,
-  )
+  await database.query(announce)
 }
 
 const takes = (held: readonly Held[]) => held.map(({ take: number }) => number)

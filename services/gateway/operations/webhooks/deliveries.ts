@@ -60,7 +60,8 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     scopes: ['manage'],
     tag: 'Webhooks',
     summary: 'Redeliver a delivery',
-    description: 'Sends the same body with the same id immediately, and restarts the retry schedule.',
+    description:
+      'Sends the same body with the same id immediately, to the present URL of the webhook, and restarts the retry schedule.',
     answers: queued,
     run: (context, { caller: { accountId }, id: webhookId, ...request }) =>
       queueAgain(context, { accountId, webhookId }, request.deliveryId),
@@ -94,7 +95,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: "Redeliver a screenshot's delivery",
     description:
-      'Redelivers to the `webhook_url` of the request or to a webhook: sends the same body with the same id immediately, and restarts the retry schedule.',
+      'Redelivers to the `webhook_url` of the request, to a webhook at its present URL, or uploads again: sends the same body with the same id immediately, and restarts the retry schedule. 404 if the webhook or upload destination was deleted.',
     answers: queued,
     run: (context, { caller: { accountId }, id: captureId, ...request }) =>
       queueAgain(context, { accountId, captureId }, request.deliveryId),

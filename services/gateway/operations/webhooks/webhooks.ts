@@ -78,7 +78,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Update a webhook',
     description:
-      'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated.',
+      'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated; more than 1,000 follow within seconds.',
     body: { name: 'WebhookChange', schema: webhookUpdate, check: checkWebhook, example: { active: false } },
     answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id, body }) => {
@@ -94,7 +94,8 @@ export const webhookOperations: readonly Operation[] = [
     scopes: ['manage'],
     tag: 'Webhooks',
     summary: 'Delete a webhook',
-    description: 'Deletes a webhook, its delivery log and its pending deliveries.',
+    description:
+      'Deletes a webhook, its delivery log and its pending deliveries; what exceeds 1,000 of them, within seconds.',
     answers: { 204: emptyAnswer('Deleted.') },
     run: async (context, { caller, id }) => {
       orNotFound(await deleteWebhook(context.database, { accountId: caller.accountId, id }))

@@ -17,7 +17,9 @@ with done as (
     from done n where d.id = n.id and d.takes = n.take
   returning d.id, n.take, d.account_id, d.host, d.webhook_id, d.attempts, d.state, d.next_attempt_at, n.status, n.error, n.ms
 ), touched as (
-  update webhook w set last_delivery_at = now() where w.id in (select webhook_id from recorded)
+  -- Whoever has locked one, has a result of its own or changes it.
+  update webhook w set last_delivery_at = now()
+   where w.id in (select l.id from webhook l where l.id in (select webhook_id from recorded) for no key update skip locked)
 ), announced as (
   insert into webhook_arrival (account_id, host, due_at)
   select account_id, host, min(next_attempt_at) from recorded where state = 'pending' group by 1, 2

@@ -1,0 +1,191 @@
+import t from 'tap'
+import { redeliver } from '#gateway/db/deliveries.ts'
+import { deleteDestination } from '#gateway/db/upload-destinations.ts'
+import { changeWebhook, deleteWebhook, queueTest } from '#gateway/db/webhooks.ts'
+import { followReceivers } from '#ledger/follow-receivers.ts'
+import type { Database } from '#shared/db/connection.ts'
+import { announceDeliveries, takeDeliveries } from '#webhooks/db/take-deliveries.ts'
+import { startPostgres } from '#test/helpers/postgres.ts'
+import { rowsRead } from '#test/helpers/rows-read.ts'
+import { createTenant } from '#test/helpers/tenant.ts'
+import { addWebhook, hookUrl } from '#test/helpers/webhook-sender.ts'
+
+const server = await startPostgres(t)
+
+const [before, after] = [hookUrl('one', '/in'), hookUrl('two', '/in')]
+const take = { limit: 1, perAccount: 8, brokenAfter: 5, leaseMs: 60_000 }
+
+const queue = (database: Database, ref: object, { state, count }: { state: 'pending' | 'delivered'; count: number }) =>
+  database.query(
+    `insert into webhook_delivery (id, account_id, webhook_id, upload_destination_id, url, host, event, state, next_attempt_at, created_at)
+     select gen_random_uuid(), r."accountId", r."webhookId", r."destinationId", $2, receiver_of($2), 'webhook.test', $3,
+            case when $3 = 'pending' then now() + n * interval '1 second' end, now()
+       from json_to_record($1) as r ("accountId" uuid, "webhookId" uuid, "destinationId" uuid), generate_series(1, $4::integer) as n`,
+    [JSON.stringify(ref), before, state, count],
+  )
+
+const setUp = async (deliveries: { state: 'pending' | 'delivered'; count: number }) => {
+  const database = await server.createDatabase()
+  const { accountId } = await createTenant(database)
+  const id = await addWebhook(database, { accountId, url: before, secret: 'whsec_c2VjcmV0' })
+  await queue(database, { accountId, webhookId: id }, deliveries)
+  return { database, ref: { accountId, id } }
+}
+
+const count = async (database: Database, condition: string) =>
+  (await database.query(`select from webhook_delivery where ${condition}`)).length
+
+const followAll = async (database: Database) => {
+  while (await followReceivers({ database }));
+}
+
+t.test(
+  'receivers: any number of pending deliveries follows the URL of their webhook, some of them at once',
+  async (t) => {
+    const { database, ref } = await setUp({ state: 'pending', count: 1500 })
+    await changeWebhook(database, ref, { url: after })
+    const moved = `url = '${after}' and host = 'two.hooks.example'`
+    t.equal(await count(database, moved), 1000)
+    await followAll(database)
+    t.equal(await count(database, moved), 1500)
+    const arrived = await database.query('select distinct host from webhook_arrival')
+    t.strictSame(arrived, [{ host: 'two.hooks.example' }], 'its queue is looked at')
+  },
+)
+
+t.test('receivers: a delivery in flight changes to the queue of the new URL once its attempt has ended', async (t) => {
+  const { database, ref } = await setUp({ state: 'pending', count: 1 })
+  await database.query('update webhook_delivery set next_attempt_at = now()')
+  await announceDeliveries(database)
+  t.equal((await takeDeliveries(database, take)).length, 1)
+  const row = async () => (await database.query('select url, host from webhook_delivery'))[0]
+  await changeWebhook(database, ref, { url: after })
+  await followAll(database)
+  t.same(await row(), { url: after, host: 'one.hooks.example' }, 'its result belongs to the receiver that got it')
+  await database.query('update webhook_delivery set leased_until = null')
+  await followAll(database)
+  t.same(await row(), { url: after, host: 'two.hooks.example' })
+})
+
+t.test('receivers: what is pending fails when its webhook is deactivated, but not what is queued later', async (t) => {
+  const { database, ref } = await setUp({ state: 'pending', count: 1500 })
+  await database.query(`update plan set features = '{webhooks}'`)
+  await changeWebhook(database, ref, { active: false })
+  t.equal(await count(database, `state = 'failed'`), 1000)
+  const testId = await queueTest(database, ref)
+  await followAll(database)
+  t.strictSame(await database.query(`select id from webhook_delivery where state = 'pending'`), [{ id: testId }])
+})
+
+t.test('receivers: what is pending stays pending when its webhook is activated again', async (t) => {
+  const { database, ref } = await setUp({ state: 'pending', count: 1500 })
+  await changeWebhook(database, ref, { active: false })
+  await changeWebhook(database, ref, { active: true })
+  await followAll(database)
+  t.equal(await count(database, `state = 'pending'`), 500)
+})
+
+t.test('receivers: a deleted webhook takes its whole log along, of any size, and nothing of others', async (t) => {
+  const { database, ref } = await setUp({ state: 'delivered', count: 1500 })
+  const other = await addWebhook(database, { accountId: ref.accountId, url: before, secret: 'whsec_c2VjcmV0' })
+  await queue(database, { accountId: ref.accountId, webhookId: other }, { state: 'pending', count: 3 })
+  t.ok(await deleteWebhook(database, ref))
+  t.equal(await count(database, `webhook_id = '${ref.id}'`), 500)
+  await followAll(database)
+  t.equal(await count(database, 'true'), 3)
+})
+
+const addDestination = async (database: Database, accountId: string) => {
+  const [row] = await database.query<{ id: string }>(
+    `insert into upload_destination (id, account_id, name, endpoint, region, bucket, path_style, url, prefix, access_key_id, sealed_secret, created_at)
+     values (gen_random_uuid(), $1, 'n', 'e', 'r', 'b', true, 'u', '', 'k', '', now()) returning id`,
+    [accountId],
+  )
+  return row?.id ?? ''
+}
+
+t.test('receivers: a deleted destination takes its pending uploads along, and not those that have ended', async (t) => {
+  const database = await server.createDatabase()
+  const { accountId } = await createTenant(database)
+  const id = await addDestination(database, accountId)
+  await queue(database, { accountId, destinationId: id }, { state: 'pending', count: 1500 })
+  await queue(database, { accountId, destinationId: id }, { state: 'delivered', count: 2 })
+  t.ok(await deleteDestination(database, { accountId, id }))
+  t.equal(await count(database, `state = 'pending'`), 500)
+  await followAll(database)
+  t.equal(await count(database, 'true'), 2)
+})
+
+t.test(
+  'receivers: a change is watched for another minute, for what was queued meanwhile, then forgotten',
+  async (t) => {
+    const { database, ref } = await setUp({ state: 'pending', count: 1 })
+    await changeWebhook(database, ref, { url: after })
+    await followAll(database)
+    await queue(database, { accountId: ref.accountId, webhookId: ref.id }, { state: 'pending', count: 1 })
+    await followAll(database)
+    t.equal(await count(database, `url = '${after}'`), 2)
+    const left = async () => (await database.query('select from receiver_change')).length
+    t.equal(await left(), 1)
+    await database.query(`update receiver_change set changed_at = now() - interval '61 seconds'`)
+    await followAll(database)
+    t.equal(await left(), 0)
+  },
+)
+
+t.test('receivers: deliveries of an account that is moved follow after the move', async (t) => {
+  const { database, ref } = await setUp({ state: 'delivered', count: 1500 })
+  await deleteWebhook(database, ref)
+  await database.query('update account set moving_at = now() where id = $1', [ref.accountId])
+  await followAll(database)
+  t.equal(await count(database, 'true'), 500)
+  await database.query('update account set moving_at = null')
+  await followAll(database)
+  t.equal(await count(database, 'true'), 0)
+})
+
+t.test('receivers: what is pending is found without reading what was delivered', async (t) => {
+  const { database, ref } = await setUp({ state: 'delivered', count: 20_000 })
+  await queue(database, { accountId: ref.accountId, webhookId: ref.id }, { state: 'pending', count: 10 })
+  await database.query('analyze webhook_delivery')
+  const rowsOf = (change: object) =>
+    database.transaction(async (sql) => {
+      await changeWebhook({ transaction: (work) => work(sql) }, ref, change)
+      return rowsRead(sql, 'webhook_delivery')
+    })
+  for (const change of [{ url: after }, { active: false }]) {
+    const rows = await rowsOf(change)
+    t.ok(rows > 0 && rows < 200, `${rows} rows`)
+  }
+  await database.query('drop index webhook_delivery_due, webhook_delivery_waiting')
+  t.ok((await rowsOf({ active: true, url: before })) > 10_000, 'the test detects that there is no index of it')
+})
+
+t.test('receivers: a redelivery goes to the present URL of its webhook, and not to one that was deleted', async (t) => {
+  const { database, ref } = await setUp({ state: 'delivered', count: 1 })
+  const accountId = ref.accountId
+  const delivery = async (condition: string) =>
+    (await database.query<{ id: string }>(`select id from webhook_delivery where ${condition}`))[0]?.id ?? ''
+  const id = await delivery('true')
+  await changeWebhook(database, ref, { url: after })
+  t.equal(await count(database, `url = '${before}'`), 1, 'the log has the URL to which it was delivered')
+  t.ok(await redeliver(database, { accountId, webhookId: ref.id }, id))
+  t.equal(await count(database, `url = '${after}' and host = 'two.hooks.example' and state = 'pending'`), 1)
+
+  const destinationId = await addDestination(database, accountId)
+  await queue(database, { accountId, destinationId }, { state: 'delivered', count: 1 })
+  const captureId = crypto.randomUUID()
+  await database.query('update webhook_delivery set capture_id = $1 where upload_destination_id is not null', [
+    captureId,
+  ])
+  const uploadId = await delivery('upload_destination_id is not null')
+  t.ok(await redeliver(database, { accountId, captureId }, uploadId))
+  await database.query(`update webhook_delivery set state = 'delivered' where id = $1`, [uploadId])
+  await deleteDestination(database, { accountId, id: destinationId })
+  t.notOk(await redeliver(database, { accountId, captureId }, uploadId))
+  t.equal(
+    await count(database, `id = '${uploadId}' and state = 'delivered'`),
+    1,
+    'the record of its capture stays true',
+  )
+})
