@@ -31,7 +31,7 @@ const openTunnel = async ({ egress, egressToken }: EgressRoute, to: HostPort, si
   const authority = formatAuthority(to)
   const connection = connectEgress(egress)
   let isConnected = false
-  connection.once('connect', () => {
+  connection.once('trust' in egress && egress.trust ? 'secureConnect' : 'connect', () => {
     isConnected = true
   })
   const request = openRequest({

@@ -66,7 +66,7 @@ const fill = async (database: Database, { id, keyId }: { readonly id: string; re
     `insert into webhook_secret (webhook_id, sealed) values ('${webhookId}', '\\xdead')`,
     `insert into upload_destination (id, account_id, name, endpoint, region, bucket, path_style, url, prefix, access_key_id, sealed_secret, created_at)
      values (gen_random_uuid(), '${id}', 'n', 'e', 'r', 'b', true, 'u', '', 'k', '\\xbeef', ${now})`,
-    `insert into receiver_change (id, account_id, changed_at) values (gen_random_uuid(), '${id}', ${now})`,
+    `insert into receiver_change (id, account_id, due_at) values (gen_random_uuid(), '${id}', ${now})`,
     `insert into batch (id, account_id, total, completed, created_at) values (gen_random_uuid(), '${id}', 2, 2, ${now})`,
     capture(captureId, `'ended'`),
     capture(beforeId, 'null'),

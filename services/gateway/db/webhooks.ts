@@ -107,7 +107,8 @@ export const changeWebhook = (
         where id = $1 and account_id = $2 returning ${columns}`,
       [ref.id, ref.accountId, url ?? null, events ?? null, description ?? null, active ?? null],
     )
-    if (row && (url !== undefined || active === false)) await followReceiver(sql, ref)
+    const isDeactivated = active === false
+    if (row && (url !== undefined || isDeactivated)) await followReceiver(sql, { ...ref, isDeactivated })
     return row
   })
 

@@ -42,6 +42,8 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 /** A request, and where its response goes. */
 export type Http = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
+type Adapt = (cell: Cell, headers: IncomingHttpHeaders) => IncomingHttpHeaders
+
 /** Another try on a new connection, if a gateway closed the one that was used: it stops, or was idle for too long. */
 const triesMax = 2
 
@@ -53,13 +55,13 @@ const isRepeatable = ({ method, url = '' }: IncomingMessage): boolean =>
 
 /**
  * Forwards a request to a gateway of the cell and its response to the client, both as they arrive. `body` replaces one
- * that was read. Resolves to the status; undefined if the client disconnected first; without a response, to the cell that `elsewhere`
+ * that was read, `adapt` returns the headers of the response. Resolves to the status; undefined if the client disconnected first; without a response, to the cell that `elsewhere`
  * found for its status. Throws if no response has begun, and cuts the response if it ends halfway.
  */
 export const forward = async (
   agent: Dispatcher,
   cell: Cell,
-  { request, response, body }: Http & { readonly body?: Buffer },
+  { request, response, body, adapt }: Http & { readonly body?: Buffer; readonly adapt?: Adapt | undefined },
   elsewhere: (status: number) => Promise<Cell | undefined>,
 ): Promise<number | Cell | undefined> => {
   if (response.destroyed) return undefined
@@ -88,7 +90,8 @@ export const forward = async (
       await received.dump()
       return moved
     }
-    response.writeHead(statusCode, responseHeaders(headers))
+    const own = responseHeaders(headers)
+    response.writeHead(statusCode, adapt?.(cell, own) ?? own)
     // An event stream may be silent for long.
     if (headers['content-length'] === undefined) response.flushHeaders()
     await pipeline(received, response)

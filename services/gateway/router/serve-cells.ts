@@ -10,6 +10,7 @@ import type { CellDirectory } from './cell-directory.ts'
 import { type Credential, credentialOf, credentialOfSignIn, isSignIn } from './credential.ts'
 import type { RouterEvents } from './events.ts'
 import { forward, hasBody, type Http } from './forward.ts'
+import { routeProviderSignIn } from './provider-sign-in.ts'
 
 type Dependencies = {
   readonly cells: readonly Cell[]
@@ -84,8 +85,9 @@ const serve = async (deps: Dependencies, http: Http, exchange: Exchange): Promis
   const body = isSignIn(request) && exchange.inputIsSmall ? await exchange.readBody() : undefined
   const credential = body ? credentialOfSignIn(body) : credentialOf(request, deps.publicUrl)
   const cell = credential && (await deps.directory.find(credential))
-  const sent = { ...http, requestId: exchange.requestId, credential, cell, ...(body && { body }) }
-  await forwardToOne(deps, cell ? [cell] : deps.cells, sent)
+  const signIn = routeProviderSignIn(deps, request)
+  const sent = { ...http, requestId: exchange.requestId, credential, cell, ...(body && { body }), adapt: signIn?.adapt }
+  await forwardToOne(deps, cell ? [cell] : (signIn?.cells ?? deps.cells), sent)
 }
 
 const answerError = ({ publicUrl }: Dependencies, { response }: Http, error: AppError, requestId: string) => {

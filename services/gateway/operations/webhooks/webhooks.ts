@@ -78,7 +78,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Update a webhook',
     description:
-      'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated; more than 1,000 follow within seconds.',
+      'Changes the given fields. Pending deliveries are sent to a new `url`, and fail if the webhook is deactivated; those older than the newest 1,000 deliveries follow a little later.',
     body: { name: 'WebhookChange', schema: webhookUpdate, check: checkWebhook, example: { active: false } },
     answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id, body }) => {
@@ -95,7 +95,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Delete a webhook',
     description:
-      'Deletes a webhook, its delivery log and its pending deliveries; what exceeds 1,000 of them, within seconds.',
+      'Deletes a webhook, its delivery log and its pending deliveries; those older than the newest 1,000 a little later.',
     answers: { 204: emptyAnswer('Deleted.') },
     run: async (context, { caller, id }) => {
       orNotFound(await deleteWebhook(context.database, { accountId: caller.accountId, id }))

@@ -38,7 +38,8 @@ begin
    group by 1, 2 order by 1, 2
       on conflict (account_id, host) do update set due_at = greatest(q.paused_until, least(q.due_at, excluded.due_at));
 
-  loop
+  -- An account with its share may have all of the queues that are found: others are looked for without it.
+  for v_turn in 1..10 loop
     -- Queues with due deliveries and room, the longest due first. A locked queue is left to the next call.
     with flying as materialized (
       select f.account_id, f.host, count(*)::integer as many from webhook_delivery f
@@ -95,7 +96,6 @@ begin
       from unnest(v_accounts, v_hosts) as t (account_id, host)
      where q.account_id = t.account_id and q.host = t.host;
 
-    -- An account with its share may have had all of these queues: others are looked for without it.
     exit when v_taken = 0 or v_left = 0 or cardinality(v_accounts) < p_limit;
   end loop;
 end
