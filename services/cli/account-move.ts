@@ -36,6 +36,7 @@ import { withDatabase } from './with-database.ts'
 const statementMs = 600_000
 /** Statements that began before the hold end within their time-out. */
 const settleMs = 10_000
+const noteEveryMs = 10_000
 const pollMs = 500
 /** A removal of an object that a ledger has claimed ends within its claim. */
 const removalMs = 60_000
@@ -99,7 +100,7 @@ const settle = async ({ from, id }: Move, { note, stop }: CommandContext, within
     if (heldMs > withinMs) throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: left })
     if (heldMs >= noteMs) {
       note(`the account's changes get 503; ${left}`)
-      noteMs = heldMs + settleMs
+      noteMs = heldMs + noteEveryMs
     }
     await delay(pollMs, undefined, { signal: stop })
   }

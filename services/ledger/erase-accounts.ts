@@ -7,14 +7,20 @@ type Dependencies = { readonly database: Database; readonly events: Pick<Events,
 const batchRows = 1000
 const batchCaptures = 100
 
+/** Followers, which would be promoted one after the other if what they follow went first, then the others. */
+const captures = [
+  `select id from capture where account_id = $1 and (part = 'open' or part is null) and follows is not null order by id limit $2`,
+  'select id from capture where account_id = $1 order by id limit $2 for update',
+]
+
 /** Deletes captures as their owner would; the ledger then removes their messages and objects. */
 const eraseCaptures = async (database: Database, accountId: string): Promise<number> => {
-  const rows = await database.query(
-    `select delete_capture(c.id, $1)
-       from (select id from capture where account_id = $1 order by id limit $2 for update) as c`,
-    [accountId, batchCaptures],
-  )
-  return rows.length
+  for (const some of captures) {
+    const statement = `select delete_capture(c.id, $1) from (${some}) as c`
+    const rows = await database.query(statement, [accountId, batchCaptures])
+    if (rows.length > 0) return rows.length
+  }
+  return 0
 }
 
 /**
@@ -43,12 +49,12 @@ const eraseRows = async (sql: Sql, table: string, accountId: string): Promise<nu
 }
 
 /**
- * Erases one batch of rows of the account that has waited longest for erasure, and finally the account itself. Resolves to
- * whether there may be more to erase.
+ * Erases one batch of rows of an account whose erasure is due, and finally the account itself: of any, so that one whose rows cannot
+ * be erased holds up no other. Resolves to whether there may be more to erase.
  */
 export const eraseAccounts = async ({ database, events }: Dependencies): Promise<boolean> => {
   const [account] = await database.query<{ id: string }>(
-    'select id from account where erasing_at <= now() order by erasing_at limit 1',
+    'select id from account where erasing_at <= now() order by random() limit 1',
   )
   if (!account) return false
   const { id } = account

@@ -30,6 +30,9 @@ export const removeDeliveries = removal('remove-deliveries.sql')
 /** Deletes up to `limit` uploads whose captures are older than all partitions and removed. Resolves to the number. */
 export const removeUploads = removal('remove-uploads.sql')
 
+/** Deletes up to `limit` counts of captures of days before the last `days` whose partitions were dropped. Resolves to the number. */
+export const removeCaptureCounts = removal('remove-capture-counts.sql')
+
 /** Deletes up to `limit` rows of the usage of days before the last `days`, the oldest first. Resolves to the number. */
 const removeUsageDays = removal('remove-usage-days.sql')
 

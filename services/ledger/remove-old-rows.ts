@@ -2,7 +2,7 @@ import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import type { Ledger } from './context.ts'
 import type { Events, RemovedRows } from './telemetry/events.ts'
 import { partitionDays } from './keep-partitions.ts'
-import { batchRows, removeExpiredRows } from './remove-expired-rows.ts'
+import { batchRows, removeCaptureCounts, removeExpiredRows } from './remove-expired-rows.ts'
 
 type Dependencies = Pick<Ledger, 'rowRetentionDays'> & {
   readonly database: Sql
@@ -43,7 +43,7 @@ export const dropPartition = async (database: Sql, days: number): Promise<number
 
 /**
  * Deletes old rows, one batch per table, in small transactions that wait for hardly any lock: those that have expired, a partition
- * of captures that all ended `rowRetentionDays` ago, single captures with their dependent rows that ended longer ago than any
+ * of captures that all ended `rowRetentionDays` ago, the counts of its days, single captures with their dependent rows that ended longer ago than any
  * such partition (another capture of theirs has an image), and batches without captures. One after the other, so that
  * concurrent accepts hardly wait. Resolves to whether there may be more. If rows of one kind cannot be removed, the others still
  * are, and the first error is thrown last.
@@ -60,6 +60,10 @@ export const removeOldRows = async ({ database, events, rowRetentionDays: days }
       const removed = await dropPartition(database, days)
       if (removed) events.rowsRemoved('capture', removed)
       return removed !== undefined
+    },
+    async () => {
+      const removed = await removeCaptureCounts(database, days, batchRows)
+      return note('capture_count', { lookedAt: removed, removed })
     },
     async () => note('capture', await removeEnded(database, { days: afterPartitions, limit: batchRows })),
     async () =>

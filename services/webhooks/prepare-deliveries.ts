@@ -7,7 +7,7 @@ import { open, type OpeningKey } from '#shared/queue/seal.ts'
 import type { Events } from './telemetry/events.ts'
 import { renderBody } from './render-body.ts'
 import { renderUploadKey } from './render-upload-key.ts'
-import type { StoredImage } from './upload.ts'
+import type { StoredImage, Upload } from './upload.ts'
 
 /** Dependencies of `prepareDeliveries`. */
 export type PrepareDeps = {
@@ -18,15 +18,16 @@ export type PrepareDeps = {
   readonly events: Pick<Events, 'dropped' | 'unreadable'>
 }
 
-/** A delivery that is ready to be sent. `secrets` is empty if it is not signed. The body of an upload is the key of its object. */
-export type Prepared = {
+/** What is sent: a body, signed with each of the secrets, or an image to a key of a bucket. */
+type Content =
+  | { readonly kind: 'webhook'; readonly body: string; readonly secrets: readonly string[] }
+  | ({ readonly kind: 'upload' } & Pick<Upload, 'key' | 'credentials' | 'image'>)
+
+/** A delivery that is ready to be sent. */
+export type Prepared = Content & {
   readonly delivery: TakenDelivery
-  readonly body: string
-  /** The body as it is stored with the first result; null if it is stored already. */
+  /** The body, of an upload its key, as it is stored with the first result; null if it is stored already. */
   readonly newBody: string | null
-  readonly secrets: readonly string[]
-  /** Of the capture of an upload, if it has one. */
-  readonly image: StoredImage | undefined
 }
 
 /** Wait after something could not be decrypted: the operator has to correct the keys. */
@@ -64,7 +65,10 @@ const imageOf = (capture: FoundCapture | undefined): StoredImage | undefined => 
   return { objectKey, bytes, sha256, mediaType, alone: files === null }
 }
 
-/** The bodies by delivery, built unless stored: null if there is nothing to send any more, undefined if unreadable. */
+/**
+ * The bodies by delivery, of an upload its key, built unless stored: null if there is nothing to send any more, undefined if
+ * unreadable.
+ */
 const renderBodies = (deps: PrepareDeps, taken: readonly TakenDelivery[], captures: Captures) => {
   const bodyOf = (delivery: TakenDelivery) => {
     const { id, body } = delivery
@@ -97,8 +101,25 @@ const openSecrets = (deps: PrepareDeps, delivery: TakenDelivery): readonly strin
   )
 }
 
+/** Undefined, and reported, if a secret cannot be decrypted. */
+const prepare = (
+  deps: PrepareDeps,
+  delivery: TakenDelivery,
+  body: string,
+  capture: FoundCapture | undefined,
+): Prepared | undefined => {
+  const secrets = openSecrets(deps, delivery)
+  if (secrets === undefined) return undefined
+  const { id, destination, captureId } = delivery
+  const newBody = delivery.body === null ? deps.records.sealText(id, body) : null
+  const [secret] = secrets
+  if (destination === null || secret === undefined) return { kind: 'webhook', delivery, newBody, body, secrets }
+  const image = captureId === null ? 'test' : imageOf(capture)
+  return { kind: 'upload', delivery, newBody, key: body, credentials: { ...destination, secret }, image }
+}
+
 /**
- * Prepares taken deliveries to be sent. Deletes deliveries whose capture, batch, webhook or destination was deleted; postpones
+ * Prepares taken deliveries to be sent. Deletes deliveries whose capture, webhook or destination was deleted; postpones
  * those that cannot be decrypted or signed. A body that was not stored is built from the same rows with the same `sent_at`.
  */
 export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Prepared[]> => {
@@ -113,11 +134,9 @@ export const prepareDeliveries = async (deps: PrepareDeps, taken: readonly Taken
   if (deleted > 0) deps.events.dropped(deleted)
   const withBody = owned.filter((delivery) => bodyOf(delivery) !== null)
   const prepared = withBody.flatMap((delivery) => {
-    const [body, secrets] = [bodyOf(delivery), openSecrets(deps, delivery)]
-    const image = imageOf(captures.get(delivery.captureId))
-    if (typeof body !== 'string' || secrets === undefined) return []
-    const newBody = delivery.body === null ? deps.records.sealText(delivery.id, body) : null
-    return [{ delivery, body, newBody, secrets, image }]
+    const body = bodyOf(delivery)
+    if (typeof body !== 'string') return []
+    return prepare(deps, delivery, body, captures.get(delivery.captureId)) ?? []
   })
   const ready = new Set(prepared.map(({ delivery }) => delivery.id))
   await handBackDeliveries(

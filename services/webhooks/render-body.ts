@@ -2,7 +2,7 @@ import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toRecord, toWebhookRecord } from '#shared/db/record.ts'
 import type { TakenDelivery } from './db/take-deliveries.ts'
 
-/** The body of a delivery; undefined if its capture or batch was deleted. */
+/** The body of a delivery; undefined if its capture was deleted. */
 export const renderBody = (
   { event, eventData, sentAt }: Pick<TakenDelivery, 'event' | 'eventData' | 'sentAt'>,
   capture: FoundCapture | undefined,

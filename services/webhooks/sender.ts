@@ -61,15 +61,15 @@ const egressRetryMs = 2000
 /** Runs an attempt of a webhook, or of an upload, which sends no trace context to the bucket. */
 const attemptDelivery = async (
   sender: Sender,
-  { delivery, body, secrets, image: stored }: Prepared,
+  prepared: Prepared,
   { at, traceparent }: { readonly at: Date; readonly traceparent: string | undefined },
 ): Promise<Outcome> => {
-  const { id, accountId, captureId, url, destination } = delivery
-  const [secret] = secrets
-  if (destination !== null && secret !== undefined) {
-    const image = captureId === null ? 'test' : stored
-    return sender.upload({ accountId, bucketUrl: url, key: body, credentials: { ...destination, secret }, image, at })
+  const { id, accountId, url } = prepared.delivery
+  if (prepared.kind === 'upload') {
+    const { key, credentials, image } = prepared
+    return sender.upload({ accountId, bucketUrl: url, key, credentials, image, at })
   }
+  const { body, secrets } = prepared
   const headers = {
     ...(secrets.length > 0 && signBody({ id, body, at, secrets })),
     ...(traceparent !== undefined && { traceparent }),
@@ -83,7 +83,7 @@ const send = async (sender: Sender, prepared: Prepared): Promise<AttemptRecord |
   const at = sender.now()
   const attributes = { 'shutterfleet.event': event, 'shutterfleet.delivery.id': id }
   const span = startSpan({
-    name: delivery.destinationId === null ? 'webhook' : 'upload',
+    name: prepared.kind,
     traceparent: delivery.traceparent,
     kind: 'CLIENT',
     attributes,
@@ -139,7 +139,9 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
 
   const deliver = async (prepared: Prepared) => {
     const { id } = prepared.delivery
-    const result = await send(sender, prepared).catch(() => undefined)
+    const result = await send(sender, prepared).catch((error: unknown): undefined => {
+      sender.events.attemptThrew(id, error)
+    })
     const { take } = inFlight.get(id) ?? prepared.delivery
     inFlight.delete(id)
     if (result) attempted.push({ ...result, take })

@@ -113,7 +113,7 @@ export const partitionsText = async (rows: number): Promise<string> => {
   const statements = Object.entries(await measureStatements({ rows, rounds: 200 }))
   return `Four connections accept, begin, end and find captures as the release before partitions did, beside ${whole(rows)} captures that have ended,
 \`fsync\` on, while the table is migrated ([ADR 97](adr/0097-keep-open-captures-apart-and-drop-the-others-by-time.md)); then while a
-partition of ${whole(dropped)} captures is dropped, with the counts of its days.
+partition of ${whole(dropped)} captures is dropped.
 
 ${table(
   ['', 'seconds', 'longest statement, ms'],

@@ -1,93 +1,28 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import type { Ledger } from '#ledger/context.ts'
 import { keepPartitions } from '#ledger/keep-partitions.ts'
-import { removeUploads } from '#ledger/remove-expired-rows.ts'
-import { dropPartition, removeOldRows } from '#ledger/remove-old-rows.ts'
 import { findProgress } from '#gateway/db/find-progress.ts'
 import { type CapturePage, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
 import { accountChangesIn } from '#gateway/db/recent-captures.ts'
-import { changeCaptures } from '#shared/db/change-captures.ts'
-import type { Database } from '#shared/db/connection.ts'
 import { findCaptures, findLinkedCapture, findMessage, findSealedCapture } from '#shared/db/find-capture.ts'
-import { newObjectKey } from '#shared/storage/objects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { createTestLedger } from '#test/helpers/ledger.ts'
+import {
+  addOldPartition,
+  dropComing,
+  end,
+  ended,
+  idOf,
+  type Partitioned,
+  partitionOf,
+  partitions,
+  startPartitioned,
+} from '#test/helpers/partitioned.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept, row } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
 const server = await startPostgres(t)
-
-const start = async () => {
-  const database = await server.createDatabase()
-  const ledger = createTestLedger(database, {} as Ledger['queue'])
-  return { database, ledger, tenant: await createTenant(database) }
-}
-type World = Awaited<ReturnType<typeof start>>
-
-/** An id as a gateway makes it whose clock is that many days behind. */
-const idOf = (daysAgo: number) => {
-  const time = (Date.now() - daysAgo * 86_400_000).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}${randomUUIDv7().slice(13)}`
-}
-
-const partitionOf = async (database: Database, id: string) => {
-  const statement = 'select tableoid::regclass::text as part from capture where id = $1'
-  return (await database.query<{ part: string }>(statement, [id]))[0]?.part
-}
-
-const partitions = async (database: Database) =>
-  (await database.query<{ part: string }>('select part from capture_partitions()')).map(({ part }) => part)
-
-const facts = { fileSize: 1, sha256: 'ab', mimeType: 'image/png', width: 1, height: 1, warnings: [], timings: {} }
-
-const end = async ({ database }: World, id: string) => {
-  const outcome = { status: 'completed', objectKey: newObjectKey(id, new Date()), ...facts } as const
-  await changeCaptures(database, [id], () => ({
-    change: { attempts: 1, unendedStarts: 0, begins: true, end: outcome },
-  }))
-}
-
-type Age = { readonly daysAgo: number; readonly endedDaysAgo?: number; readonly expiresInDays?: number }
-
-/** A capture that was accepted and completed that many days ago; of its image only the record is left by default. */
-const ended = async (world: World, { daysAgo, endedDaysAgo = daysAgo, expiresInDays = -1 }: Age) => {
-  const { id } = await accept(world, { id: idOf(daysAgo) })
-  await end(world, id)
-  await world.database.query(
-    `with aged as (
-       update capture set created_at = now() - make_interval(days => $2), completed_at = now() - make_interval(days => $3),
-         expires_at = now() + make_interval(days => $4) where id = $1 returning *)
-     insert into capture_count as n (account_id, day, completed)
-     select account_id, (created_at at time zone 'utc')::date, 1 from aged
-         on conflict (account_id, day) do update set completed = n.completed + 1`,
-    [id, daysAgo, endedDaysAgo, expiresInDays],
-  )
-  return id
-}
-
-/** How many captures of days that are long over are counted. */
-const counted = async (database: Database) => {
-  const statement = `select coalesce(sum(completed), 0)::integer as completed from capture_count where day < current_date - 30`
-  return (await database.query<{ completed: number }>(statement))[0]?.completed
-}
-
-/** Gives an installation a partition that ended 97 days ago, as an older one has it. */
-const addOldPartition = (database: Database) =>
-  database.query(`do $$
-    declare
-      edges constant uuid[] := array[least_id(now() - interval '97 days'), least_id(date_trunc('day', now(), 'utc'))];
-    begin
-      drop table capture_before;
-      execute format('create table capture_old partition of capture_ended for values from (minvalue) to (%L)', edges[1]);
-      execute format('create table capture_young partition of capture_ended for values from (%L) to (%L)', edges[1], edges[2]);
-    end $$`)
-
-/** Removes the partitions to come, as if no ledger had run for a while. */
-const dropComing = (database: Database) =>
-  database.query(`do $$ declare p text; begin
-    for p in select part from capture_partitions() loop execute format('drop table %I', p); end loop; end $$`)
+const start = () => startPartitioned(server)
 
 t.test(
   'partitions: a capture is with others that have not ended, then where the time of its id belongs, if such a partition exists',
@@ -148,7 +83,7 @@ t.test('partitions: captures that ended while one was missing move into it, but 
 })
 
 /** What each kind of lookup finds of a capture. */
-const lookUp = async ({ database, tenant: { accountId } }: World, id: string) => {
+const lookUp = async ({ database, tenant: { accountId } }: Partitioned, id: string) => {
   const found = [
     await findSealedCapture(database, { id, accountId }),
     await findLinkedCapture(database, id),
@@ -262,96 +197,6 @@ t.test(
     t.equal(await partitionOf(database, id), 'capture_ended_other')
   },
 )
-
-t.test(
-  'retention: a partition is dropped once all its captures are over, and they are no longer counted',
-  async (t) => {
-    const world = await start()
-    const { database, ledger, tenant } = world
-    await addOldPartition(database)
-    const old = [await ended(world, { daysAgo: 98 }), await ended(world, { daysAgo: 103 })]
-    const young = await ended(world, { daysAgo: 96 })
-    t.equal(await counted(database), 3)
-    await database.query('analyze capture')
-    t.equal(await removeOldRows(ledger), true, 'there may be another')
-    t.same(await Promise.all([...old, young].map((id) => partitionOf(database, id))), [
-      undefined,
-      undefined,
-      'capture_young',
-    ])
-    t.equal((await partitions(database)).includes('capture_old'), false)
-    t.equal(await counted(database), 1)
-    t.same(
-      ledger.recordedEvents.filter(([name]) => name === 'rowsRemoved'),
-      [['rowsRemoved', 'capture', 2]],
-    )
-    t.equal(await removeOldRows(ledger), false)
-    await accept({ database, tenant })
-  },
-)
-
-const kept: Readonly<Record<string, (world: World, id: string) => Promise<unknown>>> = {
-  'whose image has not expired': ({ database }, id) =>
-    database.query(`update capture set expires_at = now() + interval '1 day' where id = $1`, [id]),
-  'that ended late': (world) => ended(world, { daysAgo: 98, endedDaysAgo: 89 }),
-  'whose webhook is not delivered': ({ database }, id) =>
-    database.query(
-      `insert into webhook_delivery (id, account_id, capture_id, url, host, event, next_attempt_at, created_at)
-       select gen_random_uuid(), account_id, id, 'https://example.com/', 'example.com', 'screenshot.completed', now(), now()
-         from capture where id = $1`,
-      [id],
-    ),
-}
-for (const [which, change] of Object.entries(kept)) {
-  t.test(
-    `retention: a partition with a capture ${which} is kept, and only the captures that are over are removed`,
-    async (t) => {
-      const world = await start()
-      const { database, ledger } = world
-      await addOldPartition(database)
-      const over = await ended(world, { daysAgo: 103 })
-      await change(world, await ended(world, { daysAgo: 103 }))
-      t.equal(await dropPartition(database, 90), undefined)
-      t.equal(await partitionOf(database, over), 'capture_old')
-      await removeOldRows(ledger)
-      t.equal(await partitionOf(database, over), undefined)
-      t.ok((await partitions(database)).includes('capture_old'))
-    },
-  )
-}
-
-t.test(
-  'retention: a partition is not dropped while one of its captures is being deleted, and nothing is counted twice',
-  async (t) => {
-    const world = await start()
-    const { database, tenant } = world
-    await addOldPartition(database)
-    const [deleted] = [await ended(world, { daysAgo: 100 }), await ended(world, { daysAgo: 100 })]
-    await database.transaction(async (sql) => {
-      await sql.query('select delete_capture($1, $2)', [deleted, tenant.accountId])
-      t.equal(await dropPartition(database, 90), undefined, 'is tried again later')
-    })
-    t.equal(await counted(database), 1)
-    t.not(await dropPartition(database, 90), undefined)
-    t.equal(await counted(database), 0)
-  },
-)
-
-t.test('retention: the upload of a capture that was dropped is removed with other deliveries', async (t) => {
-  const world = await start()
-  const { database } = world
-  await addOldPartition(database)
-  const id = await ended(world, { daysAgo: 100 })
-  await database.query(
-    `insert into webhook_delivery (id, account_id, capture_id, upload_destination_id, url, host, event, state, created_at)
-     select gen_random_uuid(), account_id, id, gen_random_uuid(), 'https://s3.example/a', 's3.example', 'screenshot.upload', 'delivered',
-       created_at from capture where id = $1`,
-    [id],
-  )
-  t.equal(await removeUploads(database, 10), 0, 'the record shows it')
-  await dropPartition(database, 90)
-  t.equal(await removeUploads(database, 10), 1)
-})
 
 t.test('partitions: a list has the captures of each, in one order, whichever way it is read', async (t) => {
   const world = await start()

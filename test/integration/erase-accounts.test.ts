@@ -98,3 +98,25 @@ t.test('erase accounts: each turn deletes a bounded batch, so that a killed ledg
   t.strictSame(await database.query('select id from account'), [{ id: other }])
   t.equal(await countRows(other), 2750)
 })
+
+t.test('erase accounts: no capture that shares the result of another takes its place meanwhile', async (t) => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  const { id } = await newAccount(database)
+  await database.query(
+    `with leader as (
+       insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+       values ('00000000-0000-4000-8000-000000000000', $1, 'standard', 'bulk', '{}', '', 1, now(), 1, now()) returning *)
+     insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, follows)
+     select gen_random_uuid(), $1, 'standard', 'bulk', '{}', '', 1, now(), 1, now(), l.id from leader l, generate_series(1, 150)`,
+    [id],
+  )
+  await orderErasure(database, id, 'admin')
+  let turns = 0
+  while (await eraseAccounts({ database, events: { accountErased() {} } })) {
+    turns += 1
+    t.strictSame(await database.query('select capture_id from outbox'), [])
+  }
+  t.ok(turns > 3, `${turns} turns`)
+  t.strictSame(await database.query('select id from account'), [])
+})

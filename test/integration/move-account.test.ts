@@ -5,6 +5,7 @@ import { createCredentialLookup } from '#gateway/db/known-credentials.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { createAccount, orderErasure, setDisabled, setPlan } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
+import { takeRemovals } from '#ledger/db/object-removals.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { recordFingerprints } from '#shared/db/key-fingerprints.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
@@ -297,6 +298,10 @@ t.test('move account: removals there of objects that come back are withdrawn', a
   await to.query(`insert into object_removal values ($1, now()), ('another', now())`, [object?.key])
   const hold = await holdAccount(from, account.id, 'system')
   t.match(await copyAccount(from, to, hold), { removals: 1 })
+  t.match(await to.query('select key from object_removal'), [{ key: 'another' }])
+  // As the sweep for orphans does if it began before the copy was visible.
+  await to.query('insert into object_removal values ($1, now())', [object?.key])
+  t.same(await takeRemovals(to, 10), ['another'])
   t.match(await to.query('select key from object_removal'), [{ key: 'another' }])
 })
 

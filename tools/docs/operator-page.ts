@@ -242,8 +242,8 @@ over NATS.
    rises first, the worker resumes.
 
 The kubelet restarts a worker that has not responded on \`/livez\` for 10 s. Give the controller, and services that you deploy
-yourself, the same liveness probe: \`httpGet\` of \`/livez\` on the probe port, \`periodSeconds: 5\`, \`timeoutSeconds: 5\`,
-\`failureThreshold: 2\`.
+yourself, half a minute, since restarts on busy nodes only add to what waits for a processor: \`httpGet\` of \`/livez\` on the probe port,
+\`periodSeconds: 5\`, \`timeoutSeconds: 5\`, \`failureThreshold: 6\`.
 
 Pods that cannot start (no room, no image, no Secret, crash loop, quota) do not count as capacity, do not cause more pods of the
 same kind, and show as condition, event and metric.

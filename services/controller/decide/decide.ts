@@ -170,10 +170,10 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * | most of several other workers silent over 10 s, under 30 s  | freeze              | missing-heartbeats        |
  * | a worker silent over 10 s; starting: over its limits        | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement is up | replace it, freeze  | lost, missing-heartbeats  |
- * | fewer active workers than the minimum                       | scale up            | below-minimum             |
  * | an operator has paused the queue: only the minimum is needed | rows below          | queue-paused, excess      |
  * | no backlog message for 5 s, JetStream's depth needs no more | freeze              | backlog-unknown           |
  * | fewer than desired                                          | scale up            | load, predicted, backlog… |
+ * | … and nothing but the minimum requires more                 | scale up            | below-minimum             |
  * | … starts fail: wait 1, 2, 4 … 60 s, then one at a time      | hold, scale up      | crash-looping             |
  * | … all missing ones are stuck or refused, none above held    | hold                | the trouble               |
  * | a worker drained                                            | stop it, stuck ones | drained                   |

@@ -4,8 +4,9 @@ import type { LaneLoad, Load, Observation, PoolPolicy } from './pool.ts'
 
 /** Assumed until the first capture was measured. */
 const defaultServiceMs = 3000
-const quickOf = (objectiveMs: number): number => objectiveMs / 2
-const slowOf = (objectiveMs: number, holdMs: number): number => Math.max(2.5 * holdMs, objectiveMs)
+/** Time constants of the two means. */
+const quickMsOf = (objectiveMs: number): number => objectiveMs / 2
+const slowMsOf = (objectiveMs: number, holdMs: number): number => Math.max(2.5 * holdMs, objectiveMs)
 /** Standard deviations of chance that are subtracted from the short and from the long mean. */
 const certainty = { quick: 2.5, slow: 1 }
 
@@ -50,10 +51,10 @@ export const followLoad = (
     const serviceMs = serviceMsOf(lane, observation)
     const load = (Math.max(0, accepted - last.accepted) * serviceMs) / passedMs
     const times = { passedMs, ageMs: atMs - sinceMs }
-    const slowMs = slowOf(objectivesMs[lane], holdMs)
+    const slowMs = slowMsOf(objectivesMs[lane], holdMs)
     return {
       accepted,
-      quick: move(last.quick, load, times, quickOf(objectivesMs[lane])),
+      quick: move(last.quick, load, times, quickMsOf(objectivesMs[lane])),
       slow: move(last.slow, load, times, slowMs),
       predicted: move(last.predicted, (predicted * serviceMs) / minuteMs, times, slowMs),
     }
@@ -76,12 +77,12 @@ export const expectedLoad = (load: Load, lane: Lane, state: LaneState): Expected
   const { quick, slow } = load[lane]
   const { serviceMs, objectiveMs, holdMs, waiting, running } = state
   const ageMs = load.atMs - load.sinceMs
-  const slowMs = slowOf(objectiveMs, holdMs)
+  const slowMs = slowMsOf(objectiveMs, holdMs)
   const certain = (mean: number, constantMs: number, deviations: number) =>
     mean === 0 ? 0 : mean - deviations * Math.sqrt((mean * serviceMs) / (2 * Math.min(constantMs, ageMs)))
   const known = running + waiting * Math.min(1, serviceMs / objectiveMs)
   const most = ageMs < slowMs ? known : Number.POSITIVE_INFINITY
-  const short = Math.min(known, certain(quick, quickOf(objectiveMs), certainty.quick))
+  const short = Math.min(known, certain(quick, quickMsOf(objectiveMs), certainty.quick))
   const long = Math.min(most, certain(slow, slowMs, certainty.slow))
   return { certain: Math.max(0, short, long), mean: Math.min(most, slow) }
 }

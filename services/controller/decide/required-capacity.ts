@@ -7,7 +7,7 @@ export const defaultStartMs = 3000
 /** Standard deviations of the required slots by which those that run exceed them by chance. */
 const chanceDeviations = 3
 /** Share of a lane's objective within which captures that are late are to begin. */
-const lateShare = 0.25
+const lateObjectiveShare = 0.25
 
 /** Growth of a pool, of its size, while captures wait for longer than their estimated work explains. */
 const overdueStep = 0.25
@@ -69,7 +69,7 @@ const missingSlots = (tier: Tier, demand: Demand, urgentMs: number): number => {
   if (tier.waitingMs === 0) return 0
   const startMs = demand.startMs ?? defaultStartMs
   const soonestMs = soonestMsOf(tier, demand, urgentMs)
-  const leftMs = Math.max(tier.objectiveMs - tier.oldestMs, tier.objectiveMs * lateShare)
+  const leftMs = Math.max(tier.objectiveMs - tier.oldestMs, tier.objectiveMs * lateObjectiveShare)
   const horizonMs = Math.max(soonestMs, leftMs)
   const busy = busyWith(tier, demand)
   const workMs = tier.waitingMs + tier.load * horizonMs + (busy / 2) * tier.serviceMs

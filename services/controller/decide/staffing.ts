@@ -1,5 +1,5 @@
 /** Share of captures that may wait longer than the wait that is staffed for. */
-const lateShare = 0.01
+const lateCapturesShare = 0.01
 
 /** Share of a lane's objective that a steady load may wait: the rest is for bursts and starts. */
 export const steadyShare = 0.25
@@ -19,7 +19,7 @@ export const staff = (load: number, { serviceMs, waitMs, most }: Staffing): numb
     blocked = (load * blocked) / (slots + load * blocked)
     if (slots <= load) continue
     const waits = blocked / (1 - (load / slots) * (1 - blocked))
-    if (waits * Math.exp((-(slots - load) * waitMs) / serviceMs) <= lateShare) return slots
+    if (waits * Math.exp((-(slots - load) * waitMs) / serviceMs) <= lateCapturesShare) return slots
   }
   return most
 }

@@ -9,7 +9,7 @@ import { createProxiedObserver, type ProxiedObserverDeps } from './observe-proxi
 import { blankProxiedMemory, type ProxiedDecision, type ProxiedObservation, type ProxiedPolicy } from './proxied.ts'
 
 const pool = 'proxied'
-/** The loop ticks every second; the same state is not published sooner. */
+/** A little less than the time between two ticks; the same state is not published sooner. */
 const publishEveryMs = 900
 const claimsAtOnce = 8
 

@@ -5,7 +5,7 @@ import { readStatement } from '#shared/db/read-statement.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import { destinationsMax, type UploadDestination } from '#gateway/records/upload-destination.ts'
 import { followReceiver } from './follow-receiver.ts'
-import { requireFeature } from './webhooks.ts'
+import { requireWebhooks } from './webhooks.ts'
 
 /** The fields of an upload destination that its account sets. `url`: of its bucket, without a slash at its end. */
 export type DestinationFields = Omit<UploadDestination, 'id' | 'created_at' | 'last_upload'> & {
@@ -58,7 +58,7 @@ export const createDestination = (
 ): Promise<UploadDestination> =>
   database.transaction(async (sql) => {
     const { accountId, name, endpoint, region, bucket, path_style: pathStyle, url, prefix } = fields
-    await requireFeature(sql, accountId, 'for update of a')
+    await requireWebhooks(sql, accountId)
     await requireRoom(sql, fields)
     const id = randomUUID()
     const values = [id, accountId, name, endpoint, region, bucket, pathStyle, url, prefix, fields.access_key_id]

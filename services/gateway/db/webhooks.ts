@@ -22,12 +22,12 @@ const columns = `id, url, events, description, active, iso_time(created_at) as c
   iso_time(last_delivery_at) as last_delivery_at`
 
 /**
- * Throws `FEATURE_NOT_AVAILABLE` unless the account's plan includes webhooks, and with them uploads. With a `lock` clause, no other
- * transaction creates a webhook or destination of the account until this one ends.
+ * Throws `FEATURE_NOT_AVAILABLE` unless the account's plan includes webhooks, and with them uploads. No other transaction creates a
+ * webhook or destination of the account until this one ends.
  */
-export const requireFeature = async (sql: Sql, accountId: string, lock = ''): Promise<void> => {
+export const requireWebhooks = async (sql: Sql, accountId: string): Promise<void> => {
   const statement = `select 'webhooks' = any (p.features) as allowed
-    from account a join plan p on p.slug = a.plan where a.id = $1 ${lock}`
+    from account a join plan p on p.slug = a.plan where a.id = $1 for update of a`
   const { allowed } = onlyRow(await sql.query<{ allowed: boolean }>(statement, [accountId]))
   if (!allowed) throw await featureError(sql, 'webhooks')
 }
@@ -59,7 +59,7 @@ export const createWebhook = (
 ): Promise<WithSecret> =>
   database.transaction(async (sql) => {
     const { accountId, url, events, description, active } = fields
-    await requireFeature(sql, accountId, 'for update of a')
+    await requireWebhooks(sql, accountId)
     await requireRoom(sql, accountId)
     const id = randomUUID()
     const secret = newSecret()
@@ -148,7 +148,7 @@ const queue = readStatement(import.meta.dirname, 'sql/queue-test.sql')
  */
 export const queueTest = (database: Transactions, { accountId, id }: WebhookRef): Promise<string | undefined> =>
   database.transaction(async (sql) => {
-    await requireFeature(sql, accountId)
+    await requireWebhooks(sql, accountId)
     const [row] = await sql.query<{ id: string }>(queue, [id, accountId, randomUUIDv7()])
     return row?.id
   })

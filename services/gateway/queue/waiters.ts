@@ -49,7 +49,7 @@ const imageOf = (id: string, data: Uint8Array): string | undefined => {
   }
 }
 
-const createWakeup = (isStopping: () => boolean) => {
+const createTimedWakeup = (isStopping: () => boolean) => {
   let wakeup = Promise.withResolvers<boolean>()
   return {
     wake: () => wakeup.resolve(true),
@@ -81,7 +81,7 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   const shares = createShares(waitersMax)
 
   const watch = ({ accountId, id }: { readonly accountId: string; readonly id?: string }): Watcher => {
-    const { wake, waitForChange } = createWakeup(() => stopping)
+    const { wake, waitForChange } = createTimedWakeup(() => stopping)
     const subscription = queue.subscribe(
       id === undefined ? eventFilter(accountId) : eventSubject({ accountId, id }),
       wake,

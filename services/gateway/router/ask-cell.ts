@@ -2,6 +2,7 @@ import { Agent, type Dispatcher } from 'undici'
 import type { Cell } from '#shared/config/settings/router.ts'
 import { idleMs } from '#gateway/http/server-bounds.ts'
 import type { Credential } from './credential.ts'
+import { requestCell } from './request-cell.ts'
 
 /** Path at which gateways say whether they know a credential. */
 export const credentialsPath = '/router/credentials'
@@ -9,12 +10,6 @@ export const credentialsPath = '/router/credentials'
 const connectMs = 2000
 /** Bound on an answer, for which a gateway reads its database. */
 const answerMs = 2000
-
-/** Another try, if a gateway that stops closed the connection. */
-const triesMax = 2
-
-const isClosed = (error: unknown): boolean =>
-  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(String((error as NodeJS.ErrnoException).code))
 
 const readAnswer = (text: string): unknown =>
   (JSON.parse(text) as { readonly data?: { readonly is_known?: unknown } }).data?.is_known
@@ -26,14 +21,6 @@ export const openCells = (token: string) => {
     headersTimeout: idleMs,
     bodyTimeout: idleMs,
   })
-  const send = async (sent: Dispatcher.RequestOptions, tries = 1): Promise<Dispatcher.ResponseData> => {
-    try {
-      return await agent.request(sent)
-    } catch (error) {
-      if (tries < triesMax && isClosed(error)) return send(sent, tries + 1)
-      throw error
-    }
-  }
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return {
     agent,
@@ -42,7 +29,7 @@ export const openCells = (token: string) => {
       const body = JSON.stringify(credential)
       const signal = AbortSignal.timeout(answerMs)
       const sent = { origin, path: credentialsPath, method: 'POST', headers, body, signal } as const
-      const { statusCode, body: received } = await send(sent)
+      const { statusCode, body: received } = await requestCell(agent, sent, true)
       const text = await received.text()
       const isKnown = statusCode === 200 ? readAnswer(text) : undefined
       if (typeof isKnown === 'boolean') return isKnown

@@ -17,7 +17,10 @@ const metricTable = {
       'Credentials of which all cells were asked whose they are: found, unknown to all, or silent: not known, since a cell did not answer',
     labels: ['outcome'],
   },
-  router_cells_silent_total: { counter: 'Questions that a cell did not answer within two seconds', labels: ['cell'] },
+  router_cells_silent_total: {
+    counter: 'Questions whose credential this is to which a cell gave no valid answer within two seconds',
+    labels: ['cell'],
+  },
 } as const satisfies MetricTable
 
 /** Logs and counts what the router does. */
@@ -35,7 +38,7 @@ export const createRouterEvents = (log: Logger, metrics: Metrics) => {
     },
     notForwarded: ({ name: cell }: Cell, requestId: string, cause: unknown) => {
       metric.router_requests_total.inc({ cell, status: 'failed' })
-      log.error({ cell, request_id: requestId, reason: String(cause) }, 'no gateway of the cell could be reached')
+      log.error({ cell, request_id: requestId, reason: String(cause) }, 'no gateway of the cell responded')
     },
     located: (outcome: 'found' | 'unknown' | 'silent') => metric.router_lookups_total.inc({ outcome }),
     silent: ({ name: cell }: Cell, cause: unknown) => {

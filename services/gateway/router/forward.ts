@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
 import type { Cell } from '#shared/config/settings/router.ts'
 import { pathOf } from './credential.ts'
+import { requestCell } from './request-cell.ts'
 
 /** Headers of one connection, which are not forwarded (RFC 9110 §7.6.1); `expect` was answered by this server. */
 const hopHeaders = new Set(
@@ -42,64 +43,57 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 /** A request, and where its response goes. */
 export type Http = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
-type Adapt = (cell: Cell, headers: IncomingHttpHeaders) => IncomingHttpHeaders
+/** The status of the response, undefined if the client disconnected first; or the cell that has the account. */
+type Forwarded = { readonly status: number | undefined; readonly moved?: never } | { readonly moved: Cell }
 
-/** Another try on a new connection, if a gateway closed the one that was used: it stops, or was idle for too long. */
-const triesMax = 2
+type Adapt = (cell: Cell, headers: IncomingHttpHeaders) => IncomingHttpHeaders
 
 /** The synchronous capture: a gateway that closed the connection may have accepted it, and another try would be charged again. */
 const acceptingPath = /^\/(?:api\/)?v1\/screenshots\/capture$/
 
-const isRepeatable = ({ method, url = '' }: IncomingMessage): boolean =>
-  (method === 'GET' || method === 'HEAD') && !acceptingPath.test(pathOf(url))
+const isRepeatable = ({ method, url = '' }: IncomingMessage, body: unknown): boolean =>
+  body === null && (method === 'GET' || method === 'HEAD') && !acceptingPath.test(pathOf(url))
 
 /**
  * Forwards a request to a gateway of the cell and its response to the client, both as they arrive. `body` replaces one
- * that was read, `adapt` returns the headers of the response. Resolves to the status; undefined if the client disconnected first; without a response, to the cell that `elsewhere`
- * found for its status. Throws if no response has begun, and cuts the response if it ends halfway.
+ * that was read, `adapt` returns the headers of the response. Without a response, if `elsewhere` finds another cell for its status.
+ * Throws if no response has begun, and cuts the response if it ends halfway.
  */
 export const forward = async (
   agent: Dispatcher,
   cell: Cell,
   { request, response, body, adapt }: Http & { readonly body?: Buffer; readonly adapt?: Adapt | undefined },
   elsewhere: (status: number) => Promise<Cell | undefined>,
-): Promise<number | Cell | undefined> => {
-  if (response.destroyed) return undefined
+): Promise<Forwarded> => {
+  if (response.destroyed) return { status: undefined }
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const sent = body ?? (hasBody(request) ? request : null)
-  const send = async (tries: number): Promise<Dispatcher.ResponseData> => {
-    try {
-      return await agent.request({
-        origin: cell.url,
-        path: request.url ?? '/',
-        method: request.method as Dispatcher.HttpMethod,
-        headers: requestHeaders(request),
-        body: sent,
-        signal: gone.signal,
-      })
-    } catch (error) {
-      if (tries >= triesMax || sent !== null || !isRepeatable(request) || gone.signal.aborted) throw error
-      return send(tries + 1)
-    }
+  const options = {
+    origin: cell.url,
+    path: request.url ?? '/',
+    method: request.method as Dispatcher.HttpMethod,
+    headers: requestHeaders(request),
+    body: sent,
+    signal: gone.signal,
   }
   try {
-    const { statusCode, headers, body: received } = await send(1)
+    const { statusCode, headers, body: received } = await requestCell(agent, options, isRepeatable(request, sent))
     const moved = await elsewhere(statusCode)
     if (moved) {
       await received.dump()
-      return moved
+      return { moved }
     }
     const own = responseHeaders(headers)
     response.writeHead(statusCode, adapt?.(cell, own) ?? own)
     // An event stream may be silent for long.
     if (headers['content-length'] === undefined) response.flushHeaders()
     await pipeline(received, response)
-    return statusCode
+    return { status: statusCode }
   } catch (error) {
-    if (gone.signal.aborted) return undefined
+    if (gone.signal.aborted) return { status: undefined }
     if (!response.headersSent) throw error
     response.destroy()
-    return response.statusCode
+    return { status: response.statusCode }
   }
 }

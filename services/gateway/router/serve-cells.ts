@@ -57,8 +57,8 @@ const forwardToOne = async (
     const beganMs = performance.now()
     try {
       const outcome = await forward(agent, cell, sent, (status) => locateAgain(deps, sent, status))
-      if (typeof outcome !== 'object') return events.forwarded(cell, outcome, performance.now() - beganMs)
-      moved = outcome
+      if (!outcome.moved) return events.forwarded(cell, outcome.status, performance.now() - beganMs)
+      moved = outcome.moved
       break
     } catch (error) {
       events.notForwarded(cell, sent.requestId, error)

@@ -30,14 +30,14 @@ export const removeOrphans = async (database: Sql, keys: readonly string[]): Pro
 /** Duration of a claim; a removal that is not completed by then may be claimed again. */
 const claimSeconds = 60
 
-/** Claims up to `limit` objects that may be removed now, the longest due first. Resolves to their keys. */
+const take = readStatement(import.meta.dirname, 'sql/take-removals.sql')
+
+/**
+ * Claims up to `limit` objects that may be removed now, the longest due first, and withdraws the removals of those to which a record
+ * refers by now. Resolves to the keys of the claimed ones.
+ */
 export const takeRemovals = async (database: Sql, limit: number): Promise<string[]> => {
-  const rows = await database.query<{ key: string }>(
-    `update object_removal set not_before = now() + $2 * interval '1 second' where key in
-       (select key from object_removal where not_before <= now() order by not_before limit $1 for update skip locked)
-     returning key`,
-    [limit, claimSeconds],
-  )
+  const rows = await database.query<{ key: string }>(take, [limit, claimSeconds])
   return rows.map(({ key }) => key)
 }
 

@@ -1,4 +1,5 @@
-import { toAppError } from '#shared/errors/app-error.ts'
+import { isTimeout } from '#shared/db/classify-error.ts'
+import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Delivery } from '#shared/queue/pull.ts'
 import { openStandingPull, type StandingPull } from './standing-pull.ts'
 import { parseReportSubject } from '#shared/queue/subjects.ts'
@@ -11,6 +12,8 @@ type Dependencies = Parameters<typeof applyReports>[0]
 
 const batchReports = 200
 const redeliveryMs = 1000
+/** Most halvings for timeouts: enough to find one slow report in a full batch. */
+const halvingsMax = Math.ceil(Math.log2(batchReports))
 /** Longest delay until a record becomes `processing`. */
 const startHoldMs = 500
 
@@ -22,20 +25,39 @@ const readAll = (ledger: Dependencies, deliveries: readonly Delivery[]) =>
     return []
   })
 
-/** Applies a batch of deliveries and acks them; naks them on failure. A delivery that PostgreSQL rejects does not block the others. */
-export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly Delivery[]): Promise<void> => {
+/** Applies deliveries in one transaction and acks them; resolves to the error if it fails. */
+const applyTogether = async (ledger: Dependencies, deliveries: readonly Delivery[]): Promise<AppError | undefined> => {
   const began = performance.now()
   try {
     await applyReports(ledger, readAll(ledger, deliveries))
-    for (const { ack } of deliveries) ack()
-    ledger.events.reportsApplied(deliveries.length, performance.now() - began)
   } catch (thrown) {
     const error = toAppError(thrown)
     ledger.events.reportsFailed(deliveries.length, error)
-    if (error.code === 'SERVER_ERROR' && deliveries.length > 1) {
-      for (const delivery of deliveries) await applyDeliveries(ledger, [delivery])
+    return error
+  }
+  for (const { ack } of deliveries) ack()
+  ledger.events.reportsApplied(deliveries.length, performance.now() - began)
+  return undefined
+}
+
+/**
+ * Applies a batch of deliveries and acks them; naks them on failure. One that PostgreSQL rejects does not block the others, which are
+ * then applied one by one, nor do those that together take longer than a statement may: they are applied in halves.
+ */
+export const applyDeliveries = async (ledger: Dependencies, deliveries: readonly Delivery[]): Promise<void> => {
+  const batches = [deliveries]
+  let halvings = 0
+  for (const batch of batches) {
+    const error = await applyTogether(ledger, batch)
+    if (!error) continue
+    if (batch.length > 1 && error.code === 'SERVER_ERROR') {
+      batches.push(...batch.map((delivery) => [delivery]))
+    } else if (batch.length > 1 && isTimeout(error) && halvings < halvingsMax) {
+      halvings += 1
+      const middle = Math.ceil(batch.length / 2)
+      batches.push(batch.slice(0, middle), batch.slice(middle))
     } else {
-      for (const { nak } of deliveries) nak(redeliveryMs)
+      for (const { nak } of batch) nak(redeliveryMs)
     }
   }
 }

@@ -54,6 +54,7 @@ export type ReapAction = 'never_begun' | 'not_startable' | 'given_up' | 'retried
 /** Tables with retention. */
 export type RemovedRows =
   | 'capture'
+  | 'capture_count'
   | 'batch'
   | 'idempotency_key'
   | 'webhook_delivery'

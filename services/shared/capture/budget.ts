@@ -24,7 +24,7 @@ export const endsBeforeMs = {
 /** Milliseconds in which a page must open: the budget until `endsBeforeMs.page`, without `timeout` and requested waits. */
 export const openMs = budgetSlackMs - endsBeforeMs.page
 
-/** Most attempts of one capture; more than one only if a worker died or was removed. */
+/** Most attempts of one capture; more than one only if its worker or its browser ended, or the worker was removed. */
 export const maxAttempts = 3
 
 /** Attempts without an end after which the capture fails, since its page may be what crashes them. */

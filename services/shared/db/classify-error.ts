@@ -39,6 +39,10 @@ const isReplaced = (thrown: unknown): boolean =>
 /** Whether a transaction that failed with this error may be retried: a deadlock, a conflict or a replaced function rolled it back. */
 export const isRepeatable = (thrown: unknown): boolean => isConflict(thrown) || isReplaced(thrown)
 
+/** Whether an error of `Database` means that a statement took too long, or waited too long for a lock, and was rolled back. */
+export const isTimeout = (thrown: unknown): boolean =>
+  thrown instanceof AppError && ['57014', '55P03'].includes(errorCode(thrown.cause))
+
 /** Whether an error of `Database` means that a statement waited too long for a lock, and was rolled back. */
 export const isLockTimeout = (thrown: unknown): boolean =>
   thrown instanceof AppError && errorCode(thrown.cause) === '55P03'

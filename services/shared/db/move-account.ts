@@ -86,7 +86,7 @@ const lockAccount = (entities: SqlEntityManager, id: string) =>
   entities.findOne(Account, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
 
 /** Has senders look at what the account has pending. */
-const queueDeliveries = `insert into webhook_arrival (account_id, host, due_at)
+const announceDeliveries = `insert into webhook_arrival (account_id, host, due_at)
   select account_id, host, min(next_attempt_at) from webhook_delivery
    where account_id = ? and state = 'pending' group by 1, 2`
 
@@ -99,7 +99,8 @@ export type Hold = { readonly id: string; readonly since: Date }
  */
 export const holdAccount = (database: Database, id: string, actor: Actor): Promise<Hold> =>
   database.entities(async (entities) => {
-    const account = (await lockAccount(entities, id)) ?? (await findAccount(entities, id))
+    const account = await lockAccount(entities, id)
+    if (!account) throw new AppError('NOT_FOUND', { publicMessage: `there is no account ${id}` })
     if (account.disabledAt) refuse(`account ${id} is disabled`)
     const since = new Date()
     account.movingAt = since
@@ -119,7 +120,7 @@ export const releaseAccount = (
     if (since && account.movingAt.getTime() !== since.getTime()) return
     account.movingAt = null
     recordChange(entities, { actor, action: 'account.stay', target: id })
-    await entities.execute(queueDeliveries, [id])
+    await entities.execute(announceDeliveries, [id])
   })
 
 const assertHeld = async (sql: Sql, { id, since }: Hold): Promise<void> => {
@@ -237,11 +238,11 @@ type CopiedRows = { readonly rows: RowCounts; readonly removals: number }
  */
 export const copyAccount = async (from: Database, to: Database, { id }: Pick<Hold, 'id'>): Promise<CopiedRows> => {
   await keepPast(to)
-  return to.transaction(async (target) => {
+  const rows = await to.transaction(async (target) => {
     await removeCopy(target, id)
     // The cleanup by age waits, so that it does not pass by what is being copied.
     await target.query('select from cleanup_cursor for share')
-    const rows = await from.transaction(async (source) => {
+    const counts = await from.transaction(async (source) => {
       // What is removed by its age meanwhile is copied whole.
       await source.query('set transaction isolation level repeatable read, read only')
       const copied = new Map<string, number>()
@@ -252,15 +253,17 @@ export const copyAccount = async (from: Database, to: Database, { id }: Pick<Hol
       return copied
     })
     await target.query(cleanLate, [id])
-    const removals = await target.query(
-      `delete from object_removal o where o.key in (select r.key from stored_object r where ${ofCaptures}) returning 1 as gone`,
-      [id],
-    )
-    return { rows, removals: removals.length }
+    return counts
   })
+  // Once the copy is visible: from then on no ledger claims the removal of its objects.
+  const removals = await to.query(
+    `delete from object_removal o where o.key in (select r.key from stored_object r where ${ofCaptures}) returning 1 as gone`,
+    [id],
+  )
+  return { rows, removals: removals.length }
 }
 
-/** Removes the copy that was made during this hold, since the account stays where it was. Throws `VALIDATION_ERROR` if it is served from. */
+/** Removes the copy that was made during this hold, since the account stays where it was. Does nothing if the account is served from it already. */
 export const withdrawCopy = (to: Database, { id, since }: Hold): Promise<void> =>
   to.transaction(async (target) => {
     const copies = await target.query('select from account where id = $1 and (moving_at is null or moving_at = $2)', [
@@ -298,7 +301,7 @@ const arrive = (to: Database, { id, since }: Hold, actor: Actor): Promise<void> 
     if (account?.movingAt?.getTime() !== since.getTime()) return refuse(`the copy of account ${id} was replaced`)
     Object.assign(account, { movingAt: null, disabledAt: null })
     recordChange(entities, { actor, action: 'account.arrive', target: id })
-    await entities.execute(queueDeliveries, [id])
+    await entities.execute(announceDeliveries, [id])
   })
 
 /**

@@ -129,7 +129,7 @@ export const renewLeases = async (
   )
 }
 
-/** Deletes deliveries, because their capture, batch or webhook was deleted. Returns how many. */
+/** Deletes deliveries, because their capture, webhook or destination was deleted. Returns how many. */
 export const dropDeliveries = async (database: Sql, held: readonly Held[]): Promise<number> => {
   if (held.length === 0) return 0
   const rows = await database.query(

@@ -32,7 +32,7 @@ const metricTable = {
     counter: 'Attempts that were postponed because the egress filter or the object store was unreachable',
   },
   webhook_in_flight: { gauge: 'Deliveries that are being tried' },
-  webhook_turn_failures_total: { counter: 'Turns of the sender that failed' },
+  webhook_turn_failures_total: { counter: 'Rounds of the sender that failed' },
 } as const satisfies MetricTable
 
 /** Declares the metrics and creates the events: one function each, for its log line and metric. */
@@ -54,7 +54,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
       metric.webhook_attempts_postponed_total.inc(deliveries)
       log.warn({ deliveries }, 'egress or object store unreachable, deliveries wait')
     },
-    /** An attempt could not be made through a fault of ours or of its URL, and counts as failed: a repetition would not end. */
+    /** An attempt could not be made, or its result not be read, through a fault of ours or of its URL. */
     attemptThrew: (delivery: string, cause: unknown) =>
       log.error({ delivery, reason: String(cause) }, 'attempt could not be made'),
     /** PostgreSQL rejected the result of one attempt, which is retried in every round. */
@@ -62,7 +62,8 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     /** Something cannot be decrypted with the configured keys: a webhook's secret, a record or a body. */
     unreadable: (what: string, cause: unknown) =>
       log.error({ what, reason: String(cause) }, 'cannot be decrypted, its deliveries wait'),
-    dropped: (deliveries: number) => log.info({ deliveries }, 'deliveries dropped: their capture or batch was deleted'),
+    dropped: (deliveries: number) =>
+      log.info({ deliveries }, 'deliveries dropped: their capture, webhook or destination was deleted'),
     expired: (deliveries: number) => {
       metric.webhook_deliveries_failed_total.inc(deliveries)
       log.warn({ deliveries }, 'deliveries given up: their receivers did not respond for too long')

@@ -68,7 +68,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
   }),
 ]
 
-/** Deliveries of a capture, to its `webhook_url` and to webhooks: list, redeliver. */
+/** Deliveries of a capture, to its `webhook_url`, to webhooks and to an upload destination: list, redeliver. */
 export const captureDeliveryOperations: readonly Operation[] = [
   forCaller({
     name: 'capture_deliveries',
@@ -78,7 +78,7 @@ export const captureDeliveryOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: "List a screenshot's deliveries",
     description:
-      'Lists the deliveries for a screenshot, to the `webhook_url` of its request and to webhooks, newest first.',
+      'Lists the deliveries for a screenshot, to the `webhook_url` of its request, to webhooks and to an upload destination, newest first.',
     query: parameters,
     checkQuery: checkPage,
     answers,

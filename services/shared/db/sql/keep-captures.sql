@@ -88,29 +88,25 @@ end
 $$;
 
 -- Drops the oldest partition of captures that were all accepted and ended p_days ago, whose images have expired and that have no
--- pending delivery, and the counts of its days; what else belongs to them is removed by its own age. So goes the table of before there
+-- pending delivery; what else belongs to them, and the counts of its days, are removed by their own age. So goes the table of before there
 -- were partitions. Returns its name and about how many rows it had; nothing if there is none, or if somebody holds it for a fifth of a
 -- second. Others wait while the catalog changes.
 create or replace function drop_captures(p_days integer, out part text, out removed bigint)
 language plpgsql as $$
 declare
   v_before constant timestamptz := now() - p_days * interval '24 hours';
-  v_next timestamptz;
-  v_from timestamptz;
-  v_to timestamptz;
   v_recent boolean;
   v_is_over boolean;
 begin
-  -- Another ledger drops.
-  if not pg_try_advisory_xact_lock(hashtext('shutterfleet drop_captures')) then
+  -- Another ledger drops, or an account is copied here, which may add to what was found to be over.
+  perform from cleanup_cursor where kind = 'capture' for update skip locked;
+  if not found then
     return;
   end if;
   set local lock_timeout = '200ms';
-  -- The days of the table of before are those before the first capture that has ended since.
-  v_next := coalesce((select time_of(c.id) from capture_ended c order by c.id limit 1), now());
-  for part, v_from, v_to in
-    select 'capture_before', '-infinity', v_next where to_regclass('capture_before') is not null
-    union all select * from capture_partitions() as p where p.ends_at <= v_before
+  for part in
+    select 'capture_before' where to_regclass('capture_before') is not null
+    union all select p.part from capture_partitions() as p where p.ends_at <= v_before
   loop
     execute format('select exists (select from %I where completed_at >= $1)', part) into v_recent using v_before;
     continue when v_recent;
@@ -121,15 +117,17 @@ begin
     continue when not v_is_over;
     begin
       execute format('lock table %I in access exclusive mode', part);
-      -- A capture that waited for long may have ended, and moved here, since.
-      execute format('select exists (select from %I where completed_at >= $1)', part) into v_recent using v_before;
+      -- A capture that waited for long may have ended, and moved here, since, or be delivered again.
+      execute format(
+        'select exists (select from %1$I where completed_at >= $1) or exists (
+           select from webhook_delivery d join %1$I c on c.id = d.capture_id
+            where d.state = ''pending'' and d.queued_at > now() - interval ''1 minute'')', part) into v_recent using v_before;
       continue when v_recent;
       select greatest(c.reltuples, 0) into removed from pg_class c where c.oid = part::regclass;
       execute format('drop table %I', part);
     exception when lock_not_available then
       continue;
     end;
-    delete from capture_count n where n.day >= (v_from at time zone 'utc')::date and n.day < (v_to at time zone 'utc')::date;
     return;
   end loop;
   part := null;

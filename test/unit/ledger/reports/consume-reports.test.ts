@@ -15,7 +15,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 const captureId = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`
 
 /** Deliveries that record their acks and naks, and a ledger whose database rejects every statement about `poison`. */
-const setUp = (refusal: { poison: string; code: ErrorCode }) => {
+const setUp = (refusal: { poison: string; code: ErrorCode; cause?: unknown }) => {
   const replies: string[] = []
   const delivery = (name: string, subject: string, data: Uint8Array) => ({
     subject,
@@ -27,7 +27,8 @@ const setUp = (refusal: { poison: string; code: ErrorCode }) => {
     working: () => {},
   })
   const query = async (_text: string, [ids]: readonly unknown[] = []) => {
-    if ((ids as string[]).includes(refusal.poison)) throw new AppError(refusal.code)
+    const { poison, code, cause } = refusal
+    if ((ids as string[]).includes(poison)) throw new AppError(code, { cause })
     return []
   }
   const transaction = ((work: (sql: Sql) => Promise<unknown>) => work({ query })) as Database['transaction']
@@ -58,6 +59,33 @@ t.test('consume reports: redelivers the whole batch while PostgreSQL is unreacha
   const { replies, ledger, begun } = setUp({ poison: captureId(2), code: 'SERVICE_UNAVAILABLE' })
   await applyDeliveries(ledger, [begun(1), begun(2), begun(3)])
   t.same(replies, ['1 nak', '2 nak', '3 nak'])
+})
+
+for (const cause of [{ code: '57014' }, { code: '55P03' }]) {
+  t.test(
+    `consume reports: after the time-out ${cause.code} only what takes too long alone is redelivered`,
+    async (t) => {
+      const { replies, ledger, begun } = setUp({ poison: captureId(2), code: 'SERVICE_UNAVAILABLE', cause })
+      await applyDeliveries(
+        ledger,
+        Array.from({ length: 8 }, (_, nth) => begun(nth + 1)),
+      )
+      t.same(replies, ['5 ack', '6 ack', '7 ack', '8 ack', '3 ack', '4 ack', '1 ack', '2 nak'])
+    },
+  )
+}
+
+t.test('consume reports: a PostgreSQL that ends nothing in time is tried a bounded number of times', async (t) => {
+  const slow = { poison: captureId(1), code: 'SERVICE_UNAVAILABLE', cause: { code: '57014' } } as const
+  const { replies, ledger, begun } = setUp(slow)
+  let failures = 0
+  const events = { ...ledger.events, reportsFailed: () => void (failures += 1) }
+  await applyDeliveries(
+    { ...ledger, events },
+    Array.from({ length: 100 }, () => begun(1)),
+  )
+  t.equal(failures, 17)
+  t.equal(replies.length, 100)
 })
 
 t.test('consume reports: acknowledges and drops malformed reports', async (t) => {
