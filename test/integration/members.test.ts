@@ -63,6 +63,26 @@ t.test('members: an account has an address and a subject once, and bad input is 
 })
 
 // Contract: Members
+t.test('members: the response to an owner is not repeated for others, who could not have asked for it', async (t) => {
+  const id = await newAccount()
+  const owner = await signIn(gateway, id, 'owner')
+  const { id: added } = await add(owner, 'ada@example.com', 'owner')
+  const { key } = await createKey(database, { accountId: id, name: 'k', domains: [], pepper: testPepper })
+  const others = [await signIn(gateway, id, 'member'), await signIn(gateway, id, 'viewer')]
+  for (const [path, body] of [
+    ['/v1/members', { email: 'eve@example.com', role: 'owner' }],
+    [`/v1/members/${added}/sign-in-link`, undefined],
+  ] as const) {
+    const headers = { 'idempotency-key': `once ${path}`.replaceAll(/[ /]/g, '-') }
+    const first = await (await owner.call('POST', path, { body, headers })).json()
+    t.same(await (await owner.call('POST', path, { body, headers })).json(), first)
+    const byKey = { ...headers, authorization: `Bearer ${key}` }
+    t.match((await sendJson(`${baseUrl}${path}`, 'POST', { body, headers: byKey })).status, 422, path)
+    for (const person of others) t.not((await person.call('POST', path, { body, headers })).status, 200, path)
+  }
+})
+
+// Contract: Members
 t.test('members: only an owner changes them', async (t) => {
   const id = await newAccount()
   const owner = await signIn(gateway, id, 'owner')
@@ -180,16 +200,17 @@ t.test('members: a person of several accounts switches among them, and into no o
   await add(three, 'ada@example.com', 'owner', { subject: 'another' })
   await add(four, 'ada@example.com', 'owner')
   const session = await enter(one, ada.id)
+  const moveTo = (id: string | undefined) =>
+    session.call('POST', '/console/api/session/account', { body: { account_id: id } })
+  t.same(await dataOf(await session.call('GET', '/console/api/accounts')), [], 'a link is of one account')
+  t.same(await codeOf(await moveTo(ids[1])), [404, 'NOT_FOUND'], 'whoever the owner says its member is')
+  await database.query('update console_session set by_provider = true where member_id = $1', [ada.id])
   t.match(await dataOf(await session.call('GET', '/console/api/accounts')), [
     { id: ids[0], name: 'One', role: 'member', is_current: true },
     { id: ids[1], name: 'Two', role: 'viewer', is_current: false },
   ])
-  for (const other of [ids[2], ids[3], randomUUID(), 'x'])
-    t.same(await codeOf(await session.call('POST', '/console/api/session/account', { body: { account_id: other } })), [
-      404,
-      'NOT_FOUND',
-    ])
-  const switched = await session.call('POST', '/console/api/session/account', { body: { account_id: ids[1] } })
+  for (const other of [ids[2], ids[3], randomUUID(), 'x']) t.same(await codeOf(await moveTo(other)), [404, 'NOT_FOUND'])
+  const switched = await moveTo(ids[1])
   t.equal(switched.status, 204)
   t.equal((await session.call('GET', '/v1/account')).status, 401, 'the previous cookie')
   const headers = { cookie: switched.headers.get('set-cookie')?.split(';')[0] ?? '' }

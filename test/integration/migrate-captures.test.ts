@@ -9,7 +9,13 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 import { acceptBefore, openBefore, startLoadBefore } from '#test/helpers/unpartitioned.ts'
 
 const [marking, partitioning] = ['0035-mark-partitions', '0036-partition-captures']
-const later = ['0037-move-accounts', '0038-compare-keys', '0039-follow-receivers', '0040-count-by-day']
+const later = [
+  '0037-move-accounts',
+  '0038-compare-keys',
+  '0039-follow-receivers',
+  '0040-count-by-day',
+  '0041-identify-sessions',
+]
 const end = { status: 'failed', code: 'TIMEOUT', message: 'slow' } as const
 
 const place = async (database: Database, id: string) =>

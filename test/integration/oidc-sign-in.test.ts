@@ -4,7 +4,7 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { freePort } from '#test/helpers/free-port.ts'
-import { signIn } from '#test/helpers/console-client.ts'
+import { signIn, signInBy } from '#test/helpers/console-client.ts'
 import { oidcClient, type OidcLies, signInAtProvider, startOidcProvider } from '#test/helpers/oidc-provider.ts'
 import { startGateway } from '#test/helpers/running-gateway.ts'
 
@@ -70,6 +70,37 @@ t.test('sign-in with the provider: a member gets a session of the account and re
   const member = 'select issuer, subject, last_sign_in_at is not null as used from member where account_id = $1'
   t.match(await database.query(member, [acme]), [{ issuer: provider.issuer, subject: 'ada', used: true }])
 })
+
+// Contract: Sign-in with a provider
+t.test(
+  'sign-in with the provider: a link that an owner uses in the name of a member leads into no other account',
+  async (t) => {
+    const other = await newAccount('Other')
+    const owner = await signIn(gateway, other, 'owner')
+    const fields = { email: 'ada@example.com', role: 'viewer' }
+    const { data } = (await (await owner.call('POST', '/v1/members', { body: fields })).json()) as {
+      data: { id: string }
+    }
+    const useLink = async () => {
+      const made = await owner.call('POST', `/v1/members/${data.id}/sign-in-link`)
+      const { url } = ((await made.json()) as { data: { url: string } }).data
+      return await signInBy(gateway, url.split('#token=')[1] ?? '')
+    }
+    const before = await useLink()
+    const { answer } = await signInAs('ada')
+    t.match(await sessionOf(answer), { account: { id: acme } }, 'nor does it decide where the person begins')
+    for (const session of [before, await useLink()]) {
+      t.match(await (await session.call('GET', '/console/api/session')).json(), {
+        account: { id: other },
+        role: 'viewer',
+      })
+      const moved = await session.call('POST', '/console/api/session/account', { body: { account_id: acme } })
+      t.equal(moved.status, 404)
+      t.same(await (await session.call('GET', '/console/api/accounts')).json(), { data: [] })
+    }
+    t.match(await sessionOf((await signInAs('ada')).answer), { account: { id: acme } })
+  },
+)
 
 // Contract: Sign-in with a provider
 t.test(

@@ -37,7 +37,7 @@ const newSigner = async (plan = 'unlimited', domains: readonly string[] = []) =>
   const { secret = '' } = await dataOf(await rotate())
   const link = (parameters: LinkParameters, by = secret) =>
     `${baseUrl}/v1/render?${signRenderLink(by, { key_id: keyId, ...parameters })}`
-  return { accountId, keyId, secret, send, rotate, link }
+  return { accountId, keyId, key: owner.key, secret, send, rotate, link }
 }
 
 const usedOf = async (accountId: string) => {
@@ -69,10 +69,11 @@ t.test('render links: the first view captures, the second one shows the same ima
     'x-cache': 'MISS',
     'x-link-state': 'fresh',
   })
-  const [, maxAge] = /^public, max-age=(\d+)$/.exec(first.headers.get('cache-control') ?? '') ?? []
-  t.ok(Number(maxAge) > 3500 && Number(maxAge) <= 3600)
+  const maxAgeOf = (view: Response) => Number(view.headers.get('cache-control')?.replace('public, max-age=', ''))
+  t.ok(maxAgeOf(first) > 3500 && maxAgeOf(first) <= 3600)
   t.equal(first.headers.get('x-usage-reset'), null, 'a viewer learns nothing of the account')
-
+  const expires = String(Math.floor(Date.now() / 1000) + 60)
+  t.ok(maxAgeOf(await fetch(link({ url: 'https://example.com/first', cache_ttl: '3600', expires }))) <= 60)
   const second = await fetch(address)
   t.same([second.status, second.headers.get('x-cache')], [200, 'HIT'])
   await second.arrayBuffer()
@@ -296,7 +297,7 @@ t.test('render links: need the plan feature, the domains of the key, and paramet
 
 // Contract: Scopes of keys
 t.test('render links: a link captures by a key that may capture, and only such a key makes links', async (t) => {
-  const { accountId, keyId, link } = await newSigner()
+  const { accountId, keyId, key, link } = await newSigner()
   const manage = await createKey(database, {
     accountId,
     name: 'm',
@@ -308,11 +309,14 @@ t.test('render links: a link captures by a key that may capture, and only such a
   for (const [path, body] of [
     ['link-secret', undefined],
     ['links', { parameters: { url: 'https://example.com/' } }],
-  ] as const)
-    t.same(await codeOf(await sendJson(`${baseUrl}/v1/keys/${keyId}/${path}`, 'POST', { headers, body })), [
-      403,
-      'FORBIDDEN',
-    ])
+  ] as const) {
+    const call = (more: Readonly<Record<string, string>>) =>
+      sendJson(`${baseUrl}/v1/keys/${keyId}/${path}`, 'POST', { headers: more, body })
+    const once = { 'idempotency-key': path }
+    t.same(await codeOf(await call(headers)), [403, 'FORBIDDEN'])
+    t.equal((await call({ ...once, authorization: `Bearer ${key}` })).status, 200)
+    t.same(await codeOf(await call({ ...once, ...headers })), [422, 'IDEMPOTENCY_MISMATCH'], 'nor has one repeated')
+  }
   const address = link({ url: 'https://example.com/scope' })
   await (await fetch(address)).arrayBuffer()
   await database.query(`update api_key set scopes = '{read,manage}' where id = $1 returning id`, [keyId])

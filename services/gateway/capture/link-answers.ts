@@ -11,10 +11,13 @@ import type { View } from './open-link-view.ts'
 /** `Retry-After` of a placeholder, and of a view that waited in vain, in seconds. */
 export const retrySeconds = 5
 
-/** How caches may keep an image: a key's domains are checked by the gateway alone, so that shared caches may not answer for it. */
-const cacheControl = ({ isRestricted, currentSeconds }: Rendering): string => {
+/**
+ * How caches may keep an image: not beyond the expiry of its link. A key's domains are checked by the gateway alone, so that shared caches
+ * may not answer for it.
+ */
+const cacheControl = ({ isRestricted, currentSeconds }: Rendering, leftSeconds: number): string => {
   const who = isRestricted ? 'private' : 'public'
-  const seconds = Math.max(0, Math.floor(currentSeconds))
+  const seconds = Math.max(0, Math.floor(Math.min(currentSeconds, leftSeconds)))
   return seconds > 0 ? `${who}, max-age=${seconds}` : `${who}, no-cache`
 }
 
@@ -27,15 +30,16 @@ export const hasImage = (rendering: Rendering): rendering is WithImage => render
 /** The image of a link, or 304 if the viewer has it. Throws `EXPIRED` once it is gone. */
 export const answerImage = async (
   context: Context,
-  { exchange }: View,
+  { exchange, link: { expires = Infinity } }: View,
   rendering: WithImage,
   isMade = false,
 ): Promise<Answer> => {
   const { image } = rendering
+  const leftSeconds = expires - context.now().getTime() / 1000
   const state = rendering.currentSeconds > 0 ? 'fresh' : 'stale'
   const headers = {
     ...imageHeaders({ ...image, cached: !isMade }),
-    'cache-control': cacheControl(rendering),
+    'cache-control': cacheControl(rendering, leftSeconds),
     'x-link-state': state,
     ...(rendering.isRestricted && { vary: 'Origin, Referer' }),
   }

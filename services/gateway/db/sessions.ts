@@ -180,7 +180,7 @@ type OwnAccount = {
 /** Most accounts of a person in a list. */
 const accountsMax = 100
 
-/** The accounts among which the person of a session may switch, by name; at most 100. Empty if the provider did not identify them. */
+/** The accounts among which the person of a session may switch, by name; at most 100. Empty unless the provider has identified them in this session. */
 export const listOwnAccounts = (database: Sql, sessionId: string): Promise<OwnAccount[]> =>
   database.query<OwnAccount>(ownAccounts, [sessionId, accountsMax])
 

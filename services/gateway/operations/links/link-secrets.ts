@@ -109,6 +109,7 @@ export const linkOperations: readonly Operation[] = [
       isOptional: true,
       example: { previous_valid_seconds: 86_400 },
     },
+    isPersonal: true,
     answers: { 200: jsonAnswer('The new link secret.', linkSecretAnswer, ['Idempotent-Replayed']) },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, id: keyId, body, ...request }) => {
@@ -136,6 +137,7 @@ export const linkOperations: readonly Operation[] = [
       schema: newLink,
       example: { parameters: { url: 'https://example.com/', format: 'webp' } },
     },
+    isPersonal: true,
     answers: { 200: jsonAnswer('The link.', linkAnswer, ['Idempotent-Replayed']) },
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, id: keyId, body, ...request }) => {

@@ -73,6 +73,7 @@ export const memberOperations: readonly Operation[] = [
     summary: 'Add a member',
     description: `Adds a person who may sign in to the console of the account. No message is sent. ${byOwner}`,
     body: { name: 'MemberParameters', schema: newMember, example: { email: 'ada@example.com', role: 'member' } },
+    isPersonal: true,
     answers: { 200: jsonAnswer('The new member.', memberAnswer, ['Idempotent-Replayed']) },
     run: async (context, { caller, body, session }) => {
       const actor = ownerOf({ session })
@@ -117,6 +118,7 @@ export const memberOperations: readonly Operation[] = [
     scopes: ['manage'],
     summary: 'Create a sign-in link for a member',
     description: `Creates a link that signs in as the member, once within 15 minutes, which this response alone contains. ${byOwner}`,
+    isPersonal: true,
     answers: { 200: jsonAnswer('The link.', signInLinkAnswer, ['Idempotent-Replayed']) },
     run: async ({ members, publicUrl }, { caller: { accountId }, id, session }) => {
       const link = await members.createLink({ accountId, id }, ownerOf({ session }))
