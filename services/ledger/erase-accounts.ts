@@ -7,20 +7,22 @@ type Dependencies = { readonly database: Database; readonly events: Pick<Events,
 const batchRows = 1000
 const batchCaptures = 100
 
-/** Followers, which would be promoted one after the other if what they follow went first, then the others. */
-const captures = [
-  `select id from capture where account_id = $1 and (part = 'open' or part is null) and follows is not null order by id limit $2`,
-  'select id from capture where account_id = $1 order by id limit $2 for update',
-]
-
-/** Deletes captures as their owner would; the ledger then removes their messages and objects. */
+/**
+ * Deletes captures as their owner would; the ledger then removes their messages and objects. Followers first: they would be promoted one
+ * after the other if what they follow went before them.
+ */
 const eraseCaptures = async (database: Database, accountId: string): Promise<number> => {
-  for (const some of captures) {
-    const statement = `select delete_capture(c.id, $1) from (${some}) as c`
-    const rows = await database.query(statement, [accountId, batchCaptures])
-    if (rows.length > 0) return rows.length
-  }
-  return 0
+  const rows = await database.query(
+    `with follower as (
+       select id from capture where account_id = $1 and (part = 'open' or part is null) and follows is not null order by id limit $2)
+     select delete_capture(c.id, $1) from (
+       select id from follower
+       union all
+       select o.id from (select id from capture where account_id = $1 and not exists (select from follower)
+                          order by id limit $2 for update) as o) as c`,
+    [accountId, batchCaptures],
+  )
+  return rows.length
 }
 
 /**

@@ -101,7 +101,10 @@ const createTally = (began: number, expiredRows: number) => {
     add,
     isDone: () => tallied.every((kind) => (kinds.get(kind)?.rows ?? 0) >= expiredRows),
     removed: () =>
-      [...kinds].map(([kind, { rows, lastMs }]) => ({ kind, rows, perSecond: (rows * 1000) / (lastMs - began) })),
+      tallied.map((kind) => {
+        const { rows = 0, lastMs = began } = kinds.get(kind) ?? {}
+        return { kind, rows, perSecond: (rows * 1000) / (lastMs - began) }
+      }),
   }
 }
 

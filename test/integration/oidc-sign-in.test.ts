@@ -4,7 +4,7 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { freePort } from '#test/helpers/free-port.ts'
-import { signIn, signInBy } from '#test/helpers/console-client.ts'
+import { sendJson, signIn, signInBy } from '#test/helpers/console-client.ts'
 import { oidcClient, type OidcLies, signInAtProvider, startOidcProvider } from '#test/helpers/oidc-provider.ts'
 import { startGateway } from '#test/helpers/running-gateway.ts'
 
@@ -98,7 +98,18 @@ t.test(
       t.equal(moved.status, 404)
       t.same(await (await session.call('GET', '/console/api/accounts')).json(), { data: [] })
     }
-    t.match(await sessionOf((await signInAs('ada')).answer), { account: { id: acme } })
+    let cookie = cookieOf((await signInAs('ada')).answer)
+    for (const id of [other, acme, other, acme]) {
+      const session = await visit(`${baseUrl}/console/api/session`, cookie)
+      const { csrf_token: token } = (await session.json()) as { csrf_token: string }
+      const headers = { cookie, origin: baseUrl, 'x-csrf-token': token }
+      const moved = await sendJson(`${baseUrl}/console/api/session/account`, 'POST', {
+        body: { account_id: id },
+        headers,
+      })
+      t.equal(moved.status, 204, 'whom the provider has identified switches')
+      cookie = cookieOf(moved)
+    }
   },
 )
 

@@ -115,7 +115,7 @@ export interface Member {
   subject: string | null
   /** Time at which the member was added. */
   created_at: string
-  /** Time of the latest sign-in, for a member who has signed in with the provider of the latest one with it; null before the first. */
+  /** Time of the latest sign-in, for a member who has signed in with the provider of the latest one with it; null before. */
   last_sign_in_at: string | null
 }
 

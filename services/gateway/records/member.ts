@@ -20,7 +20,7 @@ export const memberRecord = component('Member', {
   created_at: timestamp('Time at which the member was added.', exampleTimes.created),
   last_sign_in_at: orNull(
     timestamp(
-      'Time of the latest sign-in, for a member who has signed in with the provider of the latest one with it; null before the first.',
+      'Time of the latest sign-in, for a member who has signed in with the provider of the latest one with it; null before.',
     ),
   ),
 })

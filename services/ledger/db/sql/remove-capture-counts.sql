@@ -3,6 +3,10 @@
 with kept as materialized (
   select p.begins_at, p.ends_at from capture_partitions() as p
   union all
+  -- What no partition has.
+  select time_of(f.id) - interval '1 day', time_of(l.id) + interval '1 day'
+    from (select id from capture_ended_other order by id limit 1) as f, (select id from capture_ended_other order by id desc limit 1) as l
+  union all
   select '-infinity', (select min(p.begins_at) from capture_partitions() as p) where to_regclass('capture_before') is not null
 ), gone as materialized (
   select d.day::date from (select min(day) as day from capture_count) as oldest
