@@ -92,7 +92,7 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
     else serveAbsolute(egress, response, portsOf(server, tlsServer))
   }
   const serve = <S extends Server>(server: S): S => {
-    server.maxConnections = egress.connectionsMax + refusedMax
+    watches.bound(server, egress.connectionsMax + refusedMax)
     server.on('connection', accept)
     server.on('drop', () => events.overloaded(open.size))
     server.on('connect', serveConnect)

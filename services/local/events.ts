@@ -1,3 +1,5 @@
+import { toAppError } from '#shared/errors/app-error.ts'
+
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 
 /** Logs the progress of `up`, one human-readable line per event. */
@@ -6,6 +8,8 @@ export const createLocalEvents = (write: (line: string) => void) => ({
   down: (name: string, reason: string, waitMs: number) =>
     write(`${name} is down: ${reason}; restarting in ${seconds(waitMs)}`),
   back: (name: string, pid: number) => write(`${name} is back as process ${pid}`),
+  /** The files that say what runs are behind; whatever runs goes on. */
+  notWritten: (error: unknown) => write(`warning: ${toAppError(error).message}`),
   /** Warns at every start that a setting disables a default protection. */
   unsafe: (setting: string, what: string) => write(`warning: ${setting}: ${what}`),
   stopping: () => write('stopping: running captures finish first'),
@@ -20,6 +24,7 @@ export const eventsOf = (cell: string, events: LocalEvents): LocalEvents => ({
   step: (what, tookMs) => events.step(`${cell}: ${what}`, tookMs),
   down: (name, reason, waitMs) => events.down(`${cell}: ${name}`, reason, waitMs),
   back: (name, pid) => events.back(`${cell}: ${name}`, pid),
+  notWritten: (error) => events.notWritten(error),
   unsafe: (setting, what) => events.unsafe(setting, what),
   stopping: () => {},
   stopped: (name, tookMs) => events.stopped(`${cell}: ${name}`, tookMs),

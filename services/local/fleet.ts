@@ -36,7 +36,7 @@ export const createFleet = (deps: {
       const part = await supervise(plan, deps.stop, {
         down: deps.events.down,
         back: async (name, pid) => {
-          await deps.changed(processes())
+          await deps.changed(processes()).catch(deps.events.notWritten)
           deps.events.back(name, pid)
         },
       })

@@ -88,7 +88,14 @@ const createStateFiles = (facts: Facts, lock: Lock) => {
     else await rm(localFile, { force: true })
   }
   /** Serializes the writes in call order. */
-  const enqueue = (stopping: boolean) => (last = write(last, stopping))
+  const enqueue = (stopping: boolean) => {
+    // One that failed, as on a full disk, does not fail those after it.
+    last = write(
+      last.catch(() => {}),
+      stopping,
+    )
+    return last
+  }
   return {
     changed: (processes: readonly LocalProcess[]) => {
       children = processes
@@ -131,7 +138,7 @@ const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalD
     if (!stop.aborted) throw abandoned.signal.reason ?? error
   } finally {
     events.stopping()
-    await stateFiles.stopping()
+    await stateFiles.stopping().catch(events.notWritten)
     await fleet.stop(stopOrder)
   }
 }

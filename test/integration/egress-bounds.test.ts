@@ -102,8 +102,21 @@ t.test('egress bounds: refuses connections over the limit as overloaded, but not
 
 t.test('egress bounds: cuts clients if too many wait for a response', async (t) => {
   await using filter = await startFilter({ rules, connectionsMax: 1 })
-  const clients = Array.from({ length: 257 }, () => connect({ port: filter.port, host: '127.0.0.1' }))
+  const watches = await Promise.all(
+    Array.from({ length: 3 }, () => watchEgress({ host: '127.0.0.1', port: filter.port })),
+  )
+  t.teardown(() => {
+    for (const watch of watches) watch[Symbol.dispose]()
+  })
+  const clients = Array.from({ length: 256 }, () => connect({ port: filter.port, host: '127.0.0.1' }))
   await Promise.all(clients.map((client) => once(client, 'connect')))
+  t.match(
+    await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' }),
+    { refusal: 'overloaded' },
+    'beside watches',
+  )
+  clients.push(connect({ port: filter.port, host: '127.0.0.1' }))
+  await once(clients[256]!, 'connect')
   t.equal((await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })).status, 0)
   t.ok(filter.events.some(({ name }) => name === 'overloaded'))
   for (const client of clients) client.destroy()

@@ -47,8 +47,9 @@ const handBacks: readonly Mutation[] = [
     { at: 'ImageUpload > #try', drop: 'this.#isExclusive' },
     { at: 'ImageUpload > #try', drop: 'this.#isUncertain' },
     { at: 'ImageUpload > #try', drop: 'if (!this.#isUncertain) $forget' },
-    { at: 'ImageUpload > storeBy', drop: 'if ($key === undefined && $isOpen) this.#hold()' },
+    { at: 'ImageUpload > storeBy', drop: 'if (isLeft) this.#hold(); else $release' },
     { at: 'ImageUpload > storeBy', drop: '!this.#isClosed' },
+    { at: 'ImageUpload > storeLate', drop: 'if (!this.#isOwn) this.#isExclusive = false' },
     { at: 'ImageUpload > storeLate', drop: "if (!$stop.aborted) $holds.release('store')" },
   ]),
   ...against('test/integration/sign-images.test.ts', 'services/gateway/queue/sign-images.ts', [

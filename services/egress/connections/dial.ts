@@ -17,6 +17,12 @@ export type DialOptions = {
 /** Most addresses of a name that are tried. */
 const addressesMax = 4
 
+/** IPv4 and IPv6 in turns, since either may lead nowhere from this machine, whatever it is asked to resolve. */
+const inTurns = (addresses: readonly string[]): string[] => {
+  const families = [false, true].map((isIpv6) => addresses.filter((each) => each.includes(':') === isIpv6))
+  return addresses.flatMap((_, nth) => families.flatMap((family) => family[nth] ?? []))
+}
+
 const isPeer = (socket: Socket, ip: string): boolean =>
   parseAddress(socket.remoteAddress ?? '')?.toString() === parseAddress(ip)?.toString()
 
@@ -56,7 +62,7 @@ export const tryEach = async (
   connectMs: number,
   attempt: (host: string, shareMs: number) => Promise<Socket>,
 ): Promise<Socket> => {
-  const tried = addresses.slice(0, addressesMax)
+  const tried = inTurns(addresses).slice(0, addressesMax)
   let failure: AppError | undefined
   for (const host of tried) {
     try {

@@ -179,8 +179,11 @@ const runInBrowser = async (
     const finished = await end.finish()
     if ('closed' in finished) return drop('closed')
     if ('interruption' in finished) {
-      await interrupt(finished.interruption)
-      void reportLate(worker, finished)
+      try {
+        await interrupt(finished.interruption)
+      } finally {
+        void reportLate(worker, finished)
+      }
       return
     }
     const { result, detail } = finished

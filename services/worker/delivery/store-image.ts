@@ -88,8 +88,10 @@ export class ImageUpload {
   readonly #capture: Pick<ImageToStore, 'id' | 'image'>
   /** Undefined: the next try requests one. */
   #put: Put | undefined
-  /** Whether no other run of the capture was given this address. */
+  /** Whether no other run of the capture was given this address, and none is given it from now on. */
   #isExclusive: boolean
+  /** Whether the address was requested for this upload. */
+  #isOwn = false
   /** Whether an earlier try may have stored the image at this address. */
   #isUncertain = false
   #isClosed = false
@@ -115,7 +117,7 @@ export class ImageUpload {
   /**
    * Resolves to the key once the image is stored; to undefined, and holds the worker, if it is not by `endsAt` (on
    * `performance`'s clock); to undefined at once if its capture is no longer open. Throws `RENDER_ERROR` if the store rejects
-   * the image as too large.
+   * the image as too large. Only while the image is still to be stored does it hold the worker: nothing else would release it.
    */
   async storeBy(endsAt: number): Promise<string | undefined> {
     let tries = 0
@@ -124,9 +126,15 @@ export class ImageUpload {
       if (tries >= heldAfterTries) this.#hold()
       return true
     }
-    const key = await this.#retry(endsAt, mayRetry)
-    if (key === undefined && !this.#isClosed) this.#hold()
-    return key
+    let isLeft = false
+    try {
+      const key = await this.#retry(endsAt, mayRetry)
+      isLeft = key === undefined && !this.#isClosed
+      return key
+    } finally {
+      if (isLeft) this.#hold()
+      else this.#store.holds.release('store')
+    }
   }
 
   /**
@@ -135,6 +143,8 @@ export class ImageUpload {
    */
   async storeLate(): Promise<string | undefined> {
     const { holds, stop } = this.#store
+    // The attempt may be run again, with the address that came with the capture.
+    if (!this.#isOwn) this.#isExclusive = false
     const isHeld = () => holds.holds().has('store')
     const key = await this.#retry(performance.now() + lateMs, isHeld, stop).catch(() => undefined)
     // Nothing is left to probe with but the next capture.
@@ -166,6 +176,7 @@ export class ImageUpload {
     try {
       if (!this.#put) {
         this.#put = await this.#store.sign(id)
+        this.#isOwn = true
         this.#isExclusive = true
       }
       if (!this.#put) {

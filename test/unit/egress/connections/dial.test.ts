@@ -29,6 +29,13 @@ t.test('dial: tries at most four addresses', async (t) => {
   t.equal(dialled.length, 4)
 })
 
+t.test('dial: tries addresses of both families, however many there are of one', async (t) => {
+  const dialled: string[] = []
+  const addresses = ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4', '1.1.1.5', '2606::1', '2606::2']
+  await t.rejects(dial({ connect: leadingTo({}, dialled), connectMs: 5000 }, addresses, 443))
+  t.same(dialled, ['1.1.1.1', '2606::1', '1.1.1.2', '2606::2'])
+})
+
 t.test('dial: gives up on an address without a response after its share of the timeout', async (t) => {
   // Keeps the process alive as a listening filter would: the timeout itself does not.
   await using _server = await listening(createServer())

@@ -186,6 +186,27 @@ t.test('store image: once another image was stored, a late one is retried only o
   }
 })
 
+t.test(
+  'store image: a late image does not take the image of another run at its first address for its own',
+  async (t) => {
+    const { upload, paths, answer } = await storeThat(t, [503])
+    const uploading = upload()
+    await uploading.storeBy(soon(100))
+    answer([412, 200])
+    t.equal(await uploading.storeLate(), 'fresh-1')
+    t.same(paths().slice(-2), ['/k', '/fresh-1'])
+  },
+)
+
+t.test('store image: what will not be stored any more holds no worker, whatever failed before', async (t) => {
+  const closed = await storeThat(t, [503, 503, 403], () => undefined)
+  t.equal(await closed.upload().storeBy(soon(5000)), undefined)
+  const large = await storeThat(t, [503, 503, 413])
+  await t.rejects(large.upload().storeBy(soon(5000)), { code: 'RENDER_ERROR' })
+  for (const { changes } of [closed, large])
+    t.match([changes[0], changes.at(-1)], [/^held by store/, 'released by store'])
+})
+
 t.test('store image: drops an image whose capture is no longer open, without holding the worker', async (t) => {
   const { upload, changes } = await storeThat(t, [403], () => undefined)
   const uploading = upload()
