@@ -56,6 +56,21 @@ t.test(
   },
 )
 
+t.test(
+  'worker actions: what an action brings is waited for, whatever requests of a given document are blocked',
+  async (t) => {
+    const turns = 'onclick="document.body.style.background = \'rgb(0,0,255)\'"'
+    const html =
+      redPage(`<button id="a" onclick="setTimeout(() => document.getElementById('b').hidden = false, 500)">A</button>
+    <button id="b" ${turns} hidden>B</button>`)
+    const actions = ['#a', '#b'].map((selector) => ({ type: 'click', selector }) as const)
+    for (const parameters of [{}, { block_requests: ['*.example.com/*'] }]) {
+      const shot = await shoot({ html, actions, ...parameters })
+      t.same([shot.warnings, await pixel(shot, 600, 600)], [[], blue])
+    }
+  },
+)
+
 t.test('worker actions: hovered and scrolled content is in the picture', async (t) => {
   const html = redPage(
     '<style>#h:hover { background: rgb(0,0,255) }</style><div id="h" style="width:100px;height:100px"></div><div style="height:5000px"></div><div id="far" style="height:900px;background:rgb(0,0,255)"></div>',

@@ -18,6 +18,11 @@ t.test('worker conditions: a page is waited for until something is hidden, or a 
   const spinner = '<div class="spinner" style="width:10px;height:10px"></div>'
   const hidden = await shoot({ html: redPage(spinner + later()), wait_for_selector_hidden: '.spinner' })
   t.strictSame(await pixel(hidden, 50, 50), blue)
+  const others = `<i class="spinner" hidden></i>${spinner}<script>setTimeout(() => {
+    for (const each of document.querySelectorAll('.spinner')) each.style.height = '0'
+  }, 2000)</script>`
+  const collapsed = await shoot({ html: redPage(others + later(2000)), wait_for_selector_hidden: '.spinner' })
+  t.strictSame(await pixel(collapsed, 50, 50), blue, 'all matches, also by their size')
   for (const js of ['globalThis.isReady === true', '() => isReady', 'async () => isReady', '(isReady)']) {
     t.strictSame(await pixel(await shoot({ html: redPage(later()), wait_for_function: js }), 50, 50), blue, js)
   }

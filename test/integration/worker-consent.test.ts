@@ -95,6 +95,19 @@ t.test('worker consent: a banner that the page reinserts causes a warning, unles
   t.strictSame(left(await shoot({ html: redPage(stubborn), block_cookies: false })), [])
 })
 
+t.test('worker consent: menus and tables of contents that speak of cookies stay', async (t) => {
+  const style = 'style="position:sticky;top:0;width:400px;height:300px;background:rgb(0,0,255)"'
+  const contents = '<a href="#c">Cookies and consent</a> <a href="#o">How to opt out</a>'
+  const sections = '<h2 id="c">Cookies and consent</h2><h2 id="o">How to opt out</h2><p style="height:2000px">'
+  for (const [name, html] of Object.entries({
+    contents: `<div ${style}>${contents}</div>${sections}`,
+    menu: `<nav ${style}><a href="/set-cookie">Set-Cookie</a> <a href="/allow">Access-Control-Allow-Origin</a> cookies</nav>`,
+  }))
+    t.strictSame(await pixel(await shoot({ html: redPage(html) }), 300, 200), blue, name)
+  const asking = `<nav ${style}>We use cookies. <a href="#">Accept all</a></nav>`
+  t.notSame(await pixel(await shoot({ html: redPage(asking) }), 300, 200), blue, 'but not a banner')
+})
+
 t.test('worker consent: a full page is captured whole although its banner blocks scrolling', async (t) => {
   const style = '<style>html, body { overflow: hidden !important; height: 100%; margin: 0 }</style>'
   const locked = redPage(`${style}${banner()}<div style="height:3000px"></div>`)

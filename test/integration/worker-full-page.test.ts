@@ -51,6 +51,15 @@ t.test('worker full page: a page on a phone, with a mobile layout or without', a
   t.strictSame(await pixel(plain, 50, 2990), lime)
 })
 
+t.test('worker full page: a fixed background that covers an element is as large as that', async (t) => {
+  const image = `data:image/svg+xml,${encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><rect width="10" height="5" fill="red"/><rect y="5" width="10" height="5" fill="blue"/></svg>',
+  )}`
+  const hero = `<div style="height:600px;background:url('${image}') fixed;background-size:100% 100%"></div>`
+  const shot = await whole(hero + below(5000))
+  t.same([await pixel(shot, 50, 10), await pixel(shot, 50, 590)], [[255, 0, 0], blue])
+})
+
 t.test('worker full page: a page whose styles ask for the shape of the viewport keeps it', async (t) => {
   const style = '<style>@media (orientation: portrait) { div { background: black !important } }</style>'
   t.strictSame(await pixel(await whole(style + below(3000)), 50, 2900), lime)

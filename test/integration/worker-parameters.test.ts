@@ -123,6 +123,10 @@ t.test(
     })
     await shoot({ url: `${pages.url}/seen`, cookies: [{ name: 'c', value: '3', domain: '127.0.0.1' }] })
     await shoot({ url: `${pages.url}/seen` })
+    for (const name of ['__Secure-a', '__Host-a', '__secure-a']) {
+      const cookies = [{ name, value: '1', domain: 'example.com' }]
+      t.match(await take({ url: `${pages.url}/plain`, cookies }), { outcome: 'completed' }, name)
+    }
     t.same(
       received.map(({ headers }) => headers.cookie),
       ['a=1; b=2', 'c=3', undefined],
@@ -218,6 +222,20 @@ t.test('worker parameters: a click reaches a covered element, and its navigation
   t.strictSame(await pixel(followed, 600, 600), blue)
   t.strictSame(await pixel(followed, 20, 15), [0, 255, 0], 'with the css parameter')
 })
+
+t.test(
+  'worker parameters: a click scrolls only to what is out of view, and a page may be left that asks whether to',
+  async (t) => {
+    const button = (top: number) =>
+      redPage(`<p style="height:100px;margin:0;background:lime"></p><div style="height:3000px"></div>
+      <button id="a" style="position:absolute;top:${top}px">go</button>`)
+    t.strictSame(await pixel(await shoot({ html: button(700), click_selector: '#a' }), 600, 50), [0, 255, 0])
+    t.strictSame(await pixel(await shoot({ html: button(2000), click_selector: '#a' }), 600, 50), red)
+    const js = `document.body.innerHTML = '<a id="a" href="/next">next</a>'; onbeforeunload = (event) => event.preventDefault()`
+    const left = await shoot({ url: `${pages.url}/seen`, js, click_selector: '#a' })
+    t.equal(left.finalUrl, `${pages.url}/next`)
+  },
+)
 
 t.test('worker parameters: a document that the page navigates to after its load is waited for', async (t) => {
   const departed = await shoot({ url: `${pages.url}/departs`, delay: 1 })

@@ -39,6 +39,12 @@ const { pages, host, shoot } = await startCaptureEnvironment(t, {
         document.body.style.background = 'rgb(0,0,255)'
       }</script>`),
     ),
+  '/framing': ({ headers }, response) => {
+    const other = `http://localhost:${headers.host?.split(':')[1]}`
+    response.end(redPage(`<iframe src="${other}/plain"></iframe><script>new Worker('/worker.js')</script>`))
+  },
+  '/worker.js': (_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/javascript' }).end('postMessage(1)'),
   '/restless': (_request, response) =>
     response.end(redPage(`<script>setInterval(() => fetch('/plain'), 100)</script>`)),
 })
@@ -107,6 +113,14 @@ t.test('worker readiness: the time for the picture is reserved, whatever the pag
 t.test('worker readiness: network_idle waits for requests after the load event', async (t) => {
   t.strictSame(await pixel(await shoot({ url: `${pages.url}/fetching`, wait_until: 'network_idle' }), 9, 9), blue)
 })
+
+t.test(
+  'worker readiness: network_idle does not wait for what frames of other sites and workers load themselves',
+  async (t) => {
+    const { warnings } = await shoot({ url: `${pages.url}/framing`, wait_until: 'network_idle' })
+    t.same(warnings, [])
+  },
+)
 
 t.test(
   'worker readiness: with network_idle a page that never stops requesting is captured at its timeout with a warning',

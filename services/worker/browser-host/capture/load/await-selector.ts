@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
 import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
@@ -43,9 +44,12 @@ export const awaitSelector = (
   return awaitCondition(open, { isMet, unmet: `Nothing matched ${parameter} '${selector}'` }, bounds)
 }
 
-/** Waits until no match of a CSS selector is visible. Throws as `awaitSelector` does. */
+/** Waits until no match of a CSS selector is visible: all are gone, hidden, transparent or without size. Throws as `awaitSelector` does. */
 export const awaitHidden = (open: Waiting, selector: string, bounds: WaitBounds): Promise<void> => {
-  const isHidden = `((found) => !found?.checkVisibility({ opacityProperty: true, visibilityProperty: true }))(${findFirst(selector)})`
+  const isHidden = `(${openRoots})(document).every((root) => [...root.querySelectorAll(${JSON.stringify(selector)})].every((each) => {
+    const { width, height } = each.getBoundingClientRect()
+    return width * height === 0 || !each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  }))`
   const isMet = () => usingSelector('wait_for_selector_hidden', selector, runInMainFrame(open, isHidden))
   return awaitCondition(open, { isMet, unmet: `wait_for_selector_hidden '${selector}' was still visible` }, bounds)
 }

@@ -13,12 +13,13 @@ const dialogsMax = 10
 /** Further frames of other sites get no emulation and no styles. */
 const framesMax = 100
 
-/** Dismisses the dialogs of one process's frames, as each process reports only its own. */
+/** Dismisses the dialogs of one process's frames, as each process reports only its own; those before it is left are confirmed. */
 const dismissDialogs = async (session: Session): Promise<void> => {
   let dialogs = 0
-  session.on('Page.javascriptDialogOpening', () => {
+  session.on('Page.javascriptDialogOpening', ({ type }) => {
     dialogs += 1
-    if (dialogs <= dialogsMax) session.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {})
+    if (dialogs <= dialogsMax)
+      session.send('Page.handleJavaScriptDialog', { accept: type === 'beforeunload' }).catch(() => {})
   })
   await session.send('Page.enable')
 }

@@ -17,8 +17,17 @@ const forDomain = ({ name, value }: RequestedCookie, domain: string, isSource: b
   ...(isSource && { sameSite: 'None', secure: true }),
 })
 
+/** By these prefixes the browser requires attributes (RFC 6265bis §4.1.3), which it infers from a URL alone. */
+const prefix = /^__(?:(?<host>host)|secure)-/i
+
 const toCookie = (cookie: RequestedCookie, url: string | undefined): SetCookie => {
-  if (cookie.domain !== undefined) return forDomain(cookie, cookie.domain, url === undefined)
+  const prefixed = prefix.exec(cookie.name)
+  if (cookie.domain !== undefined && prefixed?.groups?.['host']) {
+    return { name: cookie.name, value: cookie.value, url: `https://${cookie.domain.replace(/^\./, '')}/` }
+  }
+  if (cookie.domain !== undefined) {
+    return { ...forDomain(cookie, cookie.domain, url === undefined), ...(prefixed && { secure: true }) }
+  }
   return { name: cookie.name, value: cookie.value, url: new URL('/', url).href }
 }
 

@@ -47,6 +47,8 @@ export const watchDocument = (session: Session, mainFrameId: string) => {
   session.on('Page.frameNavigated', ({ frame: { id, loaderId, url, urlFragment = '' } }) => {
     if (id !== mainFrameId) return
     shown = { loaderId, url: url + urlFragment }
+    // It is not requested.
+    if (url === 'about:blank') requested = { ...requested, loaderId }
     expectLoad()
   })
   session.on('Page.navigatedWithinDocument', ({ frameId, url }) => {

@@ -19,15 +19,17 @@ const unawaited: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'P
 const isPrefetch = ({ headers }: Protocol.Network.Request): boolean =>
   Object.entries(headers).some(([name, value]) => /^(?:sec-)?purpose$/i.test(name) && value.startsWith('prefetch'))
 
+type Loading = { readonly kind: Kind; readonly startedAt: number; readonly frameId: string; readonly url: string }
+
 /** Watches a page's requests in flight, except for frames of other sites, through its session, whose `Network` events must be enabled. */
 export const watchLoads = (session: Session, mainFrameId: string) => {
-  const loading = new Map<string, { readonly kind: Kind; readonly startedAt: number }>()
+  const loading = new Map<string, Loading>()
   let changedAt = performance.now()
   let fetchedAt = -Infinity
-  session.on('Network.requestWillBeSent', ({ requestId, type = 'Other', request }) => {
+  session.on('Network.requestWillBeSent', ({ requestId, type = 'Other', request, frameId = '' }) => {
     if (unawaited.has(type) || isPrefetch(request)) return
     changedAt = performance.now()
-    loading.set(requestId, { kind: type, startedAt: changedAt })
+    loading.set(requestId, { kind: type, startedAt: changedAt, frameId, url: request.url })
   })
   // Its connection may have been in use for long.
   session.on('Network.requestWillBeSentExtraInfo', ({ requestId }) => {
@@ -44,6 +46,14 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
   session.on('Page.frameNavigated', ({ frame: { id, loaderId } }) => {
     if (id !== mainFrameId) return
     for (const requestId of loading.keys()) if (requestId !== loaderId) loading.delete(requestId)
+  })
+  // The document of a frame of another site, and the script of a worker, begin here and end in their own session.
+  const endWhere = (isMeant: (each: Loading) => boolean) => {
+    for (const [requestId, each] of loading) if (isMeant(each)) end({ requestId })
+  }
+  session.on('Page.frameDetached', ({ frameId }) => endWhere((each) => each.frameId === frameId))
+  session.on('Target.attachedToTarget', ({ targetInfo: { type, url } }) => {
+    if (type === 'worker') endWhere((each) => each.url === url)
   })
   session.on('Network.loadingFinished', end)
   session.on('Network.loadingFailed', end)

@@ -7,8 +7,8 @@ type Target = Pick<OpenPage, 'session' | 'mainFrameId'>
 type Point = { readonly x: number; readonly y: number }
 
 /**
- * Scrolls the first match into view and waits until it stops moving and is on top at its centre. Evaluates to that point of the
- * viewport; to 'covered' after `waitMs`, to null if nothing matches.
+ * Scrolls the first match into view, unless the mouse reaches it where it is, and waits until it stops moving and is on top at its
+ * centre. Evaluates to that point of the viewport; to 'covered' after `waitMs`, to null if nothing matches.
  */
 const awaitPoint = (selector: string, waitMs: number) => `(async () => {
   const find = () => ${findFirst(selector)}
@@ -31,11 +31,15 @@ const awaitPoint = (selector: string, waitMs: number) => `(async () => {
   do {
     const found = find()
     if (!found) return null
-    if (!before) found.scrollIntoView({ behavior: 'instant', block: 'center', inline: 'center' })
-    const { left, top, width, height } = found.getBoundingClientRect()
-    const [x, y] = [left + width / 2, top + height / 2]
+    const centre = () => {
+      const { left, top, width, height } = found.getBoundingClientRect()
+      return { x: left + width / 2, y: top + height / 2, width, height }
+    }
+    const isReached = ({ x, y }) => contains(found, topAt(x, y))
+    if (!before && !isReached(centre())) found.scrollIntoView({ behavior: 'instant', block: 'center', inline: 'center' })
+    const { x, y, width, height } = centre()
     const isAtRest = before?.x === x && before.y === y
-    if (isAtRest && width > 0 && height > 0 && !found.disabled && contains(found, topAt(x, y))) return { x, y }
+    if (isAtRest && width > 0 && height > 0 && !found.disabled && isReached({ x, y })) return { x, y }
     before = { x, y }
     await frame()
   } while (performance.now() < endsAt)

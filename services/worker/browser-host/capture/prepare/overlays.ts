@@ -26,7 +26,14 @@ export const overlayElements = `() => {
     const { width, height } = element.getBoundingClientRect()
     return width > 1 && height > 1 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
   }
-  const isButton = (element) => element.matches('button, a, summary, [role=button], input[type=button], input[type=submit]')
+  // A table of contents and a menu have links that speak of cookies, and lead there.
+  const isNavigation = (element) => {
+    if (!element.matches('a[href]:not([href=""], [href="#"], [href^="javascript:" i], [role=button])')) return false
+    const href = element.getAttribute('href')
+    return element.closest('nav, [role=navigation]') !== null || (href[0] === '#' && document.getElementById(href.slice(1)) !== null)
+  }
+  const isButton = (element) =>
+    element.matches('button, a, summary, [role=button], input[type=button], input[type=submit]') && !isNavigation(element)
   const labelOf = (element) =>
     (element.innerText || element.value || element.ariaLabel || '').trim().replaceAll('’', "'").toLowerCase()
   const isField = (element) =>

@@ -44,14 +44,15 @@ export const expandScroller = `(heightMax) => {
  */
 const pinBars = (height: number): string => `(() => {
   const below = ${height} - innerHeight
-  if (below <= 0) return
   const set = ${setStyles}
   const elements = [...document.querySelectorAll('*')].slice(0, 5000)
   for (const element of elements) {
     if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
     const { position, top, bottom, translate, backgroundAttachment } = getComputedStyle(element)
-    // Beyond the viewport nothing of it is drawn.
-    if (backgroundAttachment.includes('fixed')) set(element, { 'background-attachment': 'scroll' })
+    // Beyond the viewport nothing of it is drawn, and in one of the height of the page it is as large as that.
+    const isOwn = below > 0 || !element.matches('html, body')
+    if (isOwn && backgroundAttachment.includes('fixed')) set(element, { 'background-attachment': 'scroll' })
+    if (below <= 0) continue
     if (position === 'sticky' && top === 'auto' && bottom !== 'auto') set(element, { position: 'relative', bottom: 'auto' })
     // A fixed element inside a transformed one has an offset parent, and scrolls with it.
     if (position !== 'fixed' || element.offsetParent || translate !== 'none') continue
