@@ -310,6 +310,7 @@ export const createTestContext = (): TestContext => {
     maintenance: false,
     waiter: {
       waitForChange: async () => {},
+      wake: () => {},
       prefetch: () => undefined,
       takeSlot: () => true,
       [Symbol.dispose]: () => {},

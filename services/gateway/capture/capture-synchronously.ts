@@ -94,11 +94,13 @@ const answerRecord = ({ publicUrl }: Pick<Context, 'publicUrl'>, capture: FoundC
   body: { data: toRecord(capture, publicUrl()) },
 })
 
+type Waiting = { readonly waiter: Waiter; readonly watchClient: Exchange['watchClient'] }
+
 /** Reads the row first if the capture may have ended already: one with a shared result, or one of an earlier request. */
 const awaitEnd = async (
   context: Records & Pick<Context, 'waiters' | 'queueAllowanceMs'>,
   created: CreatedCapture,
-  waiter: Waiter,
+  { waiter, watchClient }: Waiting,
 ): Promise<WaitResult | 'full'> => {
   const find = () => findRecord(context, created)
   if (created.shared || created.isReplay) {
@@ -107,17 +109,17 @@ const awaitEnd = async (
   }
   if (!waiter.takeSlot()) return 'full'
   const { isStopping } = context.waiters
-  return await waitForEnd({ find, isStopping }, waiter, created.budgetMs + context.queueAllowanceMs)
+  return await waitForEnd({ find, isStopping, watchClient }, waiter, created.budgetMs + context.queueAllowanceMs)
 }
 
 /** Waits for the end of an accepted capture and returns its response. */
 const answerEnd = async (
   context: Context,
   created: CreatedCapture,
-  options: { readonly waiter: Waiter; readonly response: ResponseType; readonly requestId: string },
+  options: Waiting & { readonly response: ResponseType; readonly requestId: string },
 ): Promise<Answer> => {
   const { caller, isReplay } = created
-  const ended = await awaitEnd(context, created, options.waiter)
+  const ended = await awaitEnd(context, created, options)
   if (typeof ended === 'string') {
     context.events.waited(ended)
     return acceptedResponse(context, created)
@@ -140,13 +142,13 @@ const answerEnd = async (
  */
 export const captureSynchronously = async (
   context: Context,
-  { traceparent, requestId }: Exchange,
+  { traceparent, requestId, watchClient }: Exchange,
   { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
 ): Promise<Answer> => {
   const created = await createCapture(context, { lane: 'interactive', request, traceparent })
   const { id, accountId, caller, isReplay } = created
   using waiter = context.waiters.begin({ id, accountId, pool: poolOf(request.parsed.options) })
   return await withFacts({ caller, isReplay, screenshotId: id }, () =>
-    answerEnd(context, created, { waiter, response, requestId }),
+    answerEnd(context, created, { waiter, watchClient, response, requestId }),
   )
 }

@@ -84,7 +84,12 @@ const answerStale = async (context: Context, view: View, rendering: WithImage): 
 }
 
 /** Waits for the end of a capture. Throws `NOT_READY` if it does not end in time, or too many requests wait. */
-const awaitEnd = async (context: Context, { capture }: View, id: string, accountId: string): Promise<void> => {
+const awaitEnd = async (
+  context: Context,
+  { capture, exchange }: View,
+  id: string,
+  accountId: string,
+): Promise<void> => {
   const { options } = capture.parsed
   using waiter = context.waiters.begin({ id, accountId, pool: poolOf(options) })
   const find = () => findSealedCapture(context.database, { id, accountId })
@@ -92,7 +97,8 @@ const awaitEnd = async (context: Context, { capture }: View, id: string, account
   if (found && isTerminal(found.status)) return
   const boundMs = attemptBudgetMs(options) + context.queueAllowanceMs
   const { isStopping } = context.waiters
-  const ended = waiter.takeSlot() ? await waitForEnd({ find, isStopping }, waiter, boundMs) : 'full'
+  const { watchClient } = exchange
+  const ended = waiter.takeSlot() ? await waitForEnd({ find, isStopping, watchClient }, waiter, boundMs) : 'full'
   if (typeof ended === 'string') throw new AppError('NOT_READY', { retryAfterSeconds: retrySeconds })
 }
 

@@ -350,7 +350,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
-  const waiters = createWaiters({ queue, readSmall: (key) => readSmall(reader, key), waitersMax })
+  const waiters = createWaiters({ queue, readSmall: (key) => readSmall(reader, key), bufferedImages, waitersMax })
   const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
   const stores = stack.use(watchStores({ database, queue, objects, events }))
   stores.start()

@@ -68,6 +68,10 @@ const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
+    const refuseIncomplete = (cause?: unknown) =>
+      reject(new AppError('BAD_REQUEST', { message: 'the body is incomplete', cause }))
+    // The client left while its key was checked.
+    if (request.destroyed && !request.readableEnded) return refuseIncomplete()
     const refuse = () =>
       reject(new AppError('PAYLOAD_TOO_LARGE', { publicMessage: `The body is larger than ${bytesMax} bytes.` }))
     if (Number(request.headers['content-length']) > bytesMax) refuse()
@@ -78,7 +82,7 @@ const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =
       if (bytes > bytesMax * discardFactor) request.destroy()
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', (cause) => reject(new AppError('BAD_REQUEST', { message: 'the body is incomplete', cause })))
+    request.on('error', refuseIncomplete)
   })
 
 /** A chunked body has no known length, so it is not small; without `Content-Length` and chunks a body is empty. */

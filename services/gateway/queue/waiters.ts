@@ -1,3 +1,5 @@
+import type { Exchange } from '#gateway/http/exchange.ts'
+import type { BufferedBytes } from '#gateway/images/read-image.ts'
 import { createConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import { isTerminal } from '#shared/capture/status.ts'
@@ -22,6 +24,7 @@ export type Watcher = Disposable & {
 /** A synchronous request that waits for the end of its capture. */
 export type Waiter = Disposable & {
   readonly waitForChange: (ms: number) => Promise<unknown>
+  readonly wake: () => void
   readonly prefetch: () => Prefetch | undefined
   /** Takes a slot for the account. False: no slot is free. */
   readonly takeSlot: () => boolean
@@ -34,6 +37,7 @@ type Dependencies = {
   readonly queue: Pick<Queue, 'subscribe'>
   /** Reads an object that is small enough to be buffered; undefined otherwise, or if it is missing. */
   readonly readSmall: (objectKey: string) => Promise<Buffer | undefined>
+  readonly bufferedImages: Pick<BufferedBytes, 'fits' | 'hold'>
   readonly waitersMax: number
 }
 
@@ -71,11 +75,30 @@ const createTimedWakeup = (isStopping: () => boolean) => {
 const createShares = (max: number) =>
   createConcurrencyLimit({ max, accountMax: (accounts) => Math.max(1, max / (accounts + 1)) })
 
+/** Reads one image ahead, and counts it as buffered until `held` is disposed of: it waits for the ledger as long as its waiter does. */
+const createPrefetch = (
+  { readSmall, bufferedImages }: Pick<Dependencies, 'readSmall' | 'bufferedImages'>,
+  held: DisposableStack,
+) => {
+  let prefetch: Prefetch | undefined
+  const keep = (bytes: Buffer | undefined) => {
+    if (bytes === undefined || held.disposed || !bufferedImages.fits(bytes.length)) return undefined
+    held.use(bufferedImages.hold(bytes.length))
+    return bytes
+  }
+  return {
+    read: (objectKey: string) => {
+      prefetch ??= { objectKey, bytes: readSmall(objectKey).then(keep, () => undefined) }
+    },
+    prefetch: () => prefetch,
+  }
+}
+
 /**
  * Waits for workers' results and the ledger's completion events. Each waiter subscribes to those that it waits for: a gateway receives
  * none that nobody there waits for, however many other gateways there are.
  */
-export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) => {
+export const createWaiters = ({ queue, readSmall, bufferedImages, waitersMax }: Dependencies) => {
   let stopping = false
   const watchers = new Set<Watcher>()
   const shares = createShares(waitersMax)
@@ -95,19 +118,20 @@ export const createWaiters = ({ queue, readSmall, waitersMax }: Dependencies) =>
   }
 
   const begin = (capture: { readonly accountId: string; readonly id: string; readonly pool: Pool }): Waiter => {
-    let prefetch: Prefetch | undefined
     using stack = new DisposableStack()
-    const { waitForChange } = stack.use(watch(capture))
+    const { waitForChange, wake: wakeOne } = stack.use(watch(capture))
+    const { read, prefetch } = createPrefetch({ readSmall, bufferedImages }, stack.use(new DisposableStack()))
     stack.use(
       queue.subscribe(resultSubject(capture), ({ data }) => {
-        const objectKey = prefetch ? undefined : imageOf(capture.id, data)
-        if (objectKey !== undefined) prefetch = { objectKey, bytes: readSmall(objectKey).catch(() => undefined) }
+        const objectKey = imageOf(capture.id, data)
+        if (objectKey !== undefined) read(objectKey)
       }),
     )
     const owned = stack.move()
     return {
       waitForChange,
-      prefetch: () => prefetch,
+      wake: wakeOne,
+      prefetch,
       takeSlot: () => {
         const slot = shares.take(capture.accountId)
         if (typeof slot === 'string') return false
@@ -156,16 +180,23 @@ const readCapture = async (find: () => Promise<FoundCapture | undefined>) => {
 }
 
 /**
- * Waits at most `boundMs` for the end of a capture. Events only trigger a read: the row decides. Throws `NOT_FOUND` if the
- * capture was deleted meanwhile.
+ * Waits at most `boundMs` for the end of a capture, and no longer than its client does. Events only trigger a read: the row decides.
+ * Throws `NOT_FOUND` if the capture was deleted meanwhile.
  */
 export const waitForEnd = async (
-  deps: { readonly find: () => Promise<FoundCapture | undefined>; readonly isStopping: () => boolean },
-  waiter: Pick<Waiter, 'waitForChange'>,
+  deps: {
+    readonly find: () => Promise<FoundCapture | undefined>
+    readonly isStopping: () => boolean
+    readonly watchClient: Exchange['watchClient']
+  },
+  waiter: Pick<Waiter, 'waitForChange' | 'wake'>,
   boundMs: number,
 ): Promise<WaitResult> => {
+  using client = deps.watchClient()
+  client.signal.addEventListener('abort', waiter.wake)
+  const isOver = () => client.signal.aborted || deps.isStopping()
   const end = performance.now() + boundMs
-  for (let leftMs = boundMs; leftMs > 0 && !deps.isStopping(); leftMs = end - performance.now()) {
+  for (let leftMs = boundMs; leftMs > 0 && !isOver(); leftMs = end - performance.now()) {
     await waiter.waitForChange(Math.min(pollMs, leftMs))
     const found = await readCapture(deps.find)
     if (found && !found.capture) throw new AppError('NOT_FOUND')

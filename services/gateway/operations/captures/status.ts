@@ -24,11 +24,9 @@ const findLater = async (
   const permit = isTerminal(now.status) ? 'all' : context.waitLimit.take(ref.accountId)
   if (typeof permit === 'string') return now
   using _held = permit
-  using client = watchClient()
-  client.signal.addEventListener('abort', watcher.wake)
   // A stopping gateway need not wait: the current record is a complete response.
-  const isStopping = () => client.signal.aborted || context.isStopping()
-  const ended = await waitForEnd({ find, isStopping }, watcher, waitMs)
+  const { isStopping } = context
+  const ended = await waitForEnd({ find, isStopping, watchClient }, watcher, waitMs)
   return ended === 'accepted' ? orNotFound(await find()) : ended.capture
 }
 

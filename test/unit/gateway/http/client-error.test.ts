@@ -63,6 +63,7 @@ t.test('client error: does not respond to garbage while an earlier response is p
   t.teardown(resolve)
   context.answers.waiter = {
     waitForChange: () => promise,
+    wake: () => {},
     prefetch: () => undefined,
     takeSlot: () => true,
     [Symbol.dispose]: () => {},

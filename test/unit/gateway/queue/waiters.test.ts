@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Incoming } from '#shared/queue/connection.ts'
 import { resultCodec } from '#shared/queue/messages.ts'
 import { eventFilter, eventSubject, resultSubject } from '#shared/queue/subjects.ts'
+import { createBufferedBytes } from '#gateway/images/read-image.ts'
 import { createWaiters, waitForEnd } from '#gateway/queue/waiters.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
@@ -14,7 +15,8 @@ const reported = resultSubject(capture)
 const ended = eventSubject(capture)
 const longMs = 60_000
 
-const start = (waitersMax = 10) => {
+const start = (waitersMax = 10, bytesMax = 1000) => {
+  const bufferedImages = createBufferedBytes(bytesMax)
   const subscriptions = new Set<{ readonly filter: string; readonly onMessage: (message: Incoming) => void }>()
   const reads: string[] = []
   const waiters = createWaiters({
@@ -29,6 +31,7 @@ const start = (waitersMax = 10) => {
       reads.push(key)
       return Buffer.from('image')
     },
+    bufferedImages,
     waitersMax,
   })
   const filters = () => [...subscriptions].map(({ filter }) => filter)
@@ -52,7 +55,7 @@ const start = (waitersMax = 10) => {
       warnings: [],
       ...changes,
     })
-  return { waiters, filters, reads, deliver, result }
+  return { waiters, filters, reads, deliver, result, bufferedImages }
 }
 
 t.test('waiters: an event wakes the waiter of its capture, even if it arrives before the wait', async (t) => {
@@ -74,6 +77,24 @@ t.test('waiters: a result starts to read its object, once, and wakes no waiter',
   t.same(reads, [objectKey])
   t.equal(waiter.prefetch()?.objectKey, objectKey)
   t.same(await waiter.prefetch()?.bytes, Buffer.from('image'))
+})
+
+t.test('waiters: an image that was read ahead counts as buffered while its waiter waits', async (t) => {
+  const { waiters, deliver, result, bufferedImages } = start(10, 7)
+  {
+    using first = waiters.begin(capture)
+    using second = waiters.begin(capture)
+    deliver(reported, result())
+    t.same(await first.prefetch()?.bytes, Buffer.from('image'))
+    t.equal(await second.prefetch()?.bytes, undefined, 'there is no room for another')
+    t.equal(bufferedImages.count(), 5)
+  }
+  t.equal(bufferedImages.count(), 0)
+  const left = waiters.begin(capture)
+  deliver(reported, result())
+  left[Symbol.dispose]()
+  t.equal(await left.prefetch()?.bytes, undefined)
+  t.equal(bufferedImages.count(), 0)
 })
 
 t.test('waiters: ignores malformed results, and results that name another capture or its object', async (t) => {
@@ -173,8 +194,10 @@ const startWait = (reads: (() => typeof pendingCapture | undefined)[]) => {
   const deps = {
     find: async () => reads.shift()?.(),
     isStopping: () => false,
+    watchClient: () => ({ signal: new AbortController().signal, [Symbol.dispose]: () => {} }),
   }
   const waiter = {
+    wake: () => {},
     waitForChange: async (ms: number) => {
       waits.push(ms)
     },
@@ -215,4 +238,14 @@ t.test('wait for end: returns accepted at the timeout or when the gateway stops'
   const { deps, waiter } = startWait([])
   t.equal(await waitForEnd(deps, waiter, 0), 'accepted')
   t.equal(await waitForEnd({ ...deps, isStopping: () => true }, waiter, longMs), 'accepted')
+})
+
+t.test('wait for end: a client that leaves takes its waiter along', async (t) => {
+  const gone = new AbortController()
+  const { deps } = startWait([() => pendingCapture])
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const watchClient = () => ({ signal: gone.signal, [Symbol.dispose]: () => {} })
+  const waiting = waitForEnd({ ...deps, watchClient }, { waitForChange: () => promise, wake: resolve }, longMs)
+  gone.abort()
+  t.equal(await waiting, 'accepted')
 })

@@ -20,6 +20,7 @@ const start = (t: Test) => {
 
 const prefetch = (objectKey: string, bytes: Buffer | undefined) => ({
   waitForChange: async () => {},
+  wake: () => {},
   prefetch: () => ({ objectKey, bytes: Promise.resolve(bytes) }),
   takeSlot: () => true,
   [Symbol.dispose]: () => {},
