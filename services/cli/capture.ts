@@ -108,6 +108,8 @@ export const readParameters = (args: ParsedArgs): Readonly<Record<string, unknow
     query.append(pair.slice(0, at), pair.slice(at + 1))
   }
   if (query.size === 0) return {}
+  if (query.has('response_type'))
+    throw new UsageError('-p response_type: the image is stored in a file; --json prints the record')
   const read = fromQuery(query.toString())
   if (read.ok) return read.input
   const [[name, problems] = ['', []]] = Object.entries(read.errors)
@@ -140,7 +142,9 @@ const captureOne = async ({ env, stop, print, note, write }: CommandContext, arg
   const supplied = readParameters(args)
   const parameters = { ...formatFor(output, supplied['format']), ...supplied, ...source }
   if (!toStandardOutput) await assertWritable(resolve(output ?? 'capture.png'))
-  const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, followMs)
+  const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, {
+    waitMs: followMs,
+  })
   if (!image) {
     const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
     throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })

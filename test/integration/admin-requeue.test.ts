@@ -149,13 +149,16 @@ t.test(
     await account.failed({ url: 'https://user@example.com/' })
     const changed = await account.failed({ url })
     await database.query(`update capture set options = '{"headers":{"x-key":"***"}}' where id = $1`, [changed])
+    await account.failed({ url, local_storage: { token: 'secret' } })
+    await account.failed({ url, session_storage: { token: 'secret' } })
+    await account.failed({ url, actions: [{ type: 'type', selector: 'input', text: 'secret' }] })
     const old = await account.failed({ url })
     await database.query(`update capture set options = '{"no_longer":true}' where id = $1`, [old])
     t.match((await account.requeue()).body.data, {
       requeued: 2,
-      left_out: { source_not_kept: 1, secret_not_kept: 3, not_valid: 1 },
+      left_out: { source_not_kept: 1, secret_not_kept: 6, not_valid: 1 },
     })
-    const again = (await account.captures()).slice(7)
+    const again = (await account.captures()).slice(10)
     t.match(again, [
       { status: 'pending', pool: 'proxied', options: { proxy: 'http://proxy.example:8080' } },
       { status: 'pending', url: 'https://user@example.com/' },

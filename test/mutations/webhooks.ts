@@ -157,8 +157,8 @@ export const webhooks: readonly Mutation[] = [
   {
     point: 'Queue by account',
     at: 'services/gateway/admin/queue-routes.ts > parseFailedCapture',
-    replace: '$others || isMasked($url) || isMasked($proxy)',
-    by: '$others || isMasked($proxy)',
+    replace: 'isMasked(url) || isMasked(others)',
+    by: 'isMasked(others)',
   },
   {
     point: 'Queue by account',

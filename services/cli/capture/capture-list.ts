@@ -54,7 +54,8 @@ const captureInto = async (
   const { at, parameters, followMs, extensionOf } = options
   using progress = createProgress(context)
   const deps = {
-    capture: (url: string) => captureViaHttp(at, { ...parameters, url }, followMs),
+    capture: (url: string, idempotencyKey: string) =>
+      captureViaHttp(at, { ...parameters, url }, { waitMs: followMs, idempotencyKey }),
     store: async (address: Address, { record, image }: { record: CaptureRecord; image: Buffer }) => {
       const file = join(folder, nameOf(address, extensionOf(record)))
       await writeFile(file, image).catch((error: NodeJS.ErrnoException) => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Progress } from '#cli/command/progress.ts'
@@ -17,7 +18,8 @@ export type Ended = Address &
 
 /** Dependencies of `captureMany`. */
 export type CaptureManyDeps = {
-  readonly capture: (url: string) => Promise<Captured>
+  /** Calls with the same idempotency key make one capture. */
+  readonly capture: (url: string, idempotencyKey: string) => Promise<Captured>
   /** Stores an image and returns its file. A failure ends everything, so that no more captures are charged. */
   readonly store: (address: Address, captured: { record: CaptureRecord; image: Buffer }) => Promise<string>
   readonly progressed: (progress: Progress) => void
@@ -28,9 +30,10 @@ export type CaptureManyDeps = {
 
 /** Captures one address, and waits where the service says after how many seconds it accepts it. */
 const captureWithRetries = async ({ capture, stop }: CaptureManyDeps, url: string): Promise<Captured> => {
+  const idempotencyKey = randomUUID()
   for (let retries = 0; ; retries += 1) {
     try {
-      return await capture(url)
+      return await capture(url, idempotencyKey)
     } catch (thrown) {
       const { retryAfterSeconds = Infinity } = toAppError(thrown)
       if (stop.aborted || retries === retriesMax || retryAfterSeconds > retryAfterSecondsMax) throw thrown

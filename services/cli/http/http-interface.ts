@@ -57,7 +57,12 @@ const hasEnded = ({ status }: CaptureRecord) => status === 'completed' || status
 export type HttpInterface = { readonly baseUrl: string; readonly apiKey: string; readonly stop: AbortSignal }
 
 /** A request; `path` is below the URL of the endpoint, for an `HttpInterface` below `/v1`. */
-export type Call = { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly body?: object }
+export type Call = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly body?: object
+  readonly idempotencyKey?: string | undefined
+}
 
 /** Where requests go, and the headers that identify their sender. `stop` aborts requests in flight. */
 export type Endpoint = {
@@ -67,11 +72,18 @@ export type Endpoint = {
 }
 
 /** Sends a request; the response may be an error. Throws `SERVICE_UNAVAILABLE` without a response. */
-export const requestAt = async ({ url, headers, stop }: Endpoint, { method, path, body }: Call): Promise<Response> => {
+export const requestAt = async (
+  { url, headers, stop }: Endpoint,
+  { method, path, body, idempotencyKey }: Call,
+): Promise<Response> => {
   try {
     return await fetch(url + path, {
       method,
-      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        ...headers,
+        ...(body && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
       signal: AbortSignal.any([stop, AbortSignal.timeout(answerMs)]),
       ...(body && { body: JSON.stringify(body) }),
     })
@@ -128,21 +140,29 @@ const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<Ca
   }
 }
 
-/** The capture id of a response. Throws if the request was rejected before a capture was created. */
+/**
+ * The capture id of a response. Throws if the request was rejected before a capture was created, or the service does not know whether
+ * it was: it is safe to repeat with the same idempotency key.
+ */
 const readCaptureId = async (response: Response): Promise<string> => {
   const id = response.headers.get('x-screenshot-id')
   if (response.ok && id !== null) return id
   const envelope = await readEnvelope(response)
-  if (envelope.error?.screenshot_id === undefined) throw rejectionError(envelope, response)
-  return envelope.error.screenshot_id
+  const { code, screenshot_id: created } = envelope.error ?? {}
+  if (created === undefined || code === 'SERVICE_UNAVAILABLE') throw rejectionError(envelope, response)
+  return created
 }
 
 /**
- * Captures and waits for the end; polls a queued capture for at most `waitMs`. Throws `SERVICE_UNAVAILABLE` with the
- * service's message if the service rejects the request or does not respond.
+ * Captures and waits for the end; polls a queued capture for at most `waitMs`. Calls with the same idempotency key make one capture.
+ * Throws `SERVICE_UNAVAILABLE` with the service's message if the service rejects the request or does not respond.
  */
-export const captureViaHttp = async (at: HttpInterface, parameters: object, waitMs: number): Promise<Captured> => {
-  const response = await request(at, { method: 'POST', path: '/screenshots/capture', body: parameters })
+export const captureViaHttp = async (
+  at: HttpInterface,
+  parameters: object,
+  { waitMs, idempotencyKey }: { readonly waitMs: number; readonly idempotencyKey?: string },
+): Promise<Captured> => {
+  const response = await request(at, { method: 'POST', path: '/screenshots/capture', body: parameters, idempotencyKey })
   const id = await readCaptureId(response)
   if (response.status === 200) {
     return { image: Buffer.from(await response.arrayBuffer()), record: await readRecord(at, id) }

@@ -1,5 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { ApiError } from '#console/api/request.ts'
 import { sessionPath, useApi } from '#console/api/session.tsx'
+import { ErrorNotice } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
 import { clearHistories } from '#console/views/playground/request-history.ts'
 import { AccountItems } from './account-items.tsx'
@@ -8,14 +10,23 @@ import { chooseTheme, storedTheme, type Theme } from './theme.ts'
 const themes: readonly Theme[] = ['system', 'light', 'dark']
 const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** Ends the session on the server. Leaving the page forgets what it has shown, the browser what was requested in the playground. */
+/**
+ * Ends the session on the server, unless it has ended. Leaving the page forgets what it has shown, the browser what was requested in the
+ * playground. Returns the error if it may not have ended.
+ */
 const useSignOut = () => {
   const api = useApi()
-  return async () => {
+  const [error, setError] = useState<Error>()
+  const signOut = async () => {
+    try {
+      await api(sessionPath, { method: 'DELETE' })
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError && thrown.status === 401)) return setError(thrown as Error)
+    }
     clearHistories(localStorage)
-    await api(sessionPath, { method: 'DELETE' })
     location.assign('/console/sign-in?signed-out')
   }
+  return { error, signOut }
 }
 
 /** Moves focus among the items by arrow keys, as menus do. */
@@ -56,7 +67,7 @@ export const AccountMenu = ({ account, detail }: { account: string; detail: stri
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)
   const [isOpen, setIsOpen] = useState(false)
-  const signOut = useSignOut()
+  const { error, signOut } = useSignOut()
   useEffect(() => {
     if (isOpen) menu.current?.querySelector('button')?.focus()
   }, [isOpen])
@@ -67,21 +78,15 @@ export const AccountMenu = ({ account, detail }: { account: string; detail: stri
         <span class="account-detail">{detail}</span>
         <span class="hidden">{texts.shell.accountMenu}</span>
       </button>
-      <div
-        ref={menu}
-        id={id}
-        class="menu"
-        popover="auto"
-        role="menu"
-        aria-label={texts.shell.accountMenu}
-        onKeyDown={moveFocus}
-        onToggle={({ newState }) => setIsOpen(newState === 'open')}
-      >
-        <AccountItems />
-        <ThemeItems />
-        <button type="button" role="menuitem" class="separated" onClick={signOut}>
-          {texts.shell.signOut}
-        </button>
+      <div ref={menu} id={id} class="menu" popover="auto" onToggle={({ newState }) => setIsOpen(newState === 'open')}>
+        <div role="menu" aria-label={texts.shell.accountMenu} onKeyDown={moveFocus}>
+          <AccountItems />
+          <ThemeItems />
+          <button type="button" role="menuitem" class="separated" onClick={() => void signOut()}>
+            {texts.shell.signOut}
+          </button>
+        </div>
+        {error && <ErrorNotice error={error} />}
       </div>
     </div>
   )

@@ -201,6 +201,9 @@ export const texts = {
       restoreRequest: (name: string) => `Restore ${name}`,
       help: 'Kept in this browser until you sign out, without headers, cookies, storage, proxy, scripts, HTML and Markdown.',
     },
+    leftOut: 'Enter some parameters again',
+    leftOutText: (names: readonly string[]) =>
+      `The capture had ${names.join(', ')}, which are secret, or no part of an address.`,
     linkSecrets: 'Without headers, cookies, storage, proxy, scripts, HTML and Markdown.',
   },
   ...captureTexts,

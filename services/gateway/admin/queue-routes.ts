@@ -5,7 +5,7 @@ import { noteChange } from '#shared/db/audit.ts'
 import { type Drift, recountMeters } from '#shared/db/recount-meters.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { validationError } from '#gateway/http/errors.ts'
-import { mask } from '#shared/capture/mask-url.ts'
+import { isMasked } from '#shared/capture/echo-options.ts'
 import { parseCapture, type ParsedCapture } from '#gateway/parameters/parse-capture.ts'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { component, count, enumSchema, integer, list, object, optional, text, typed } from '#shared/schema/fields.ts'
@@ -41,14 +41,11 @@ export type Requeued = { readonly requeued: number; readonly left_out: Readonly<
 /** The lowest lane, so that requeued captures do not delay the account's new requests. */
 const lane = 'bulk'
 
-const hasAny = (value: unknown) => typeof value === 'object' && value !== null && Object.keys(value).length > 0
-
-const isMasked = (address: unknown) => typeof address === 'string' && URL.parse(address)?.password === mask
-
 const parseFailedCapture = (deps: Deps, { url, options, webhookUrl }: FailedCapture): ParsedCapture | Reason => {
   if (url === null) return 'source_not_kept'
-  const { headers, cookies, proxy } = options
-  if (hasAny(headers) || hasAny(cookies) || isMasked(url) || isMasked(proxy)) return 'secret_not_kept'
+  // The address of the webhook is stored beside them, unmasked.
+  const { webhook_url: _, ...others } = options
+  if (isMasked(url) || isMasked(others)) return 'secret_not_kept'
   const parameters = { ...options, url, ...(webhookUrl !== null && { webhook_url: webhookUrl }) }
   const parsed = parseCapture(parameters, captureRules(deps))
   return parsed.ok && !parsed.unavailable ? parsed : 'not_valid'

@@ -39,6 +39,12 @@ export const echoOptions = (supplied: CaptureParameters, digest?: SourceDigest):
 export const echoUrl = (supplied: CaptureParameters): string | null =>
   supplied.url === undefined ? null : maskUrl(supplied.url)
 
+/** Whether there is a mask instead of a secret anywhere in a record's URL or options. */
+export const isMasked = (value: unknown): boolean => {
+  if (typeof value === 'string') return value === mask || URL.parse(value)?.password === mask
+  return typeof value === 'object' && value !== null && Object.values(value).some(isMasked)
+}
+
 /** Parameters that the options of a completed record always include beside width, height and format, by the contract. */
 export const completedNames = [
   'quality',

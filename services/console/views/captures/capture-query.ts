@@ -6,6 +6,26 @@ export type Filters = { readonly status: string; readonly from: string; readonly
 /** No filters. */
 export const noFilters: Filters = { status: '', from: '', to: '' }
 
+const patterns: Readonly<Record<keyof Filters, RegExp>> = {
+  status: /^(?:pending|processing|completed|failed)$/,
+  from: /^\d{4}-\d\d-\d\d$/,
+  to: /^\d{4}-\d\d-\d\d$/,
+}
+
+/** The filters in the query of the list's address; other values are no filter. */
+export const filtersIn = (query: string): Filters => {
+  const given = new URLSearchParams(query)
+  const read = (name: keyof Filters) => {
+    const value = given.get(name) ?? ''
+    return patterns[name].test(value) ? value : ''
+  }
+  return { status: read('status'), from: read('from'), to: read('to') }
+}
+
+/** The query of the list's address with these filters: the inverse of `filtersIn`. */
+export const filterQuery = (filters: Filters): string =>
+  new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString()
+
 const perPage = 25
 
 /** Midnight of a day in the viewer's zone; the API's own days are those of UTC. */

@@ -17,6 +17,7 @@ import { Loaded, Notice } from '#console/components/state.tsx'
 import { formatBytes } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 import { CaptureFacts, ParameterFacts } from './capture-facts.tsx'
+import { repeatPath } from './repeat-path.ts'
 
 const linkSeconds = 3600
 
@@ -89,13 +90,6 @@ const SignedLink = ({ id, onClose }: { id: string; onClose: () => void }) => {
       </div>
     </Dialog>
   )
-}
-
-const repeatPath = ({ url, options }: Screenshot) => {
-  const query = new URLSearchParams(url === null ? {} : { url })
-  for (const [name, value] of Object.entries(options))
-    query.set(name, typeof value === 'string' ? value : JSON.stringify(value))
-  return `/playground?${query}`
 }
 
 const Actions = ({ capture }: { capture: Screenshot }) => {

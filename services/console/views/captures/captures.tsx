@@ -1,5 +1,6 @@
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/preact-query'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { useLocation, useSearch } from 'wouter-preact'
 import { useAccountEvents } from '#console/api/account-events.ts'
 import { withCapture, withoutCapture } from '#console/api/patch-captures.ts'
 import type { CapturePage } from '#console/api/records.ts'
@@ -11,7 +12,15 @@ import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
 import { SelectionBar } from './selection-bar.tsx'
-import { capturesPath, type Filters, isFiltered, isIncluded, noFilters } from './capture-query.ts'
+import {
+  capturesPath,
+  filterQuery,
+  type Filters,
+  filtersIn,
+  isFiltered,
+  isIncluded,
+  noFilters,
+} from './capture-query.ts'
 
 type Pages = InfiniteData<CapturePage, string | undefined>
 
@@ -79,7 +88,9 @@ const Empty = ({ filters }: { filters: Filters }) =>
 
 /** The captures of the account, newest first. */
 export const Captures = () => {
-  const [filters, setFilters] = useState(noFilters)
+  const search = useSearch()
+  const [, navigate] = useLocation()
+  const filters = useMemo(() => filtersIn(search), [search])
   const [selected, setSelected] = useState<readonly string[]>([])
   const queryKey = ['/v1/screenshots', filters] as const
   const pollMs = useLiveList(queryKey)
@@ -92,7 +103,8 @@ export const Captures = () => {
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? pollMs : false),
   })
   const filter = (changed: Filters) => {
-    setFilters(changed)
+    // The way back from a capture, a reload and a copied address lead to the same list.
+    navigate(`/captures?${filterQuery(changed)}`, { replace: true })
     // What is no longer listed must not be deleted.
     setSelected([])
   }

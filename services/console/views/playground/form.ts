@@ -102,6 +102,12 @@ export const queryOf = (parameters: Parameters): string => {
   return query.toString()
 }
 
+/** Names of the parameters that a link to the form leaves out, or has without what is secret. */
+export const leftOutOf = (parameters: Parameters): string[] =>
+  Object.entries(parameters).flatMap(([name, value]) =>
+    notInLinks.has(name) || (name === 'url' && withoutPassword(String(value)) !== value) ? [name] : [],
+  )
+
 const parseList = (text: string): unknown => {
   try {
     return JSON.parse(text)

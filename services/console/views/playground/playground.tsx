@@ -36,6 +36,12 @@ const errorsOf = (run: Run, errors: Readonly<Record<string, 'badJson' | 'badNumb
   }
 }
 
+/** Parameters of a repeated capture that its link does not have. */
+const leftOutIn = (query: string): readonly string[] => {
+  const named = new URLSearchParams(query).get('left_out')?.split(',') ?? []
+  return controls.map(({ name }) => name).filter((name) => named.includes(name))
+}
+
 const linkTo = (query: string) => `${location.origin}/console/playground${query === '' ? '' : `?${query}`}`
 
 /** Fills the form from a request of before. Contents of pages are not part of it, so those of the form stay. */
@@ -127,6 +133,7 @@ export const Playground = () => {
   const session = useSession()
   const mayChange = useMayChange()
   const form = useForm()
+  const [leftOut] = useState(() => leftOutIn(location.search))
   return (
     <Page
       title={texts.pages.playground}
@@ -141,6 +148,7 @@ export const Playground = () => {
           {isOperator(session) ? texts.operator.readOnly : texts.common.readOnly}
         </Notice>
       )}
+      {leftOut.length > 0 && <Notice title={texts.playground.leftOut}>{texts.playground.leftOutText(leftOut)}</Notice>}
       <div class="playground">
         <RequestForm form={form} />
         <div class="stack">

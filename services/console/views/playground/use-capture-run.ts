@@ -1,6 +1,6 @@
 import type { Screenshot } from '#client/responses.js'
 import { useQueryClient } from '@tanstack/preact-query'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useEvents } from '#console/api/events.ts'
 import { offlineError } from '#console/api/request.ts'
 import { useApi } from '#console/api/session.tsx'
@@ -18,6 +18,8 @@ export const useCaptureRun = () => {
   const api = useApi()
   const client = useQueryClient()
   const [run, setRun] = useState<Run>({ phase: 'none' })
+  /** Of the latest request, or its cancellation: what an earlier one gets is not shown. */
+  const latest = useRef(0)
   useEvents(run.phase === 'waiting' ? `/v1/screenshots/${run.id}/events` : undefined, {
     status: (content) => {
       if (run.phase === 'waiting') setRun({ phase: 'waiting', id: run.id, ...(content as { status: string }) })
@@ -31,15 +33,23 @@ export const useCaptureRun = () => {
   })
   /** Resolves to the id of the capture, or to undefined if the request is refused. */
   const start = async (parameters: Parameters): Promise<string | undefined> => {
-    setRun({ phase: 'sending' })
+    const own = (latest.current += 1)
+    const show = (next: Run) => {
+      if (own === latest.current) setRun(next)
+    }
+    show({ phase: 'sending' })
     try {
       const { data } = await api<{ data: Screenshot }>('/v1/screenshots', { method: 'POST', body: parameters })
-      setRun({ phase: 'waiting', id: data.id, status: data.status })
+      show({ phase: 'waiting', id: data.id, status: data.status })
       return data.id
     } catch (error) {
-      setRun({ phase: 'refused', error: error as Error })
+      show({ phase: 'refused', error: error as Error })
       return undefined
     }
   }
-  return { run, start, stop: () => setRun({ phase: 'none' }) }
+  const stop = () => {
+    latest.current += 1
+    setRun({ phase: 'none' })
+  }
+  return { run, start, stop }
 }

@@ -62,13 +62,16 @@ t.test('capture many: runs as many at a time as allowed, and no more', async (t)
 
 t.test('capture many: waits where the service says when it accepts the next, for at most a minute', async (t) => {
   let calls = 0
-  const limited = (retryAfterSeconds: number) => async () => {
+  const keys = new Set<string>()
+  const limited = (retryAfterSeconds: number) => async (_url: string, idempotencyKey: string) => {
     calls += 1
+    keys.add(idempotencyKey)
     if (calls < 3) throw new AppError('SERVICE_UNAVAILABLE', { message: 'later', retryAfterSeconds })
     return { record, image }
   }
   t.match(await captureMany(world({ capture: limited(0) }).deps, addresses(1), 1), [{ file: '1.png' }])
   t.equal(calls, 3)
+  t.equal(keys.size, 1, 'a repetition captures once')
   calls = 0
   t.match(await captureMany(world({ capture: limited(61) }).deps, addresses(1), 1), [{ error: { message: 'later' } }])
   t.equal(calls, 1)

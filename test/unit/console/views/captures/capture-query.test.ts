@@ -1,5 +1,12 @@
 import t from 'tap'
-import { capturesPath, isFiltered, isIncluded, noFilters } from '#console/views/captures/capture-query.ts'
+import {
+  capturesPath,
+  filterQuery,
+  filtersIn,
+  isFiltered,
+  isIncluded,
+  noFilters,
+} from '#console/views/captures/capture-query.ts'
 
 const queryOf = (path: string) => Object.fromEntries(new URL(path, 'http://localhost').searchParams)
 
@@ -28,4 +35,11 @@ t.test('capture query: a capture is included as the list includes it', async (t)
   t.notOk(included({ status: 'pending' }))
   t.notOk(included({ from: '2026-11-27' }))
   t.notOk(included({ to: '2026-11-25' }))
+})
+
+t.test('capture list: the address has the filters, and what is no filter in one is ignored', async (t) => {
+  const filters = { status: 'failed', from: '2026-11-26', to: '' }
+  t.equal(filterQuery(filters), 'status=failed&from=2026-11-26')
+  t.same(filtersIn(`?${filterQuery(filters)}`), filters)
+  t.same(filtersIn('?status=gone&from=yesterday&to='), noFilters)
 })
