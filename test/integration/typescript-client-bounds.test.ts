@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { Shutterfleet, ShutterfleetError } from '#client/shutterfleet.js'
 
@@ -136,6 +137,41 @@ t.test('typescript client bounds: a stream that ends early is resumed after the 
   for await (const { event } of shots.events('i')) statuses.push(event)
   t.strictSame(statuses, ['status', 'result'])
   t.equal(requests[1]?.headers.get('last-event-id'), 'pending-3')
+})
+
+t.test(
+  'typescript client bounds: text of an event may contain separators of lines other than the line feed',
+  async (t) => {
+    const css = 'a\u2028b\u2029c\u0085d'
+    const { shots } = answered([stream(`event: result\ndata: ${JSON.stringify({ id: 'i', options: { css } })}\n\n`)])
+    for await (const { data } of shots.events('i')) t.match(data, { options: { css } })
+  },
+)
+
+t.test('typescript client bounds: a stream that is silent is connected anew, and an abort ends the wait', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const silent = () => new Response(new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) }))
+  const abort = new AbortController()
+  const { requests, shots } = answered([silent, silent])
+  const read = (async () => {
+    for await (const _ of shots.events('i', { signal: abort.signal })) t.fail('no event was sent')
+  })()
+  read.catch(() => {})
+  const seconds = async (count: number) => {
+    for (let second = 0; second < count; second += 1) {
+      await new Promise((resume) => setImmediate(resume))
+      mock.timers.tick(1000)
+    }
+    await new Promise((resume) => setImmediate(resume))
+  }
+  await seconds(44)
+  t.equal(requests.length, 1)
+  await seconds(4)
+  t.equal(requests.length, 2)
+  await seconds(45)
+  abort.abort(new Error('enough'))
+  await t.rejects(read, { message: 'enough' })
 })
 
 t.test('typescript client bounds: an event may arrive in pieces, and the result event is the last one', async (t) => {

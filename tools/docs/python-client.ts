@@ -12,7 +12,7 @@ const replacements: readonly (readonly [from: RegExp, to: string])[] = [
   [/\basyncio\b/g, 'time'],
   [/\bAsync(?=[A-Z])/g, ''],
   [/\b__a(enter|exit)__/g, '__$1__'],
-  [/\ba(close|read|iter_lines)\b/g, '$1'],
+  [/\ba(close|read|iter_text)\b/g, '$1'],
 ]
 
 /** The synchronous Python client, by path. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -145,6 +146,20 @@ def test_a_stream_without_events_is_given_up() -> None:
     answered = Answered([stream(": still here\n\n")] * 5)
     with pytest.raises(ConnectionError, match="5 times"):
         list(answered.client().events("i"))
+
+
+def test_a_stream_that_is_refused_for_a_moment_is_retried() -> None:
+    answered = Answered([refusal(429), refusal(503), stream('event: result\ndata: {"id": "i", "status": "failed"}\n\n')])
+    assert [event.event for event in answered.client().events("i")] == ["result"]
+    assert answered.requests[0].extensions["timeout"]["read"] == 45
+
+
+def test_text_may_contain_separators_of_lines_other_than_the_line_feed() -> None:
+    css = "a\u2028b\u2029c\u0085d\x0be"
+    record = json.dumps({"id": "i", "options": {"css": css}}, ensure_ascii=False)
+    answered = Answered([stream(f"event: result\ndata: {record}\n\n"), stream(f"{record}\n{record}")])
+    assert [event.data["options"]["css"] for event in answered.client().events("i")] == [css]
+    assert len(list(answered.client().export_activity(since="2026-01-01T00:00:00Z"))) == 2
 
 
 def test_a_refused_stream_raises_its_error() -> None:

@@ -8,6 +8,8 @@ export type SendOptions = {
     readonly limitMs?: number | undefined;
 };
 export type Send = (path: string, options?: SendOptions) => Promise<Response>;
+/** Waits `ms`; throws the signal's reason if it aborts. */
+export declare const pause: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 /**
  * Returns a function that sends a request to `path` below `/v1`, with `body` as JSON. It resolves with a successful response
  * or throws `ShutterfleetError`. 429 and 503 are retried after `Retry-After`, at most `retries` times, unless `Retry-After` is

@@ -1,6 +1,6 @@
 import { readError } from './shutterfleet-error.js';
 /** Waits `ms`; throws the signal's reason if it aborts. */
-const pause = async (ms, signal) => {
+export const pause = async (ms, signal) => {
     signal?.throwIfAborted();
     await new Promise((resolve) => {
         const end = () => {

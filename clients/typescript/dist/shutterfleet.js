@@ -1,4 +1,5 @@
 import { lastEvents, readEvents } from './read-events.js';
+import { pause } from './send-request.js';
 import { ShutterfleetError } from './shutterfleet-error.js';
 import { createTransport, queryOf } from './transport.js';
 import { Keys } from './keys.js';
@@ -94,7 +95,7 @@ export class Shutterfleet {
                 throw failureOf(record);
             // With too many waiting requests the service responds at once.
             if (performance.now() - requested < 500)
-                await new Promise((resolve) => setTimeout(resolve, 1000));
+                await pause(1000, signal);
         }
     }
     async image(id, { signal } = {}) {

@@ -1,16 +1,17 @@
 import { readBlocks } from './read-blocks.ts'
+import { pause } from './send-request.ts'
 
 /** An event of a stream as it was sent. */
 export type StreamEvent = { readonly event: string; readonly data: unknown }
 
 const reconnectMs = 2000
+/** A stream that is silent for so long is broken: the service sends something every 15 seconds. */
+const silentMs = 45_000
 /** Consecutive connections without an event after which the stream fails. */
 const silentMax = 5
 
 /** Names of the events that end the stream of a capture or batch. */
 export const lastEvents: readonly string[] = ['result', 'deleted']
-
-const reconnectDelay = () => new Promise((resolve) => setTimeout(resolve, reconnectMs))
 
 /** A broken connection is reconnected, and missed events are sent again; an abort by the caller ends the stream. */
 const hasBroken = (error: unknown, signal: AbortSignal | undefined) => error instanceof TypeError && !signal?.aborted
@@ -19,7 +20,7 @@ const parse = (block: string) => {
   const fields = { event: '', id: '' }
   const data: string[] = []
   for (const line of block.split('\n')) {
-    const [, name, value = ''] = /^(\w+): ?(.*)$/.exec(line) ?? []
+    const [, name, value = ''] = /^(\w+): ?(.*)$/s.exec(line) ?? []
     if (name === 'data') data.push(value)
     else if (name === 'event' || name === 'id') fields[name] = value
   }
@@ -29,7 +30,7 @@ const parse = (block: string) => {
 }
 
 const readStream = async function* readStream(body: ReadableStream<Uint8Array>) {
-  for await (const block of readBlocks(body, '\n\n')) {
+  for await (const block of readBlocks(body, '\n\n', silentMs)) {
     const event = parse(block)
     if (event) yield event
   }
@@ -46,7 +47,7 @@ export const readEvents = async function* readEvents(
 ): AsyncGenerator<StreamEvent, void> {
   let lastId: string | undefined
   for (let silent = 0; silent < silentMax; silent += 1) {
-    if (silent > 0) await reconnectDelay()
+    if (silent > 0) await pause(reconnectMs, signal)
     const response = await connect(lastId)
     if (response.status === 204 || !response.body) return
     try {

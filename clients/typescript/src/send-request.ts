@@ -13,7 +13,7 @@ export type SendOptions = {
 export type Send = (path: string, options?: SendOptions) => Promise<Response>
 
 /** Waits `ms`; throws the signal's reason if it aborts. */
-const pause = async (ms: number, signal: AbortSignal | undefined) => {
+export const pause = async (ms: number, signal: AbortSignal | undefined) => {
   signal?.throwIfAborted()
   await new Promise<void>((resolve) => {
     const end = () => {

@@ -1,4 +1,5 @@
 import { lastEvents, readEvents } from './read-events.ts'
+import { pause } from './send-request.ts'
 import { ShutterfleetError } from './shutterfleet-error.ts'
 import { createTransport, queryOf, type Transport } from './transport.ts'
 import type {
@@ -146,7 +147,7 @@ export class Shutterfleet {
       if (hasEnded(record)) return record
       if (performance.now() >= end) throw failureOf(record)
       // With too many waiting requests the service responds at once.
-      if (performance.now() - requested < 500) await new Promise((resolve) => setTimeout(resolve, 1000))
+      if (performance.now() - requested < 500) await pause(1000, signal)
     }
   }
 

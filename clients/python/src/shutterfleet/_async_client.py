@@ -10,11 +10,10 @@ from typing import Any, Self, TypeVar, Unpack
 
 import httpx
 
-from ._events import LAST, RECONNECT_SECONDS, EventStream
+from ._events import LAST, RECONNECT_SECONDS, EventStream, Lines
 from ._flow import Flow, Pause, Request, RetryPolicy
 from ._models import Image, ImageDescription, StreamEvent
 from ._operations import Operations, at
-from .errors import read_error
 from .types import (
     Account,
     ActivityEntry,
@@ -54,15 +53,18 @@ class AsyncTransport:
         self.operations = Operations(policy)
 
     def build(self, request: Request) -> httpx.Request:
+        silent = request.silent_seconds
         return self.http.build_request(
             request.method,
             self.root + request.path,
             params={name: value for name, value in request.query.items() if value is not None},
             json=request.body,
             headers=request.headers,
+            timeout=httpx.USE_CLIENT_DEFAULT if silent is None else httpx.Timeout(None, connect=10, read=silent),
         )
 
-    async def run(self, flow: Flow[T]) -> T:
+    async def run(self, flow: Flow[T], *, stream: bool = False) -> T:
+        """With `stream` the body of a successful response is still to be read."""
         try:
             step = next(flow)
             while True:
@@ -71,7 +73,9 @@ class AsyncTransport:
                     step = next(flow)
                     continue
                 try:
-                    response = await self.http.send(self.build(step))
+                    response = await self.http.send(self.build(step), stream=stream)
+                    if stream and not response.is_success:
+                        await response.aread()
                 except httpx.TransportError as error:
                     step = flow.throw(error)
                 else:
@@ -95,12 +99,13 @@ class AsyncTransport:
 
     async def lines(self, path: str, **query: str | None) -> AsyncIterator[Any]:
         """The JSON of each line of a response, as it arrives."""
-        response = await self.http.send(self.build(Request("GET", path, query=query)), stream=True)
+        response = await self.run(self.operations.send(Request("GET", path, query=query)), stream=True)
+        lines = Lines()
         try:
-            if not response.is_success:
-                await response.aread()
-                raise read_error(response)
-            async for line in response.aiter_lines():
+            async for text in response.aiter_text():
+                for line in lines.feed(text):
+                    yield json.loads(line)
+            for line in lines.end():
                 yield json.loads(line)
         finally:
             await response.aclose()
@@ -109,21 +114,18 @@ class AsyncTransport:
         """Events up to one of `last`; reconnects if the connection ends earlier."""
         stream = EventStream(path, last)
         while not stream.has_ended:
-            request = self.build(stream.request())
-            request.extensions["timeout"] = httpx.Timeout(None, connect=10).as_dict()
+            lines = Lines()
             try:
-                response = await self.http.send(request, stream=True)
+                response = await self.run(self.operations.send(stream.request()), stream=True)
                 try:
-                    if not response.is_success:
-                        await response.aread()
-                        raise read_error(response)
                     if response.status_code == 204:
                         return
-                    async for line in response.aiter_lines():
-                        for event in stream.feed(line):
-                            yield event
-                        if stream.has_ended:
-                            return
+                    async for text in response.aiter_text():
+                        for line in lines.feed(text):
+                            for event in stream.feed(line):
+                                yield event
+                            if stream.has_ended:
+                                return
                 finally:
                     await response.aclose()
             except httpx.TransportError:

@@ -12,8 +12,26 @@ from ._models import StreamEvent
 RECONNECT_SECONDS = 2
 SILENT_MAX = 5
 """Consecutive connections without an event after which the stream fails."""
+SILENT_SECONDS = 45
+"""A stream that is silent for so long is broken: the service sends something every 15 seconds."""
 LAST = ("result", "deleted")
 """Events that end the stream of a capture or batch."""
+
+
+@dataclass
+class Lines:
+    """Splits a text that arrives in parts at line feeds alone: JSON may contain all other separators of lines."""
+
+    _rest: str = ""
+
+    def feed(self, text: str) -> list[str]:
+        """Returns the lines that the text completes."""
+        *lines, self._rest = (self._rest + text).split("\n")
+        return lines
+
+    def end(self) -> list[str]:
+        """Returns the last line if nothing ends it."""
+        return [self._rest] if self._rest else []
 
 
 @dataclass
@@ -31,7 +49,7 @@ class EventStream:
         self._fields = {}
         self.silent += 1
         headers = {} if self._last_id is None else {"last-event-id": self._last_id}
-        return Request("GET", self.path, headers=headers)
+        return Request("GET", self.path, headers=headers, silent_seconds=SILENT_SECONDS)
 
     def feed(self, line: str) -> Iterator[StreamEvent]:
         """Yields the event that the line completes, if any."""

@@ -26,6 +26,8 @@ class Request:
     query: Mapping[str, str | int | None] = field(default_factory=dict)
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    silent_seconds: float | None = None
+    """Longest silence of a stream, which has no other time limit."""
 
 
 @dataclass(frozen=True)
