@@ -92,9 +92,7 @@ const numberIn = (row: Row | undefined, column: string): number => {
 
 const readPoints = ({ heading, text, tables: [times = [], costs = [], traffic = []] }: Section): Point[] =>
   times.map((row, nth) => {
-    const wholePages = 'of it whole pages'
-    // Tables of before they were read from the WAL do not have them.
-    const wholePagesKib = traffic[nth]?.[wholePages] ? numberIn(traffic[nth], wholePages) : 0
+    const wholePagesKib = numberIn(traffic[nth], 'of it whole pages')
     const cost = Object.fromEntries([
       ...modelParts.map((part) => [part, numberIn(costs[nth], part)]),
       ...trafficColumns.map((column) => [column, numberIn(traffic[nth], column)]),
