@@ -16,6 +16,12 @@ export type Post = {
   readonly body: string | StreamedBody
 }
 
+/**
+ * A receiver may close a kept connection just when it is reused: another try is part of the same attempt. Or it may close it because of what
+ * it received, which is not sent to all that are kept.
+ */
+const staleMax = 3
+
 /** Most bytes that are read of a response body: enough to reuse the connection after a usual one. */
 const bodyBytesMax = 16_384
 
@@ -130,14 +136,13 @@ export const attempt = async (
   post: Post,
 ): Promise<Outcome> => {
   const options = toRequest(post, agent)
-  // A receiver may close a kept connection just when it is reused; a retry on another one is part of the same attempt.
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     const body = typeof post.body === 'string' ? post.body : await post.body.open().catch(() => null)
     if (body === null) return 'not_tried'
     if (body === undefined) return { status: null, failure: 'image_missing' }
     const request = openRequest(options)
     const outcome = await exchange(request, body, answerMs)
     const wasStale = outcome !== 'not_tried' && outcome.status === null && outcome.failure === 'connection_failed'
-    if (!(wasStale && request.reusedSocket)) return outcome
+    if (!(wasStale && request.reusedSocket) || tries === staleMax) return outcome
   }
 }

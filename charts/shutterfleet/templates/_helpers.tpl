@@ -62,7 +62,9 @@ http://{{ include "shutterfleet.host" . }}:{{ (index (index . 0).Values (index .
 {{- if .Values.publicUrl -}}
 {{ tpl .Values.publicUrl . }}
 {{- else if and .Values.ingress.enabled .Values.ingress.host -}}
-{{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ tpl .Values.ingress.host . }}
+{{- $hasTls := ne .Values.ingress.tlsSecret "" }}
+{{- range .Values.ingress.moreTls }}{{ if has $.Values.ingress.host .hosts }}{{ $hasTls = true }}{{ end }}{{ end -}}
+{{ ternary "https" "http" $hasTls }}://{{ tpl .Values.ingress.host . }}
 {{- else if and .Values.httpRoute.enabled .Values.httpRoute.host -}}
 https://{{ tpl .Values.httpRoute.host . }}
 {{- else -}}

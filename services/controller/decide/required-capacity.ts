@@ -101,6 +101,46 @@ const overdueWorkers = (tiers: readonly Tier[], demand: Demand, urgentMs: number
 const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
   Math.max(0, countUnfinished(backlog, depth) - otherPools.busy)
 
+/** Slots of a worker that serve a tier. */
+const slotsFor = ({ reservedSlots }: Tier, slots: number): number => Math.max(1, slots - reservedSlots)
+
+/**
+ * The fewest workers with which 99 % of each tier's captures begin within its share of the objective, if they keep the slots busy that
+ * `loadOf` says; `slots`: of a worker, `most`: of all, with those of other pools, which are subtracted.
+ */
+const staffedWorkers = (
+  tiers: readonly Tier[],
+  { slots, most }: { readonly slots: number; readonly most: number },
+  loadOf: (tier: Tier) => number,
+): number => {
+  const required = tiers.map((tier) => {
+    const waitMs = tier.objectiveMs * steadyShare
+    const staffed = staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs, most })
+    return Math.ceil(Math.max(0, staffed - tier.others.slots) / slotsFor(tier, slots))
+  })
+  return Math.max(...required)
+}
+
+/** Workers that the captures which run keep busy, and that all which are known could; batches in slots that are not reserved. */
+const busyWorkers = (
+  { all, batches }: Readonly<Record<'all' | 'batches', Tier>>,
+  { busy, backlog, otherPools }: Demand,
+  { known, slots }: { readonly known: number; readonly slots: number },
+) => {
+  const batchSlots = slotsFor(batches, slots)
+  const served = Math.min(busy, known)
+  const batchesServed = Math.min(served, Math.max(0, backlog.lanes.bulk.processing - batches.others.busy))
+  const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / batchSlots))
+  const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
+  const batchesWaiting = Math.round(batches.waitingMs / batches.serviceMs)
+  const batchesUnserved = Math.max(0, batchesWaiting + batchesServed - (batches.others.slots - batches.others.busy))
+  const useful = Math.max(
+    Math.ceil((unserved + all.load) / slots),
+    Math.ceil((batchesUnserved + batches.load) / batchSlots),
+  )
+  return { running, useful, isAnyUnserved: unserved + batchesUnserved > 0 }
+}
+
 /**
  * The control law; docs/autoscaling.md explains it. For each lane together with all more urgent ones:
  *
@@ -115,36 +155,17 @@ const knownOf = ({ backlog, depth, otherPools }: Demand): number =>
  * waits, every idle core gets a worker. The warm buffer comes on top.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
-  const { active, busy, backlog, otherPools } = demand
+  const { active, busy, otherPools } = demand
   const known = knownOf(demand)
   const waiting = Math.max(0, known - busy)
   const slots = slotsOf(active, policy)
   const tiers = tiersOf({ ...demand, waiting }, policy)
   const [first, , all, batches] = tiers
-  const slotsFor = (tier: Tier) => Math.max(1, slots - tier.reservedSlots)
-  // Those of other pools are subtracted from what is required.
-  const most = Math.min(policy.max * slots + otherPools.slots, demand.peak)
-  const workersFor = (loadOf: (tier: Tier) => number) => {
-    const required = tiers.map((tier) => {
-      const waitMs = tier.objectiveMs * steadyShare
-      const staffed = staff(loadOf(tier), { serviceMs: tier.serviceMs, waitMs, most })
-      return Math.ceil(Math.max(0, staffed - tier.others.slots) / slotsFor(tier))
-    })
-    return Math.max(...required)
-  }
-  const load = workersFor((tier) => tier.load)
-  const served = Math.min(busy, known)
-  const batchesServed = Math.min(served, Math.max(0, backlog.lanes.bulk.processing - batches.others.busy))
-  const running = Math.max(Math.ceil(served / slots), Math.ceil(batchesServed / slotsFor(batches)))
-  const unserved = Math.max(0, known - (otherPools.slots - otherPools.busy))
-  const batchesWaiting = Math.round(batches.waitingMs / batches.serviceMs)
-  const batchesUnserved = Math.max(0, batchesWaiting + batchesServed - (batches.others.slots - batches.others.busy))
-  const useful = Math.max(
-    Math.ceil((unserved + all.load) / slots),
-    Math.ceil((batchesUnserved + batches.load) / slotsFor(batches)),
-  )
+  const staffing = { slots, most: Math.min(policy.max * slots + otherPools.slots, demand.peak) }
+  const load = staffedWorkers(tiers, staffing, (tier) => tier.load)
+  const mean = staffedWorkers(tiers, staffing, ({ meanLoad }) => meanLoad)
+  const { running, useful, isAnyUnserved } = busyWorkers({ all, batches }, demand, { known, slots })
   const onIdleCores = waiting > 0 ? Math.min(useful, policy.idleCores) : 0
-  const mean = workersFor(({ meanLoad }) => meanLoad)
   const steady = Math.max(load, mean)
   // What runs is held as far as chance explains it, so that no lull shrinks the pool; with a buffer, which comes on top of it, all of it.
   const runs =
@@ -152,7 +173,9 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   // Idle cores cost nothing, but a start does.
   const held = Math.max(steady, runs, onIdleCores) + policy.buffer
 
-  const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, first.objectiveMs) / slotsFor(tier)))
+  const missing = Math.max(
+    ...tiers.map((tier) => missingSlots(tier, demand, first.objectiveMs) / slotsFor(tier, slots)),
+  )
   const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
   // They include the buffer, which is added again below.
   const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
@@ -161,7 +184,7 @@ export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCa
   const required = Math.max(onIdleCores, Math.min(useful, wanted))
 
   // At least 1, so that the last worker stays while any capture is known.
-  const workers = Math.max(load, running, required, unserved + batchesUnserved > 0 ? 1 : 0)
+  const workers = Math.max(load, running, required, isAnyUnserved ? 1 : 0)
   if (workers === 0 && policy.buffer > 0) return { load: held, workers: policy.buffer, reason: 'buffer' }
   return {
     load: held,
