@@ -11,7 +11,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import type { Config } from './config.ts'
 import { LanePuller } from './delivery/lane-puller.ts'
-import { requestAddress } from './delivery/store-image.ts'
+import { type ImageUpload, requestAddress } from './delivery/store-image.ts'
 import { createEvents, type Events } from './telemetry/events.ts'
 import { readInstalledBrowsers } from './host/browser-versions.ts'
 import { findBrowsers } from './host/find-browsers.ts'
@@ -89,7 +89,7 @@ export const createContext = async (
   const disposal = new AbortController()
   stack.defer(() => disposal.abort())
   const sign = (id: string) => requestAddress(queue, { pool, id })
-  const store = { sign, holds: { ...lifecycle, ...holds }, stop: disposal.signal }
+  const store = { sign, holds: { ...lifecycle, ...holds }, failing: new Set<ImageUpload>(), stop: disposal.signal }
   const slots = createSlots({ config: endpoint, isolation, browsers, users, environment, events }, holds)
   stack.defer(async () => void (await Promise.all(slots.map((slot) => slot[Symbol.asyncDispose]()))))
   stack.use(startHeartbeat(publish))

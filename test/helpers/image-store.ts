@@ -12,7 +12,7 @@ export const createImageStore = (sign: Store['sign'] = async () => undefined) =>
     released: (cause: string) => void changes.push(`released by ${cause}`),
   }
   const holds = { ...gate, ...reportedHolds(gate, events) }
-  const store: Store = { sign, holds, stop: stopping.signal }
+  const store: Store = { sign, holds, failing: new Set(), stop: stopping.signal }
   return { store, holds, changes, stop: () => stopping.abort() }
 }
 

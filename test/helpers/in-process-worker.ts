@@ -114,6 +114,7 @@ const egress: Running['egress'] = {
 const store: Running['store'] = {
   sign: async () => undefined,
   holds: { hold: () => {}, release: () => {}, holds: () => new Map() },
+  failing: new Set(),
   stop: AbortSignal.abort(),
 }
 

@@ -47,10 +47,11 @@ const handBacks: readonly Mutation[] = [
     { at: 'ImageUpload > #try', drop: 'this.#isExclusive' },
     { at: 'ImageUpload > #try', drop: 'this.#isUncertain' },
     { at: 'ImageUpload > #try', drop: 'if (!this.#isUncertain) $forget' },
-    { at: 'ImageUpload > storeBy', drop: 'if (isLeft) this.#hold(); else $release' },
+    { at: 'ImageUpload > storeBy', drop: 'if (isLeft) this.#hold(); else this.#release()' },
     { at: 'ImageUpload > storeBy', drop: '!this.#isClosed' },
     { at: 'ImageUpload > storeLate', drop: 'if (!this.#isOwn) this.#isExclusive = false' },
-    { at: 'ImageUpload > storeLate', drop: "if (!$stop.aborted) $holds.release('store')" },
+    { at: 'ImageUpload > storeLate', drop: 'if (!$stop.aborted) this.#release()' },
+    { at: 'ImageUpload > #release', replace: '$failing.size === 0', by: 'true' },
   ]),
   ...against('test/integration/sign-images.test.ts', 'services/gateway/queue/sign-images.ts', [
     { at: 'findOpen', replaceText: " and status in ('pending', 'processing')", by: '' },

@@ -141,15 +141,15 @@ const follow = async (at: HttpInterface, id: string, waitMs: number): Promise<Ca
 }
 
 /**
- * The capture id of a response. Throws if the request was rejected before a capture was created, or the service does not know whether
- * it was: it is safe to repeat with the same idempotency key.
+ * The capture id of a response. Throws if the request was rejected before a capture was created; with an idempotency key, by which it
+ * may be repeated, also if the service does not know whether it was.
  */
-const readCaptureId = async (response: Response): Promise<string> => {
+const readCaptureId = async (response: Response, isKeyed: boolean): Promise<string> => {
   const id = response.headers.get('x-screenshot-id')
   if (response.ok && id !== null) return id
   const envelope = await readEnvelope(response)
   const { code, screenshot_id: created } = envelope.error ?? {}
-  if (created === undefined || code === 'SERVICE_UNAVAILABLE') throw rejectionError(envelope, response)
+  if (created === undefined || (isKeyed && code === 'SERVICE_UNAVAILABLE')) throw rejectionError(envelope, response)
   return created
 }
 
@@ -163,7 +163,7 @@ export const captureViaHttp = async (
   { waitMs, idempotencyKey }: { readonly waitMs: number; readonly idempotencyKey?: string },
 ): Promise<Captured> => {
   const response = await request(at, { method: 'POST', path: '/screenshots/capture', body: parameters, idempotencyKey })
-  const id = await readCaptureId(response)
+  const id = await readCaptureId(response, idempotencyKey !== undefined)
   if (response.status === 200) {
     return { image: Buffer.from(await response.arrayBuffer()), record: await readRecord(at, id) }
   }

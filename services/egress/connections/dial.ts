@@ -17,9 +17,12 @@ export type DialOptions = {
 /** Most addresses of a name that are tried. */
 const addressesMax = 4
 
-/** IPv4 and IPv6 in turns, since either may lead nowhere from this machine, whatever it is asked to resolve. */
+/** The families in turns, that of the first one first, since either may lead nowhere from this machine, whatever it is asked to resolve. */
 const inTurns = (addresses: readonly string[]): string[] => {
-  const families = [false, true].map((isIpv6) => addresses.filter((each) => each.includes(':') === isIpv6))
+  const isFirstIpv6 = addresses[0]?.includes(':') === true
+  const families = [isFirstIpv6, !isFirstIpv6].map((isIpv6) =>
+    addresses.filter((each) => each.includes(':') === isIpv6),
+  )
   return addresses.flatMap((_, nth) => families.flatMap((family) => family[nth] ?? []))
 }
 

@@ -47,6 +47,8 @@ export type Store = {
   /** Requests a new address for an image; undefined if its capture is no longer open. Throws `SERVICE_UNAVAILABLE`. */
   readonly sign: (captureId: string) => Promise<Put | undefined>
   readonly holds: Pick<PullGate, 'hold' | 'release' | 'holds'>
+  /** The uploads that hold the worker, of all its slots. */
+  readonly failing: Set<ImageUpload>
   /** Ends the retries of images whose attempts were handed back. */
   readonly stop: AbortSignal
 }
@@ -117,7 +119,7 @@ export class ImageUpload {
   /**
    * Resolves to the key once the image is stored; to undefined, and holds the worker, if it is not by `endsAt` (on
    * `performance`'s clock); to undefined at once if its capture is no longer open. Throws `RENDER_ERROR` if the store rejects
-   * the image as too large. Only while the image is still to be stored does it hold the worker: nothing else would release it.
+   * the image as too large. Only while the image is still to be stored does it hold the worker.
    */
   async storeBy(endsAt: number): Promise<string | undefined> {
     let tries = 0
@@ -133,7 +135,7 @@ export class ImageUpload {
       return key
     } finally {
       if (isLeft) this.#hold()
-      else this.#store.holds.release('store')
+      else this.#release()
     }
   }
 
@@ -147,12 +149,19 @@ export class ImageUpload {
     if (!this.#isOwn) this.#isExclusive = false
     const isHeld = () => holds.holds().has('store')
     const key = await this.#retry(performance.now() + lateMs, isHeld, stop).catch(() => undefined)
-    // Nothing is left to probe with but the next capture.
-    if (!stop.aborted) holds.release('store')
+    if (!stop.aborted) this.#release()
     return key
   }
 
+  /** Once no other upload is left to probe the store with, the next capture does. */
+  #release() {
+    const { failing, holds } = this.#store
+    failing.delete(this)
+    if (failing.size === 0) holds.release('store')
+  }
+
   #hold() {
+    this.#store.failing.add(this)
     this.#store.holds.hold('store', `images cannot be stored: ${this.#fault}`)
   }
 
@@ -160,7 +169,8 @@ export class ImageUpload {
     for (let tries = 1; performance.now() < endsAt; tries += 1) {
       const key = await this.#try(endsAt - performance.now())
       if (key !== undefined) {
-        this.#store.holds.release('store')
+        this.#store.failing.clear()
+        this.#release()
         return key
       }
       const retryMs = retryDelayMs(tries)

@@ -93,7 +93,12 @@ export const runStandIn = async (
   stack.use(queue.subscribe(undrainSubject({ pool, pod }), lifecycle.undrain))
   stack.use(startHeartbeat(publish))
   void lifecycle.warmed.then(ready)
-  const store: Running['store'] = { sign: (id) => requestAddress(queue, { pool, id }), holds: lifecycle, stop }
+  const store: Running['store'] = {
+    sign: (id) => requestAddress(queue, { pool, id }),
+    holds: lifecycle,
+    failing: new Set(),
+    stop,
+  }
   const host = createHost(captureMs, shot)
   const slots = Array.from({ length: slotCount }, () => createSlot(host))
   const openingKeys = config.openingKeys.map(readOpeningKey)

@@ -1004,7 +1004,7 @@ class Member(TypedDict):
     created_at: str
     """Time at which the member was added."""
     last_sign_in_at: str | None
-    """Time of the latest sign-in, for a member who has signed in with the provider of the latest one with it; null before the first."""
+    """Time of the latest sign-in, for a member who has signed in with the provider of the latest one with it; null before."""
 
 
 class SignInLink(TypedDict):

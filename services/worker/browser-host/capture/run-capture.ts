@@ -169,7 +169,7 @@ const takeImage = async (
   const size = { width: Math.round(frame.width * zoom * scale), height: Math.round(frame.height * zoom * scale) }
   for (const each of [output, ...renditions]) assertFits(each, size)
   // Fails if the page navigates meanwhile; it is then shot as it is.
-  const bars = arrangeBars(subject, frame.height)
+  const bars = arrangeBars(subject, frame.height, plan.emulation.height)
   if (bars !== undefined) await runInMainFrame(open, bars).catch(() => {})
   const shared = { ...output, format: 'png' as const }
   const settings = { frame, zoom, subject, output: renditions.length > 0 ? shared : output }

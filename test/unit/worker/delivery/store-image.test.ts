@@ -65,7 +65,7 @@ const storeThat = async (t: Test, answers: readonly number[], sign?: (url: strin
   const upload = (isExclusive = true) =>
     new ImageUpload(made.store, { id: 'capture', image, put: { key: 'k', url: `${base}/k` }, isExclusive })
   const paths = () => uploads.map(({ path }) => path)
-  return { ...made, uploads, paths, upload, answer: (next: readonly number[]) => (statuses = next) }
+  return { ...made, base, uploads, paths, upload, answer: (next: readonly number[]) => (statuses = next) }
 }
 
 const soon = (withinMs = 20_000) => performance.now() + withinMs
@@ -206,6 +206,22 @@ t.test('store image: what will not be stored any more holds no worker, whatever 
   for (const { changes } of [closed, large])
     t.match([changes[0], changes.at(-1)], [/^held by store/, 'released by store'])
 })
+
+t.test(
+  'store image: an image that nobody needs any more does not release the worker that another one holds',
+  async (t) => {
+    const { store, holds, answer, base } = await storeThat(t, [503])
+    const another = { id: 'capture', image, put: { key: 'k', url: `${base}/k` }, isExclusive: true }
+    const failing = new ImageUpload(store, another)
+    await failing.storeBy(soon(100))
+    answer([413])
+    await t.rejects(new ImageUpload(store, another).storeBy(soon()), { code: 'RENDER_ERROR' })
+    t.ok(holds.holds().has('store'))
+    answer([200])
+    t.equal(await failing.storeLate(), 'k')
+    t.notOk(holds.holds().has('store'))
+  },
+)
 
 t.test('store image: drops an image whose capture is no longer open, without holding the worker', async (t) => {
   const { upload, changes } = await storeThat(t, [403], () => undefined)

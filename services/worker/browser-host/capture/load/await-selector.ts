@@ -44,12 +44,14 @@ export const awaitSelector = (
   return awaitCondition(open, { isMet, unmet: `Nothing matched ${parameter} '${selector}'` }, bounds)
 }
 
-/** Waits until no match of a CSS selector is visible: all are gone, hidden, transparent or without size. Throws as `awaitSelector` does. */
+/** Waits until no match of a CSS selector is visible: all are gone, hidden, transparent or without size, with what they contain. Throws as `awaitSelector` does. */
 export const awaitHidden = (open: Waiting, selector: string, bounds: WaitBounds): Promise<void> => {
-  const isHidden = `(${openRoots})(document).every((root) => [...root.querySelectorAll(${JSON.stringify(selector)})].every((each) => {
+  const isHidden = `((isShown) => (${openRoots})(document).every((root) =>
+    [...root.querySelectorAll(${JSON.stringify(selector)})].every((each) => ![each, ...each.querySelectorAll('*')].some(isShown))
+  ))((each) => {
     const { width, height } = each.getBoundingClientRect()
-    return width * height === 0 || !each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-  }))`
+    return width * height > 0 && each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  })`
   const isMet = () => usingSelector('wait_for_selector_hidden', selector, runInMainFrame(open, isHidden))
   return awaitCondition(open, { isMet, unmet: `wait_for_selector_hidden '${selector}' was still visible` }, bounds)
 }

@@ -8,27 +8,27 @@ type RequestedCookie = CapturePlan['cookies'][number]
 type SetCookie = Protocol.Network.CookieParam
 
 /** A domain includes its subdomains, as in `Set-Cookie` (RFC 6265 §5.2.3); an IP address has none. */
-const forDomain = ({ name, value }: RequestedCookie, domain: string, isSource: boolean): SetCookie => ({
+const forDomain = ({ name, value }: RequestedCookie, domain: string): SetCookie => ({
   name,
   value,
   domain: isIP(domain) === 0 ? `.${domain.replace(/^\./, '')}` : domain,
   path: '/',
-  // HTML and Markdown sources have an opaque origin: all their requests are cross-site and carry only `SameSite=None` cookies.
-  ...(isSource && { sameSite: 'None', secure: true }),
 })
+
+/** HTML and Markdown sources have an opaque origin: all their requests are cross-site and carry only `SameSite=None` cookies. */
+const ofSource = { sameSite: 'None', secure: true } as const
 
 /** By these prefixes the browser requires attributes (RFC 6265bis §4.1.3), which it infers from a URL alone. */
 const prefix = /^__(?:(?<host>host)|secure)-/i
 
 const toCookie = (cookie: RequestedCookie, url: string | undefined): SetCookie => {
-  const prefixed = prefix.exec(cookie.name)
-  if (cookie.domain !== undefined && prefixed?.groups?.['host']) {
-    return { name: cookie.name, value: cookie.value, url: `https://${cookie.domain.replace(/^\./, '')}/` }
-  }
-  if (cookie.domain !== undefined) {
-    return { ...forDomain(cookie, cookie.domain, url === undefined), ...(prefixed && { secure: true }) }
-  }
-  return { name: cookie.name, value: cookie.value, url: new URL('/', url).href }
+  const { name, value, domain } = cookie
+  if (domain === undefined) return { name, value, url: new URL('/', url).href }
+  const prefixed = prefix.exec(name)
+  const own = prefixed?.groups?.['host']
+    ? { name, value, url: `https://${domain.replace(/^\./, '')}/` }
+    : { ...forDomain(cookie, domain), ...(prefixed && { secure: true }) }
+  return { ...own, ...(url === undefined && ofSource) }
 }
 
 /** Sets the caller's cookies before the page loads; one without a domain is for the target's host only. Throws `RENDER_ERROR` if the browser rejects them. */

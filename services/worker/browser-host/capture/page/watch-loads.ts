@@ -19,7 +19,14 @@ const unawaited: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'P
 const isPrefetch = ({ headers }: Protocol.Network.Request): boolean =>
   Object.entries(headers).some(([name, value]) => /^(?:sec-)?purpose$/i.test(name) && value.startsWith('prefetch'))
 
-type Loading = { readonly kind: Kind; readonly startedAt: number; readonly frameId: string; readonly url: string }
+type Loading = {
+  readonly kind: Kind
+  readonly startedAt: number
+  readonly frameId: string
+  readonly url: string
+  /** Its end is reported elsewhere, if at all: that of the document of a frame of another site, and of the script of a worker. */
+  readonly isElsewhere?: true
+}
 
 /** Watches a page's requests in flight, except for frames of other sites, through its session, whose `Network` events must be enabled. */
 export const watchLoads = (session: Session, mainFrameId: string) => {
@@ -47,27 +54,31 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
     if (id !== mainFrameId) return
     for (const requestId of loading.keys()) if (requestId !== loaderId) loading.delete(requestId)
   })
-  // The document of a frame of another site, and the script of a worker, begin here and end in their own session.
-  const endWhere = (isMeant: (each: Loading) => boolean) => {
-    for (const [requestId, each] of loading) if (isMeant(each)) end({ requestId })
+  const endElsewhere = (isMeant: (each: Loading) => boolean) => {
+    for (const [requestId, each] of loading) {
+      if (!isMeant(each)) continue
+      changedAt = performance.now()
+      loading.set(requestId, { ...each, isElsewhere: true })
+    }
   }
-  session.on('Page.frameDetached', ({ frameId }) => endWhere((each) => each.frameId === frameId))
+  session.on('Page.frameDetached', ({ frameId }) => endElsewhere((each) => each.frameId === frameId))
   session.on('Target.attachedToTarget', ({ targetInfo: { type, url } }) => {
-    if (type === 'worker') endWhere((each) => each.url === url)
+    if (type === 'worker') endElsewhere((each) => each.url === url)
   })
   session.on('Network.loadingFinished', end)
   session.on('Network.loadingFailed', end)
   return {
     /** Images, fonts and style sheets in flight, requested by elements, CSS or scripts. */
     visualsInFlight: (): number => [...loading.values()].filter(({ kind }) => visual.has(kind)).length,
-    /** Documents of frames, scripts and data in flight, except for what has been in flight for long. */
+    /** Documents of frames, scripts and data in flight, here or elsewhere, except for what has been in flight for long. */
     fetchesInFlight: (): number => {
       const since = performance.now() - fetchMsMax
       return [...loading.values()].filter(({ kind, startedAt }) => fetched.has(kind) && startedAt > since).length
     },
     /** Milliseconds since a script's request for data ended; Infinity if none has. */
     sinceFetchMs: (): number => performance.now() - fetchedAt,
-    /** Milliseconds since the last request (those not awaited excepted) started or ended; 0 while any is in flight. */
-    idleMs: (): number => (loading.size > 0 ? 0 : performance.now() - changedAt),
+    /** Milliseconds since the last request (those not awaited excepted) started or ended; 0 while any is in flight here. */
+    idleMs: (): number =>
+      [...loading.values()].every(({ isElsewhere }) => isElsewhere) ? performance.now() - changedAt : 0,
   }
 }

@@ -27,7 +27,8 @@ const awaitPoint = (selector: string, waitMs: number) => `(async () => {
     return false
   }
   const endsAt = performance.now() + ${waitMs}
-  let before
+  const isOutside = ({ x, y }) => x < 0 || y < 0 || x >= innerWidth || y >= innerHeight
+  let before, hasScrolled = false
   do {
     const found = find()
     if (!found) return null
@@ -36,7 +37,11 @@ const awaitPoint = (selector: string, waitMs: number) => `(async () => {
       return { x: left + width / 2, y: top + height / 2, width, height }
     }
     const isReached = ({ x, y }) => contains(found, topAt(x, y))
-    if (!before && !isReached(centre())) found.scrollIntoView({ behavior: 'instant', block: 'center', inline: 'center' })
+    // What loads may push it out of view later.
+    if (!hasScrolled && !isReached(centre()) && (!before || isOutside(centre()))) {
+      found.scrollIntoView({ behavior: 'instant', block: 'center', inline: 'center' })
+      hasScrolled = true
+    }
     const { x, y, width, height } = centre()
     const isAtRest = before?.x === x && before.y === y
     if (isAtRest && width > 0 && height > 0 && !found.disabled && isReached({ x, y })) return { x, y }

@@ -30,7 +30,8 @@ export const overlayElements = `() => {
   const isNavigation = (element) => {
     if (!element.matches('a[href]:not([href=""], [href="#"], [href^="javascript:" i], [role=button])')) return false
     const href = element.getAttribute('href')
-    return element.closest('nav, [role=navigation]') !== null || (href[0] === '#' && document.getElementById(href.slice(1)) !== null)
+    const target = href[0] === '#' ? document.getElementById(href.slice(1)) : null
+    return element.closest('nav, [role=navigation]') !== null || (target !== null && target !== element)
   }
   const isButton = (element) =>
     element.matches('button, a, summary, [role=button], input[type=button], input[type=submit]') && !isNavigation(element)

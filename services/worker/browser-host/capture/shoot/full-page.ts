@@ -42,8 +42,9 @@ export const expandScroller = `(heightMax) => {
  * to the bottom to their position in the flow, so that they appear once and do not cover the middle of the page. Searches
  * the first 5000 elements; open shadow roots too, unless 5000 elements are listed already.
  */
-const pinBars = (height: number): string => `(() => {
+const pinBars = (height: number, viewHeight: number): string => `(() => {
   const below = ${height} - innerHeight
+  if (below <= 0 && innerHeight <= ${viewHeight}) return
   const set = ${setStyles}
   const elements = [...document.querySelectorAll('*')].slice(0, 5000)
   for (const element of elements) {
@@ -75,8 +76,8 @@ const hideBars = (selector: string): string => `((found) => {
   }
 })(${findFirst(selector)})`
 
-/** A script that arranges what is fixed or sticky for the picture of a subject of `height` CSS pixels. */
-export const arrangeBars = (subject: Subject, height: number): string | undefined => {
+/** A script that arranges what is fixed or sticky for the picture of a subject of `height` CSS pixels; `viewHeight` is that of the requested viewport. */
+export const arrangeBars = (subject: Subject, height: number, viewHeight: number): string | undefined => {
   if (subject.kind === 'element') return hideBars(subject.selector)
-  return subject.kind === 'full-page' && !subject.inSections ? pinBars(height) : undefined
+  return subject.kind === 'full-page' && !subject.inSections ? pinBars(height, viewHeight) : undefined
 }
