@@ -14,8 +14,8 @@ const holdSeconds = 30
 const lagSamples = 10
 const sampleMs = 300
 
-// The sum of the timeouts below, and the start.
-t.setTimeout(400_000)
+// The sum of the bounds below, and the start.
+t.setTimeout(700_000)
 
 const startSlowSite = async () => {
   const server = createServer((_request, response) => {
@@ -70,9 +70,10 @@ t.test(
     t.equal(await count(`status = 'completed'`), captures + before, 'no capture is lost')
     t.equal(await count('attempts <> 1'), 0, 'no running capture was stopped')
 
-    await eventually(() => workersOf(system) === 1, { withinMs: (holdSeconds + 10 * (most - 1)) * 1000 })
     done.abort()
     await watching
+    // On a slow machine the batch is a load for some time: its mean falls with a time constant of 2.5 hold windows.
+    await eventually(() => workersOf(system) === 1, { withinMs: 10 * holdSeconds * 1000 })
     for (const [index, { desired }] of samples.entries()) {
       // At most one slot per open capture, and at least the minimum of one worker.
       const known = Math.max(...samples.slice(Math.max(0, index - lagSamples), index + 1).map(({ open }) => open))
