@@ -7,6 +7,7 @@
 # docker.io/shutterfleet/TARGET:local. Silently skips a target whose inputs have not changed. With REVISION, a commit,
 # builds again if the image is of another, from the packages of that moment.
 # The base image replaces debian:bookworm-slim and is built from this machine's package sources, without anything of this machine.
+# With ARCH, amd64 or arm64, builds for that architecture into .tools/images-ARCH: on another one, qemu runs the programs of the images.
 # Needs root; installs the Debian packages that it needs. The first run takes some minutes and 8 GB in .tools/images.
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
@@ -44,11 +45,12 @@ build() {
 clusters=''
 if [ $# -eq 0 ]; then
   set -- server worker worker-stealth
-  clusters=true
+  [ "$images" != .tools/images ] || clusters=true
 fi
 [ "$(id -u)" = 0 ] || die 'images are built as root.'
 start_work images.lock
 require_packages 'images' buildah mmdebstrap
+require_emulation
 provide_base
 if [ -n "$clusters" ]; then
   provide_pause

@@ -102,6 +102,11 @@ fetch_wheel() {
   python3 -m zipfile -e "$3"/*.whl "$3"
 }
 
+# images_folder ARCH: where scripts/build-images.sh puts the images for amd64 or arm64.
+images_folder() {
+  if [ "$1" = "$(dpkg --print-architecture)" ]; then echo .tools/images; else echo ".tools/images-$1"; fi
+}
+
 # start_work [LOCK [SECONDS]]: takes the lock of that name in .tools (default: that of set-up), waiting at most 10 minutes or
 # SECONDS, then creates the temporary folder $work in .tools, from which finished files can be renamed into place. The folder
 # is removed when the script exits. From now on a terminal shows how long each step takes.

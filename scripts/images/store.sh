@@ -1,12 +1,15 @@
 # Shared by build-images.sh and compare-images.sh (sourced, bash; after fetch.sh): buildah with a separate store.
 
-images=.tools/images
+# That of this machine, or ARCH.
+arch=${ARCH:-$(dpkg --print-architecture)}
+images=$(images_folder "$arch")
 # Same on every machine, of public packages alone; what the images contain.
 base=$images/base.tar
 base_name=docker.io/library/debian:bookworm-slim
 # With this machine's certificates, for the stages that download from npm and PyPI.
 builder_name=docker.io/shutterfleet/builder:local
-build_limit=30m
+# Under emulation everything takes about ten times as long.
+build_limit=120m
 
 in_store() {
   buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" "$@"
@@ -24,7 +27,7 @@ build_image() {
   revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
   [ -z "$(git status --porcelain 2>/dev/null)" ] || revision=$revision-dirty
   timeout --kill-after=30s "$build_limit" buildah --root "$PWD/$images/store" --runroot "$PWD/$images/store-run" \
-    bud --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
+    bud --arch "$arch" --pull-never --isolation chroot --layers --format docker --timestamp 0 --target "$target" \
     --build-arg "BUILDER=$builder_name" \
     --build-arg "PACKAGES=${REVISION:-}" --build-arg "REVISION=$revision" --tag "$name" "$@" . >"$work/build.log" 2>&1 || {
     tail -n 40 "$work/build.log" >&2
@@ -45,6 +48,21 @@ debian_sources() {
   done
 }
 
+# require_emulation: has qemu run the programs of another architecture than this machine's, in images too, until it restarts.
+require_emulation() {
+  [ "$arch" != "$(dpkg --print-architecture)" ] || return 0
+  local machine handlers=/proc/sys/fs/binfmt_misc
+  case $arch in
+    amd64) machine=x86_64 ;;
+    arm64) machine=aarch64 ;;
+    *) die "ARCH is $arch, which is neither amd64 nor arm64." ;;
+  esac
+  require_packages "images for $arch" arch-test qemu-user-static
+  [ -e "$handlers/register" ] || mount -t binfmt_misc none "$handlers" ||
+    die "images for $arch need a kernel with binfmt_misc, or a machine of that architecture."
+  [ -e "$handlers/qemu-$machine" ] || cat "/usr/lib/binfmt.d/qemu-$machine.conf" >"$handlers/register"
+}
+
 # provide_base: builds the replacement of debian:bookworm-slim, once and for each REVISION, with the published image's excludes, and
 # loads it into the store, also with this machine's certificates as the builder.
 provide_base() {
@@ -56,7 +74,7 @@ provide_base() {
   if [ ! -f "$base" ]; then
     say 'making a minimal Debian for images'
     # shellcheck disable=SC2046 # none or one word
-    SOURCE_DATE_EPOCH=0 mmdebstrap --quiet --variant=minbase --mode=root --components=main \
+    SOURCE_DATE_EPOCH=0 mmdebstrap --architectures="$arch" --quiet --variant=minbase --mode=root --components=main \
       --include=usr-is-merged --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
       --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
       --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
@@ -72,7 +90,7 @@ provide_base() {
   local container certificate
   container=$(in_store from scratch)
   in_store add --quiet "$container" "$base" / >/dev/null
-  in_store config --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
+  in_store config --arch "$arch" --cmd bash --env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$container"
   in_store commit --quiet --timestamp 0 "$container" "$base_name" >/dev/null
   for certificate in /usr/local/share/ca-certificates/*.crt; do
     [ ! -e "$certificate" ] || in_store add --quiet "$container" "$certificate" /usr/local/share/ca-certificates/ >/dev/null

@@ -89,10 +89,8 @@ archive_of() {
     echo "$IMAGES/$1-$2.tar"
     return
   fi
-  [ "$(dpkg --print-architecture)" = "$2" ] ||
-    die "images for $2 are built on such a machine: make images there, and set IMAGES to a folder with those of all of ARCHES."
-  REVISION=${packages:-$commit} scripts/build-images.sh "$1" >&2 9>&-
-  echo ".tools/images/$1.tar"
+  ARCH=$2 REVISION=${packages:-$commit} scripts/build-images.sh "$1" >&2 9>&-
+  echo "$(images_folder "$2")/$1.tar"
 }
 
 # Digests by TARGET-ARCH, as they were pushed, and of indexes by TARGET.

@@ -36,10 +36,11 @@ export const startChild = async (launch: Launch) => {
   const exited = Promise.withResolvers<string>()
   const announced = Promise.withResolvers<Readonly<Record<string, string>>>()
   let ended = false
-  child.once('exit', (code, signal) => {
+  child.once('exit', () => {
     ended = true
-    exited.resolve(signal ? `signal ${signal}` : `exit code ${code}`)
   })
+  // Unlike `exit`, never before a message that the child sent.
+  child.once('close', (code, signal) => exited.resolve(signal ? `signal ${signal}` : `exit code ${code}`))
   child.once('message', (message) => announced.resolve(message as Readonly<Record<string, string>>))
   try {
     await once(child, 'spawn')
@@ -50,7 +51,7 @@ export const startChild = async (launch: Launch) => {
   }
   return {
     pid: child.pid ?? 0,
-    /** Resolves on exit with the reason: `exit code 1`, `signal SIGKILL`. */
+    /** Resolves after exit, and any announcement, with the reason: `exit code 1`, `signal SIGKILL`. */
     exited: exited.promise,
     hasExited: () => ended,
     /** The first message over the IPC channel; never resolves without one. */

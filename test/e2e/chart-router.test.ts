@@ -32,11 +32,14 @@ t.test('chart: clients reach the router, which reaches cells alone; a gateway ac
   t.equal(anyone('router'), undefined)
 })
 
-t.test('chart: a router that stops has more time than its running requests, and takes no role', async (t) => {
-  const pod = podsOf(objectsOf(await renderText(ciPath('router')))).find(
-    ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'router',
-  )
-  t.match(pod?.spec, { terminationGracePeriodSeconds: 135, automountServiceAccountToken: false })
+t.test('chart: what stops has more time than its running requests, and a router takes no role', async (t) => {
+  const drains = ['--set-string=gateway.settings.GATEWAY_DRAIN_MS=60000']
+  const pods = podsOf(objectsOf(await renderText(ciPath('router'), 'helm4', drains)))
+  const podOf = (component: string) =>
+    pods.find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === component)
+  const pod = podOf('router')
+  t.match(pod?.spec, { terminationGracePeriodSeconds: 140, automountServiceAccountToken: false })
+  t.match(podOf('gateway')?.spec, { terminationGracePeriodSeconds: 80 })
   const drain = pod?.spec.containers[0].env?.find(({ name }) => name === 'SHUTTERFLEET_ROUTER_DRAIN_MS')
   t.equal(drain?.value, '120000')
 })

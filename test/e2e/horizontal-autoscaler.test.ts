@@ -8,6 +8,7 @@ import t from 'tap'
 import { makeAuthority } from '#test/helpers/authority.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
+import { smallestSizeWhileAllRun } from '#test/helpers/smallest-size.ts'
 
 let serviceMs = 100
 const world = await startOperatorCluster(t, { serviceMs: () => serviceMs, startMs: () => 300 })
@@ -102,14 +103,7 @@ const smallestSize = async () => {
     withinMs: 30_000,
     what: 'every capture has a worker',
   })
-  let smallest = 3
-  const anyEnded = async () => {
-    const requested = await size()
-    if (queue.unended().length < 3) return true
-    smallest = Math.min(smallest, requested)
-    return false
-  }
-  await eventually(anyEnded, { withinMs: 60_000, what: 'a capture ends' })
+  const smallest = await smallestSizeWhileAllRun(size, queue)
   await queue.allEnded(60_000)
   await settles('standard', 1)
   return smallest

@@ -12,8 +12,8 @@ const varying = [
   /(?<="commit":)\d+/g,
   // Sealed parts of records, and sealed bodies.
   /(?<="(?:sealed|body)":"test:)[\w+/=]+/g,
-  // Milliseconds of an attempt, and how often a delivery was taken.
-  /(?<="(?:ms|takes)":)\d+/g,
+  // Milliseconds of an attempt, how often a delivery was taken, and how many at a time a receiver takes, which quick answers raise.
+  /(?<="(?:ms|takes|parallel)":)\d+/g,
 ]
 
 const normalize = (text: string) => varying.reduce((shorter, each) => shorter.replaceAll(each, '…'), text)

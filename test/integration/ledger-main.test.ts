@@ -15,8 +15,9 @@ import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 import { nodeEnv } from '#test/helpers/node-env.ts'
+import { testProgramPath } from '#test/helpers/test-program-path.ts'
 
-const main = new URL(import.meta.resolve('#ledger/main.ts'))
+const main = testProgramPath('ledger/main')
 const passwords = Object.fromEntries(queueUsers.map(({ name }) => [name, 'secret'])) as QueuePasswords
 
 t.test('ledger main: with its own permissions it creates streams, relays, purges, and exits on SIGTERM', async (t) => {

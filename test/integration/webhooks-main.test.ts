@@ -12,8 +12,9 @@ import { testRecordKey } from '#test/helpers/record-seal.ts'
 import { makeCertificate, startReceiver } from '#test/helpers/webhook-receiver.ts'
 import { captureFor, newTenant, openingKeyText } from '#test/helpers/webhook-sender.ts'
 import { nodeEnv } from '#test/helpers/node-env.ts'
+import { testProgramPath } from '#test/helpers/test-program-path.ts'
 
-const main = new URL(import.meta.resolve('#webhooks/main.ts'))
+const main = testProgramPath('webhooks/main')
 
 type WithTeardown = { teardown: (clean: () => void) => void }
 

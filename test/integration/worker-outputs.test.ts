@@ -21,6 +21,12 @@ t.test('worker outputs: an element is captured alone, wherever it is, in whole p
     `<div style="height:200px;overflow:auto"><div style="height:900px"></div><div id="a" style="${box}"></div></div>`,
   )
   t.strictSame(await pixel(await shoot({ html: scroller, selector: '#a' }), 50, 25), blue, 'in a scroller')
+  const longer = redPage(
+    `<div style="height:100vh;overflow:auto"><div id="a" style="${box};height:3000px"></div></div>`,
+  )
+  const whole = await shoot({ html: longer, selector: '#a' })
+  t.strictSame(await pixel(whole, 50, 2950), blue, 'longer than its scroller')
+  t.match(await shoot({ html: longer, selector: 'body > div' }), { height: 800 }, 'a scroller as it is')
   t.match(await shoot({ html, selector: '#a', full_page: true }), { width: 101, height: 51 })
 })
 

@@ -6,6 +6,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { startKeda } from '#test/helpers/keda.ts'
 import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 import { startPrometheus } from '#test/helpers/prometheus.ts'
+import { smallestSizeWhileAllRun } from '#test/helpers/smallest-size.ts'
 
 let serviceMs = 3000
 const world = await startOperatorCluster(t, { serviceMs: () => serviceMs, startMs: () => 300 })
@@ -57,14 +58,15 @@ t.test('keda: keeps the workers of captures that run while none waits', async (t
   serviceMs = 20_000
   await occupy(3)
   await reaches(3)
-  let smallest = 3
-  const anyEnded = async () => {
-    const requested = await size()
-    if (queue.unended().length < 3) return true
-    smallest = Math.min(smallest, requested)
-    return false
-  }
-  await eventually(anyEnded, { withinMs: 60_000, what: 'a capture ends' })
-  t.equal(smallest, 3)
+  t.equal(await smallestSizeWhileAllRun(size, queue), 3)
+  await endsAtZero()
+})
+
+t.test('keda: a trigger on waiting captures alone would take the workers of those that run', async (t) => {
+  await occupy(3)
+  const query = 'max(shutterfleet_pool_captures_waiting{queue="standard"})'
+  const patch = [{ op: 'replace', path: '/spec/triggers/0/metadata/query', value: query }]
+  await cluster.kubectl(['patch', 'so', 'standard', '--type=json', '-p', JSON.stringify(patch)])
+  t.ok((await smallestSizeWhileAllRun(size, queue)) < 3)
   await endsAtZero()
 })

@@ -17,7 +17,7 @@ A pod: dict of
   affinity      overrides pods.affinity
   traced        whether it sends traces
   migrates      whether an init container migrates the database
-  grace         seconds from the start of termination to SIGKILL, drainSeconds included
+  grace         seconds from the start of termination to SIGKILL, drainSeconds included; a longer drain in the settings lengthens it
   drainSeconds  seconds before SIGTERM in which the pod still serves, until endpoints are updated
   restartPolicy
   name          of a Pod without a controller
@@ -158,7 +158,12 @@ volumeMounts:
 serviceAccountName: {{ coalesce .token .account (include "shutterfleet.fullname" .root) | quote }}
 automountServiceAccountToken: {{ ne (.token | default "") "" }}
 enableServiceLinks: false
-terminationGracePeriodSeconds: {{ .grace | default 30 }}
+{{- /* A drain that the settings lengthen, with what precedes and follows it. */}}
+{{- $grace := .grace | default 30 }}
+{{- range $name, $value := .settings }}
+{{- if hasSuffix "_DRAIN_MS" $name }}{{ $grace = max $grace (add 20 (div (int64 $value) 1000)) }}{{ end }}
+{{- end }}
+terminationGracePeriodSeconds: {{ $grace }}
 {{- with .restartPolicy }}
 restartPolicy: {{ . }}
 {{- end }}

@@ -103,10 +103,11 @@ const settleFullPage = (bounds: SettleBounds): string =>
     bounds,
   )
 
-/** Settles one element, after scrolling all its ancestors to show it. */
+/** Settles one element, after expanding the inner scroll container that it does not fit into, and scrolling all its ancestors to show it. */
 const settleElement = (selector: string, bounds: SettleBounds): string =>
   settleRange(
     `((found) => {
+      if (found) (${expandScroller})(${bounds.heightMax}, found)
       found?.scrollIntoView({ behavior: 'instant', block: 'nearest', inline: 'nearest' })
       const { top = 0, bottom = 0 } = found?.getBoundingClientRect() ?? {}
       return { from: Math.max(0, top + scrollY), to: bottom + scrollY }

@@ -4,10 +4,11 @@ import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
 /**
  * Expands an inner container that scrolls instead of the document to the height of its content, at most `heightMax`, and its
- * ancestors by as much, so that the full page shows all of it. Does nothing if the document scrolls, or if no scroll container
- * covers half of the window. Searches open shadow roots too, unless 5000 elements are listed already.
+ * ancestors by as much, so that the full page shows all of it, or all of the element `shown`: a container that does not scroll it, or
+ * shows all of it, is left alone then. Does nothing if the document scrolls, or if no scroll container covers half of the window.
+ * Searches open shadow roots too, unless 5000 elements are listed already.
  */
-export const expandScroller = `(heightMax) => {
+export const expandScroller = `(heightMax, shown) => {
   if ((document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight + 1) return
   const elements = [...document.querySelectorAll('*')]
   let scroller, areaMax = innerWidth * innerHeight / 2
@@ -17,6 +18,7 @@ export const expandScroller = `(heightMax) => {
     const area = Math.min(clientWidth, innerWidth) * Math.min(clientHeight, innerHeight)
     if (scrollHeight <= clientHeight + 1 || area < areaMax) continue
     if (!['auto', 'scroll', 'overlay'].includes(getComputedStyle(element).overflowY)) continue
+    if (shown && (shown === element || shown.offsetHeight <= clientHeight || !(${contains})(element, shown))) continue
     scroller = element
     areaMax = area
   }
