@@ -81,7 +81,7 @@ t.test('run-tests: in CI a failed file is retried once, and reported as flaky if
   await test.rejects(again, {
     code: 1,
     stdout:
-      /\n--timeout=9\n--jobs=1\ntest\/a\.test\.ts\nfailed: .*\n2 passed, 3 failed\nfailed: .*\n2 passed, 3 failed\n$/,
+      /\n--jobs=2\n--timeout=9\n--jobs=1\ntest\/a\.test\.ts\nfailed: .*\n2 passed, 3 failed\nfailed: .*\n2 passed, 3 failed\n$/,
   })
 })
 
@@ -91,11 +91,11 @@ t.test('run-tests: a file that does not end in time is retried too', async (test
   test.match(stdout, /\nflaky: test\/a\.test\.ts\n1 passed, 0 failed\n$/)
 })
 
-t.test('run-tests: failed files are retried neither without CI nor if there are more than three', async (test) => {
+t.test('run-tests: failed files are retried neither without CI nor if there are more than five', async (test) => {
   const local = runWithTap(test, failing('a'), { codes: [1, 0] })
   await test.rejects(local, { code: 1, stdout: /failed: test\/a\.test\.ts\n2 passed, 3 failed\n$/ })
-  const many = runWithTap(test, failing('a', 'b', 'c', 'd'), { CI: 'true', codes: [1, 0] })
-  await test.rejects(many, { code: 1, stdout: /failed: test\/d\.test\.ts\n2 passed, 3 failed\n$/ })
+  const many = runWithTap(test, failing('a', 'b', 'c', 'd', 'e', 'f'), { CI: 'true', codes: [1, 0] })
+  await test.rejects(many, { code: 1, stdout: /failed: test\/f\.test\.ts\n2 passed, 3 failed\n$/ })
 })
 
 t.test(
