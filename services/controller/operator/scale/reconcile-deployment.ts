@@ -10,7 +10,7 @@ import { type Minimum, poolStatus } from '#controller/operator/status/pool-statu
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
 import type { OperatorEvents } from '#controller/operator/telemetry/events.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
-import { isReady } from '#controller/operator/watch/observed-pod.ts'
+import { isReady, type ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import type { PoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
 import type { Decision, PoolPolicy } from '#controller/decide/pool.ts'
 import { scaledWorkload } from '#controller/loop/scaled-workload.ts'
@@ -47,6 +47,10 @@ const noFacts: PoolFacts = {
   provisionMs: undefined,
 }
 
+/** Pods that an earlier Deployment of the pool left; those of an earlier pool of its name end with that. */
+const podsLeft = (pods: readonly ObservedPod[], { metadata: { creationTimestamp } }: BrowserPool) =>
+  presentPods(pods).filter(({ metadata }) => metadata.creationTimestamp >= creationTimestamp)
+
 /** Reconciles a pool whose workers are the pods of a Deployment. */
 export const reconcileDeployment = async (
   deps: DeploymentDeps,
@@ -64,7 +68,7 @@ export const reconcileDeployment = async (
   const children = createChildren({
     ...deps,
     // The Deployment adopts pods that an older one left, and would at once delete those that exceed its size.
-    firstReplicas: () => Math.max(smallest(policy()), presentPods(informers.podsOf(name)).length),
+    firstReplicas: (created) => Math.max(smallest(policy()), podsLeft(informers.podsOf(name), created).length),
     created: (replicas) => occurred(creation(replicas)),
     failed: (error, retryMs) => applyFailed(browserpool, error, retryMs),
   })
@@ -150,8 +154,8 @@ const draining = (pods: readonly string[]): PoolOccurrence => ({
 
 /**
  * Holds instead of draining while there are more workers than requested: Kubernetes terminates some itself, and a drain could
- * take one that was to stay. During a rollout Kubernetes also divides a smaller size between old and new workers by its own
- * rule, which may remove a serving one. A stalled rollout holds nothing, because it may never end.
+ * take one that was to stay. During a rollout, which without surge never has more, Kubernetes also divides a smaller size between old
+ * and new workers by its own rule, which may remove a serving one. A stalled rollout holds nothing, because it may never end.
  */
 export const holdDuringRollout = (
   decision: Decision,
@@ -163,7 +167,7 @@ export const holdDuringRollout = (
 ): Decision => {
   // The decider counts a held drain as a step, and returns `stepping` after it.
   const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
-  if (!hasSurplus || isRolloutStalled || !isStep) return decision
+  if (!(hasSurplus || isRollingOut) || isRolloutStalled || !isStep) return decision
   return { kind: 'hold', desired: decision.desired, reason: isRollingOut ? 'rollout' : 'starting' }
 }
 

@@ -122,14 +122,21 @@ t.test('name schedule: a size that is the minimum of a schedule has the reason s
 
 const drain: Decision = { kind: 'drain', pods: ['a'], desired: 2, reason: 'excess' }
 
-t.test('hold during rollout: no drain while there are more workers than requested', async (t) => {
-  t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: false, isRolloutStalled: false }), {
-    kind: 'hold',
-    desired: 2,
-    reason: 'starting',
-  })
-  t.equal(holdDuringRollout(drain, { hasSurplus: false, isRollingOut: true, isRolloutStalled: false }), drain)
-})
+t.test(
+  'hold during rollout: no drain while there are more workers than requested, or during a rollout without surge',
+  async (t) => {
+    t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: false, isRolloutStalled: false }), {
+      kind: 'hold',
+      desired: 2,
+      reason: 'starting',
+    })
+    t.match(holdDuringRollout(drain, { hasSurplus: false, isRollingOut: true, isRolloutStalled: false }), {
+      kind: 'hold',
+      reason: 'rollout',
+    })
+    t.equal(holdDuringRollout(drain, { hasSurplus: false, isRollingOut: false, isRolloutStalled: false }), drain)
+  },
+)
 
 t.test('hold during rollout: a held size has the reason rollout', async (t) => {
   t.strictSame(holdDuringRollout(drain, { hasSurplus: true, isRollingOut: true, isRolloutStalled: false }), {
@@ -149,7 +156,7 @@ t.test('hold during rollout: a held drain keeps its reason during the wait for t
     kind: 'hold',
     reason: 'rollout',
   })
-  t.equal(holdDuringRollout(stepping, { hasSurplus: false, isRollingOut: true, isRolloutStalled: false }), stepping)
+  t.equal(holdDuringRollout(stepping, { hasSurplus: false, isRollingOut: false, isRolloutStalled: false }), stepping)
 })
 
 t.test('hold during rollout: every other decision passes', async (t) => {
