@@ -60,7 +60,7 @@ metadata:
     {{- with $labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-  {{- with merge (dict) (.annotations | default dict) .config.podAnnotations $root.Values.pods.annotations (include "shutterfleet.commonAnnotations" $root | fromYaml) (include "shutterfleet.secretVersions" . | fromYaml) }}
+  {{- with merge (dict) (.annotations | default dict) .config.podAnnotations $root.Values.pods.annotations (include "shutterfleet.commonAnnotations" $root | fromYaml) (include "shutterfleet.secretVersions" . | fromYaml) (ternary dict (dict "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes" "tmp") (hasKey . "restartPolicy")) }}
   annotations:
     {{- toYaml . | nindent 4 }}
   {{- end }}

@@ -34,7 +34,9 @@ export const valuesSchema = (values: readonly ChartValue[], templates: string): 
     return { ...description, ...inferType(value, schema), ...schema }
   }
   const root = objectSchema(values)
-  const properties = { ...(root['properties'] as Schema), global: { type: 'object' } }
+  // What charts that depend on this one pass on: values for all, and the `condition` of the dependency.
+  const fromParents = { global: { type: 'object' }, enabled: { type: 'boolean' } }
+  const properties = { ...(root['properties'] as Schema), ...fromParents }
   const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...root, properties }
   return `${JSON.stringify(schema, null, 2)}\n`
 }
