@@ -50,9 +50,10 @@ const handleWith =
     const answer = withDocUrl(served, context.publicUrl)
     const traceparent = span.end(answer)
     context.events.answered({
-      operation,
+      operation: answer.waited ? `${operation}_wait` : operation,
       status: answer.status,
       code: answer.code,
+      inMaintenance: context.inMaintenance(),
       ms: performance.now() - began,
       requestId,
       traceId: readTraceId(traceparent),

@@ -16,6 +16,8 @@ export type Loop = {
 }
 
 const longestPauseMs = 1000
+/** Longest wait after a failed turn, also of a loop whose turns are hours apart. */
+const retryMs = 60_000
 
 /** Runs a loop, one turn at a time, until `stop` aborts; a running turn is finished. A failure is reported and retried. */
 export const runLoop = async (
@@ -36,7 +38,8 @@ export const runLoop = async (
       failing = true
     }
     const pauseMs = Math.min((performance.now() - began) * pauseTurns, longestPauseMs)
-    const waitMs = more === true ? pauseMs : everyMs()
+    const dueMs = failing ? Math.min(everyMs(), retryMs) : everyMs()
+    const waitMs = more === true ? pauseMs : dueMs
     if (more !== true || pauseTurns > 0) await wakeup.wait(waitMs, stop)
   }
 }

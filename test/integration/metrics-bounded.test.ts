@@ -19,7 +19,7 @@ const feedGateway = (metrics: Metrics): Feed => {
   const events = createGatewayEvents(log, metrics)
   return (word) => {
     const error = new AppError('SERVICE_UNAVAILABLE', { message: word })
-    const of = { operation: 'create', requestId: word, traceId: word, accountId: word } as const
+    const of = { operation: 'create', requestId: word, traceId: word, accountId: word, inMaintenance: false } as const
     events.answered({ ...of, status: 202, code: undefined, ms: 1, fault: undefined })
     events.answered({ ...of, status: 503, code: 'SERVICE_UNAVAILABLE', ms: 1, fault: error })
     events.administered({ operation: 'account_create', actor: undefined, status: 500, requestId: word, fault: error })

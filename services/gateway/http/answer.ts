@@ -48,6 +48,8 @@ export type Answer = {
   readonly accepted?: { readonly accountId: string; readonly keyHash: Buffer; readonly captureId: string }
   /** Whether an identical request was accepted before; sent as `Idempotent-Replayed`. */
   readonly isReplay?: boolean
+  /** Whether its caller let it wait for the end of a capture; it is measured apart then. */
+  readonly waited?: boolean
   /** Code of the error in the body, for metrics and traces. */
   readonly code?: ErrorCode
   /** The error that ended the request, only for the log. */

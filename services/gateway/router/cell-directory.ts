@@ -23,6 +23,8 @@ type Dependencies = {
   readonly events: {
     readonly located: (outcome: 'found' | 'unknown' | 'silent') => void
     readonly silent: (cell: Cell, cause: unknown) => void
+    /** The cell was silent a moment ago, and is not asked. */
+    readonly notAsked: (cell: Cell) => void
   }
   readonly nowMs: () => number
 }
@@ -103,7 +105,10 @@ export class CellDirectory {
     const { ask, events, nowMs } = this.#deps
     const silentUntil = this.#silentUntil.get(cell)
     if (silentUntil !== undefined) {
-      if (silentUntil > nowMs()) return 'silent'
+      if (silentUntil > nowMs()) {
+        events.notAsked(cell)
+        return 'silent'
+      }
       // One question tries; others do not wait for it.
       this.#silentUntil.set(cell, nowMs() + silenceMs)
     }

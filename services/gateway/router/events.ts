@@ -45,5 +45,6 @@ export const createRouterEvents = (log: Logger, metrics: Metrics) => {
       metric.router_cells_silent_total.inc({ cell })
       log.warn({ cell, reason: String(cause) }, 'cell did not say whose a credential is')
     },
+    notAsked: ({ name: cell }: Cell) => metric.router_cells_silent_total.inc({ cell }),
   }
 }

@@ -24,6 +24,8 @@ export type Answered = {
   readonly operation: string
   readonly status: number
   readonly code: ErrorCode | undefined
+  /** What is refused then is counted apart: an operator wanted it. */
+  readonly inMaintenance: boolean
   readonly ms: number
   readonly requestId: string
   readonly traceId: string | undefined
@@ -56,9 +58,13 @@ type Administered = {
 }
 
 const metricTable = {
-  http_requests_total: { counter: 'Requests answered', labels: ['operation', 'status', 'code'] },
+  http_requests_total: {
+    counter:
+      'Requests answered; code is that of the error, none, or MAINTENANCE for what is refused during maintenance',
+    labels: ['operation', 'status', 'code'],
+  },
   http_request_seconds: {
-    histogram: 'Time to the answer; synchronous captures include the capture',
+    histogram: 'Time to the answer; synchronous captures include the capture, status_wait its wait',
     labels: ['operation'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
     hasExemplars: true,
@@ -184,9 +190,14 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...createReplicaEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
-    answered: ({ fault, sampledTraceId, ...line }: Answered) => {
+    answered: ({ fault, sampledTraceId, inMaintenance, ...line }: Answered) => {
       const { operation, status, code, ms } = line
-      metric.http_requests_total.inc({ operation, status: String(status), code: code ?? 'none' })
+      const isRefused = inMaintenance && code === 'SERVICE_UNAVAILABLE'
+      metric.http_requests_total.inc({
+        operation,
+        status: String(status),
+        code: isRefused ? 'MAINTENANCE' : (code ?? 'none'),
+      })
       metric.http_request_seconds.observe({ operation }, ms / 1000, sampledTraceId)
       if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
       // Without a fault: the capture that the request waited for failed.

@@ -26,6 +26,28 @@ t.test('loop: reports each failed turn, the first of an outage as such, and cont
   ])
 })
 
+t.test('loop: retries a failed turn within a minute, however seldom the loop is due', async (t) => {
+  const stop = new AbortController()
+  const waits: number[] = []
+  const turn = async () => {
+    if (waits.length === 0) throw new Error('away')
+  }
+  const wait = async (ms: number) => {
+    waits.push(ms)
+    if (waits.length === 2) stop.abort()
+  }
+  const events = { loopFailed: () => {}, loopRecovered: () => {} }
+  const loop = {
+    name: 'partitions',
+    everyMs: () => 600_000,
+    wakeup: { notify: () => {}, wait },
+    turn,
+    pauseTurns: 0,
+  } as const
+  await runLoop(loop, events, stop.signal)
+  t.same(waits, [60_000, 600_000])
+})
+
 t.test('loop: runs the next turn at once while there is more to do, and waits otherwise', async (t) => {
   const stop = new AbortController()
   const waits: number[] = []

@@ -44,7 +44,7 @@ const panels: readonly Panel[] = [
           0.99,
           'http_request_seconds',
           [],
-          'operation!~"capture_get|capture_post|create|events|batch_events"',
+          'operation!~"capture_get|capture_post|create|events|batch_events|status_wait|render|render_head|mcp"',
         ),
         legend: '',
       },
@@ -94,7 +94,10 @@ const panels: readonly Panel[] = [
     queries: [
       { ...sum('pool_workers', ['browserpool'], 'state="ready"'), legend: '{{browserpool}} ready' },
       { ...sum('pool_workers', ['browserpool'], 'state="starting"'), legend: '{{browserpool}} starting' },
-      { ...max('pool_workers_desired', ['browserpool']), legend: '{{browserpool}} desired' },
+      {
+        expr: `sum by (browserpool) (max by (namespace, browserpool) (${series('pool_workers_desired')}))`,
+        legend: '{{browserpool}} desired',
+      },
     ],
   },
   {
@@ -181,7 +184,7 @@ const panels: readonly Panel[] = [
     isStat: true,
     queries: [
       {
-        expr: `sum(rate(process_cpu_seconds_total{namespace=~"$namespace",service=~"gateway|ledger|webhooks|worker|controller|egress"}[$__rate_interval])) / sum(rate(${series('captures_ended_total')}[$__rate_interval]))`,
+        expr: `sum(rate(process_cpu_seconds_total{namespace=~"$namespace",service=~"gateway|router|ledger|webhooks|worker|controller|egress"}[$__rate_interval])) / (sum(rate(${series('captures_ended_total')}[$__rate_interval])) > 0)`,
         legend: '',
       },
     ],
@@ -192,7 +195,7 @@ const panels: readonly Panel[] = [
     unit: 'bytes',
     queries: [
       {
-        expr: 'sum by (service) (process_resident_memory_bytes{namespace=~"$namespace",service=~"gateway|ledger|webhooks|worker|controller|egress"})',
+        expr: 'sum by (service) (process_resident_memory_bytes{namespace=~"$namespace",service=~"gateway|router|ledger|webhooks|worker|controller|egress"})',
         legend: '{{service}}',
       },
     ],

@@ -69,12 +69,12 @@ export const pools: Dashboard = {
       queries: [rate('pool_decisions_total', ['browserpool', 'decision', 'reason'])],
     },
     {
-      title: 'Changes of size, per minute',
+      title: 'Changes of size',
       unit: 'short',
       queries: [
         hideZeros(
           {
-            expr: `sum by (browserpool, direction) (increase(${series('pool_scale_events_total')}[1m]))`,
+            expr: `sum by (browserpool, direction) (increase(${series('pool_scale_events_total')}[$__rate_interval]))`,
             legend: '{{browserpool}} {{direction}}',
           },
           'browserpool',

@@ -136,7 +136,7 @@ const scaling = () =>
     .enable(true)
     .iconColor('blue')
     .expr(
-      `sum by (browserpool, direction) (increase(${series('pool_scale_events_total', 'queue!="proxied"')}[1m])) > 0`,
+      `sum by (browserpool, direction) (increase(${series('pool_scale_events_total', 'queue!="proxied"')}[90s])) > 0`,
     )
     .step('60s')
     .titleFormat('{{browserpool}} {{direction}}')

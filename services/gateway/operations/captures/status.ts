@@ -47,6 +47,6 @@ export const showStatus = forCaller({
     const capture = await (query.wait > 0
       ? findLater(context, ref, query.wait * 1000, watchClient)
       : orNotFound(await findRecord(context, ref)))
-    return { status: 200, body: { data: toRecord(capture, context.publicUrl()) } }
+    return { status: 200, body: { data: toRecord(capture, context.publicUrl()) }, waited: query.wait > 0 }
   },
 })

@@ -19,7 +19,11 @@ const directoryOf = (says: Record<string, Says>, known = cells) => {
       if (said === 'silent') throw new Error('no answer')
       return said
     },
-    events: { located: (outcome) => outcomes.push(outcome), silent: ({ name }) => outcomes.push(`${name} is silent`) },
+    events: {
+      located: (outcome) => outcomes.push(outcome),
+      silent: ({ name }) => outcomes.push(`${name} is silent`),
+      notAsked: ({ name }) => outcomes.push(`${name} is not asked`),
+    },
     nowMs: () => now,
   })
   const find = async (value = 'key') => (await directory.find({ kind: 'key', value }))?.name
@@ -101,12 +105,13 @@ t.test(
 
 t.test('a cell that was silent is not waited for within the next second', async (t) => {
   const says: Record<string, Says> = { one: 'silent', two: true }
-  const { find, pass, asked } = directoryOf(says)
+  const { find, pass, asked, outcomes } = directoryOf(says)
   await find('of two')
   says['one'] = true
   says['two'] = false
   await t.rejects(find('of one'), { code: 'SERVICE_UNAVAILABLE' })
   t.equal(asked.filter((name) => name === 'one').length, 1)
+  t.same(outcomes, ['one is silent', 'found', 'one is not asked', 'silent'])
   pass(1000)
   t.equal(await find('of one'), 'one')
 })

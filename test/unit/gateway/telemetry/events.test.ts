@@ -18,6 +18,7 @@ t.test(
         operation: 'create',
         status,
         code,
+        inMaintenance: false,
         ms: 1,
         requestId: 'r',
         traceId: undefined,
@@ -36,3 +37,25 @@ t.test(
     t.end()
   },
 )
+
+t.test('gateway events: what is refused during maintenance is counted apart from faults', async (t) => {
+  const metrics = createMetrics('test')
+  const events = createEvents(
+    createRecordingLog(() => {}),
+    metrics,
+  )
+  const line = {
+    operation: 'create',
+    ms: 1,
+    requestId: 'r',
+    traceId: undefined,
+    accountId: undefined,
+    fault: undefined,
+  }
+  events.answered({ ...line, status: 503, code: 'SERVICE_UNAVAILABLE', inMaintenance: true })
+  events.answered({ ...line, status: 503, code: 'SERVICE_UNAVAILABLE', inMaintenance: false })
+  events.answered({ ...line, status: 400, code: 'VALIDATION_ERROR', inMaintenance: true })
+  const text = await metrics.text()
+  for (const code of ['MAINTENANCE', 'SERVICE_UNAVAILABLE', 'VALIDATION_ERROR'])
+    t.match(text, new RegExp(`http_requests_total\\{[^}]*code="${code}"[^}]*\\} 1`))
+})
