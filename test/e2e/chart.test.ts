@@ -117,6 +117,19 @@ t.test('chart: rendering fails with the name of a missing or unsupported value',
   t.match(await refusalOf(['--kube-version=1.32.0']), /needs Kubernetes 1\.33/)
   t.match(await refusalOf(['--set=workers.namespace=shots']), /workers\.namespace is that of the release/)
   t.match(await refusalOf(['--set=httpRoute.enabled=true']), /httpRoute\.parentRefs is empty/)
+  t.match(
+    await refusalOf([`--namespace=${'n'.repeat(60)}`]),
+    /workers\.namespace: n+-workers has more than 63 characters/,
+  )
+  await t.rejects(
+    helm('helm4', ['template', '2-shots', chartFolder, `--values=${minimal}`, `--kube-version=${kubeVersion}`]),
+    { stderr: /fullnameOverride is not set: 2-shots-shutterfleet,/ },
+  )
+  t.match(
+    await refusalOf(['--set=migrations.enabled=false', '--set-json=plans=[{}]']),
+    /plans have no effect with migrations\.enabled=false/,
+  )
+  t.equal(await refusalOf(['--set=enabled=true']), 'rendered', 'as a dependency with a condition')
   const alerts = 'metrics.prometheusRule=true,metrics.alerts'
   t.match(await refusalOf([`--set=${alerts}.Nobody.for=1m`]), /metrics\.alerts\.Nobody: the chart has no alert/)
   t.match(await refusalOf([`--set=${alerts}.ShutterfleetCaptureFaultsFast.threshold=1`]), /set expr instead/)
