@@ -61,11 +61,16 @@ t.test('run-tests: the output of tests is shown only if one fails', async (test)
   await test.rejects(runWithTap(test, '# { total: 1, fail: 1 }', { codes: [1] }), { code: 1, stdout })
 })
 
-t.test('run-tests: the differences of a failed assertion are shown', async (test) => {
+t.test('run-tests: the differences of a failed assertion are shown, in CI all that is known of it', async (test) => {
   const report =
     '    not ok 1 - a title\n      ---\n      diff: |\n        -1\n        +2\n      at:\n        fileName: x.test.ts\n'
   const failed = runWithTap(test, `${report}# { total: 1, fail: 1 }`, { codes: [1] })
   await test.rejects(failed, { code: 1, stdout: /\n {4}not ok 1 - a title\n {8}-1\n {8}\+2\n0 passed, 1 failed\n$/ })
+  const whole = runWithTap(test, `${report}# { total: 1, fail: 1 }`, { codes: [1], CI: 'true' })
+  await test.rejects(whole, {
+    code: 1,
+    stdout: /\n {4}not ok 1 - a title\n {6}---\n {6}diff: [^]*fileName: x\.test\.ts\n/,
+  })
 })
 
 const failing = (...names: string[]) =>
@@ -75,7 +80,7 @@ t.test('run-tests: in CI a failed file is retried once, and reported as flaky if
   const { stdout } = await runWithTap(test, failing('a', 'b'), { CI: 'true', codes: [1, 0] })
   test.match(
     stdout,
-    /\nx\.test\.ts\n2 passed, 3 failed\nflaky: test\/a\.test\.ts\nflaky: test\/b\.test\.ts\n2 passed, 0 failed\n$/,
+    /\nx\.test\.ts\nnot ok [^]*\n2 passed, 3 failed\nflaky: test\/a\.test\.ts\nflaky: test\/b\.test\.ts\n2 passed, 0 failed\n$/,
   )
   const again = runWithTap(test, failing('a'), { CI: 'true', codes: [1, 1, 0] })
   await test.rejects(again, {
