@@ -14,7 +14,7 @@ scripts/build-test-cluster.sh
 scripts/build-helm.sh
 scripts/build-kubeconform.sh
 scripts/install-traefik.sh
-$whole || exec scripts/run-tests.sh --jobs=2 --timeout=300 "$@"
+$whole || exec scripts/run-tests.sh --jobs=2 --timeout=600 "$@"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -23,7 +23,7 @@ trap 'exit 1' HUP INT TERM
 mkdir "$work/verbs"
 export CONTROLLER_VERBS_FOLDER="$work/verbs"
 # The totals are printed after the comparison.
-{ scripts/run-tests.sh --jobs=2 --timeout=300 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
+{ scripts/run-tests.sh --jobs=2 --timeout=600 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
 totals=$(tail -n 1 "$work/printed")
 if [ -s "$work/code" ]; then
   echo "$totals"
