@@ -22,6 +22,7 @@ import {
   kubeVersion,
   objectsOf,
   podsOf,
+  refusalOf,
   renderText,
 } from '#test/helpers/chart.ts'
 import { readConfig as readWebhooks } from '#webhooks/config.ts'
@@ -41,12 +42,6 @@ const readers: Readonly<Record<string, (env: Env) => object>> = {
   'services/controller/main-operator.js': readOperator,
   'services/egress/main.js': readEgress,
 }
-
-const refusalOf = (args: readonly string[], file = minimal) =>
-  renderText(file, 'helm4', args).then(
-    () => 'rendered',
-    ({ stderr }: { stderr: string }) => stderr,
-  )
 
 /** Golden files do not change with each release. */
 const withoutVersion = (text: string) =>
@@ -77,63 +72,6 @@ t.test('chart: Helm 3 and 4 render the same objects', async (t) => {
     const [three, four] = await Promise.all(helms.map((which) => renderText(ciPath(name), which)))
     t.strictSame(comparable(three ?? ''), comparable(four ?? ''), name)
   }
-})
-
-t.test('chart: the values schema rejects unknown and invalid values', async (t) => {
-  t.match(await refusalOf(['--set=gateway.replica=2']), /additional properties 'replica' not allowed/)
-  t.match(await refusalOf(['--set-string=gateway.replicas=2']), /got string, want integer/)
-  t.match(await refusalOf(['--set=logLevel=loud']), /must be one of/)
-  t.match(await refusalOf(['--set=pools.fast.enabled=true']), /additional properties 'fast' not allowed/)
-  t.match(await refusalOf(['--set-string=gateway.settings.NOT_A_SETTING=1']), /invalid propertyName 'NOT_A_SETTING'/)
-  // Variables that the chart sets itself or reads from a Secret are no settings.
-  t.match(await refusalOf(['--set-string=gateway.settings.KEY_PEPPER=1']), /invalid propertyName 'KEY_PEPPER'/)
-  t.match(await refusalOf(['--set-string=gateway.settings.GATEWAY_PORT=1']), /invalid propertyName 'GATEWAY_PORT'/)
-  t.equal(await refusalOf(['--set-string=gateway.settings.SYNC_QUEUE_MS=1']), 'rendered')
-})
-
-t.test('chart: rendering fails with the name of a missing or unsupported value', async (t) => {
-  const empty = join(t.testdir(), 'empty.yaml')
-  await writeFile(empty, '{}')
-  t.equal(await refusalOf([], empty), 'rendered', 'without a cluster, for scanners and catalogues')
-  t.match(
-    await refusalOf(['--api-versions=v1/Namespace'], empty),
-    /postgresql\.existingSecret is not set[^]*nats\.existing[^]*storage\.existing/,
-  )
-  t.match(
-    await refusalOf(['--set=evaluation.enabled=true']),
-    /postgresql\.existingSecret cannot be used with evaluation/,
-  )
-  const program = '--set=postgresql.passwordCommand={a}'
-  t.match(
-    await refusalOf(['--set=evaluation.enabled=true', program]),
-    /postgresql\.passwordCommand cannot be used with/,
-  )
-  t.match(await refusalOf(['--set=services.type=NodePort']), /services\.type would apply to every Service/)
-  t.match(await refusalOf(['--set=gateway.service.spec.type=NodePort']), /service\.spec\.type has no effect/)
-  t.match(await refusalOf(['--set=router.enabled=true']), /router\.cells is empty[^]*gateway\.trustedProxies is empty/)
-  t.match(await refusalOf(['--set=router.existingSecret=router']), /gateway\.trustedProxies is empty/)
-  t.match(await refusalOf(['--set-json=postgresql.passwordCommand=["a","b,c"]']), /does not match pattern/)
-  t.match(await refusalOf(['--set-string=fullnameOverride=1e3']), /does not match pattern/)
-  t.match(await refusalOf(['--kube-version=1.32.0']), /needs Kubernetes 1\.33/)
-  t.match(await refusalOf(['--set=workers.namespace=shots']), /workers\.namespace is that of the release/)
-  t.match(await refusalOf(['--set=httpRoute.enabled=true']), /httpRoute\.parentRefs is empty/)
-  t.match(
-    await refusalOf([`--namespace=${'n'.repeat(60)}`]),
-    /workers\.namespace: n+-workers has more than 63 characters/,
-  )
-  await t.rejects(
-    helm('helm4', ['template', '2-shots', chartFolder, `--values=${minimal}`, `--kube-version=${kubeVersion}`]),
-    { stderr: /fullnameOverride is not set: 2-shots-shutterfleet,/ },
-  )
-  t.match(
-    await refusalOf(['--set=migrations.enabled=false', '--set-json=plans=[{}]']),
-    /plans have no effect with migrations\.enabled=false/,
-  )
-  t.equal(await refusalOf(['--set=enabled=true']), 'rendered', 'as a dependency with a condition')
-  const alerts = 'metrics.prometheusRule=true,metrics.alerts'
-  t.match(await refusalOf([`--set=${alerts}.Nobody.for=1m`]), /metrics\.alerts\.Nobody: the chart has no alert/)
-  t.match(await refusalOf([`--set=${alerts}.ShutterfleetCaptureFaultsFast.threshold=1`]), /set expr instead/)
-  t.equal(await refusalOf(['--kube-version=1.32.0', '--set=workers.isolation=flags-only']), 'rendered')
 })
 
 t.test('chart: values add containers, volumes and variables to those of the chart', async (t) => {

@@ -68,6 +68,13 @@ export const renderText = (
     ...[`--values=${valuesFile}`, ...more],
   ])
 
+/** What Helm prints of values that it refuses, by default beside the smallest ones; `rendered` if it takes them. */
+export const refusalOf = (args: readonly string[], file = ciPath('minimal')): Promise<string> =>
+  renderText(file, 'helm4', args).then(
+    () => 'rendered',
+    ({ stderr }: { stderr: string }) => stderr,
+  )
+
 /** The objects of a rendered chart. */
 export const objectsOf = (text: string): readonly ChartObject[] =>
   parseAllDocuments(text).flatMap((document) => {
