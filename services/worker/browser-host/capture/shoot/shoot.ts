@@ -17,12 +17,24 @@ export type ShotSettings = {
   readonly output: ImageOutput
 }
 
+/**
+ * Whether a part of the page lies beyond the viewport. To shoot that, the browser shrinks the viewport to one pixel for a moment. A page
+ * that notices, as about one in eight did, hides what it shows only while in view.
+ */
+const reachesBeyond = async (session: OpenPage['session'], { x, y, width, height }: Frame): Promise<boolean> => {
+  const { cssVisualViewport: view } = await session.send('Page.getLayoutMetrics')
+  const right = view.pageX + view.clientWidth
+  const bottom = view.pageY + view.clientHeight
+  return x < view.pageX || y < view.pageY || x + width > right || y + height > bottom
+}
+
 /** Takes the picture: an unresized JPEG as delivered, everything else as a PNG that is optimised for speed. */
 export const shoot = async (
   { session }: Pick<OpenPage, 'session'>,
   { frame, zoom, subject, output }: ShotSettings,
 ): Promise<Buffer> => {
-  const isBeyondViewport = subject.kind === 'element' || (subject.kind === 'full-page' && !subject.inSections)
+  const isWhole = subject.kind === 'element' || (subject.kind === 'full-page' && !subject.inSections)
+  const isBeyondViewport = isWhole && (await reachesBeyond(session, frame))
   const encoding = isFinal(output)
     ? { format: 'jpeg' as const, quality: output.quality }
     : { format: 'png' as const, optimizeForSpeed: true }
