@@ -22,7 +22,7 @@ type Settings = Pick<
   Config,
   | 'windowCaptures'
   | 'longestWaitSeconds'
-  | 'proxiedWaitSeconds'
+  | 'unstartableWaitSeconds'
   | 'resultsMaxBytes'
   | 'streamReplicas'
   | 'rowRetentionDays'

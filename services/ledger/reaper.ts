@@ -17,7 +17,7 @@ import { readStoredReports, type StoredReports } from './reports/read-stored-rep
 
 type Dependencies = Pick<
   Ledger,
-  'database' | 'queue' | 'events' | 'relayWakeup' | 'longestWaitSeconds' | 'proxiedWaitSeconds'
+  'database' | 'queue' | 'events' | 'relayWakeup' | 'longestWaitSeconds' | 'unstartableWaitSeconds'
 >
 
 /** Time allowed for the report of an attempt that ended within its worker's deadline to arrive. */
@@ -51,7 +51,7 @@ const notStartable = failureBy('not_startable', 'JOB_FAILED', 'No worker could b
 const areStale = ({ reports, newestAtMs }: StoredReports, nowMs: number) =>
   reports.length > 0 && nowMs - newestAtMs > staleReportsMs
 
-/** One pass over stuck captures. `nowMs`: since 1970. `unstartable`: pools that could start no worker for `proxiedWaitSeconds`. */
+/** One pass over stuck captures. `nowMs`: since 1970. `unstartable`: pools that could start no worker for `unstartableWaitSeconds`. */
 type Pass = Dependencies & { readonly nowMs: number; readonly unstartable: readonly Pool[] }
 
 /**
@@ -84,7 +84,7 @@ const isUsedUp = ({ unendedStarts, attempts }: OverdueCapture) => unendedStarts 
 const findFailure = (pass: Pass, overdue: OverdueCapture): Failure | undefined => {
   if (isUsedUp(overdue)) return overdue.pool === 'proxied' ? jobDied : givenUp
   if (overdue.ageSeconds >= pass.longestWaitSeconds) return notRestarted
-  const isUnstartable = pass.unstartable.includes(overdue.pool) && overdue.ageSeconds >= pass.proxiedWaitSeconds
+  const isUnstartable = pass.unstartable.includes(overdue.pool) && overdue.ageSeconds >= pass.unstartableWaitSeconds
   return isUnstartable ? notStartable : undefined
 }
 
@@ -138,7 +138,7 @@ const failPending = async (
 
 /**
  * Makes one pass over stuck captures: attempts past their deadline, captures that no worker began, and captures that waited
- * `proxiedWaitSeconds` in a pool that could start no worker for as long. Without a recent state from the controller only
+ * `unstartableWaitSeconds` in a pool that could start no worker for as long. Without a recent state from the controller only
  * `longestWaitSeconds` applies, because unknown does not mean "cannot start". Throws the first error, after the pass.
  */
 export const reap = async (
@@ -146,11 +146,11 @@ export const reap = async (
   states: Pick<PoolStates, 'couldNotStartFor'>,
   nowMs = Date.now(),
 ): Promise<void> => {
-  const { longestWaitSeconds, proxiedWaitSeconds } = ledger
-  const unstartable = states.couldNotStartFor(proxiedWaitSeconds * 1000)
+  const { longestWaitSeconds, unstartableWaitSeconds } = ledger
+  const unstartable = states.couldNotStartFor(unstartableWaitSeconds * 1000)
   const pass = { ...ledger, nowMs, unstartable }
   const failures = [
-    ...(await failPending(pass, { pools: unstartable, waitSeconds: proxiedWaitSeconds }, notStartable)),
+    ...(await failPending(pass, { pools: unstartable, waitSeconds: unstartableWaitSeconds }, notStartable)),
     ...(await failPending(pass, { pools, waitSeconds: longestWaitSeconds }, notStarted)),
     ...(await failOrRequeueAll(pass)),
   ]

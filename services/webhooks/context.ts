@@ -31,7 +31,7 @@ const readAuthorities = async (path: string): Promise<SecureContext | undefined>
 
 const reachable = { openConfiguredDatabase }
 
-/** Opens the sender's dependencies, each store by the function in `by`; connects to PostgreSQL in the first round. Throws `CONFIGURATION`. */
+/** Opens the sender's dependencies, the database by the function in `by`; connects to PostgreSQL in the first round. Throws `CONFIGURATION`. */
 export const openContext = async (config: Config, stop: AbortSignal, by = reachable) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('webhooks')

@@ -55,8 +55,8 @@ const receiverBounds = { parallelMin: 2, fastResponseMs: 1000, brokenAfter: 5, p
 const pollMs = 500
 /** Attempts that end within this time are stored together. */
 const batchWindowMs = 5
-/** Wait after the egress filter or the object store was unreachable. */
-const egressRetryMs = 2000
+/** Wait of a delivery that was handed back, because the egress filter or the object store was unreachable. */
+const handBackMs = 2000
 
 /** Runs an attempt of a webhook, or of an upload, which sends no trace context to the bucket. */
 const attemptDelivery = async (
@@ -153,7 +153,7 @@ const createDeliveriesInFlight = (sender: Sender, bounds: ReceiverBounds, notify
     const rejected = await recordEach(sender, results, bounds)
     // Those stay held and are retried: a lease that expired would send the delivery again.
     attempted = [...rejected, ...attempted.slice(results.length)]
-    await handBackDeliveries(sender.database, handedBack, egressRetryMs)
+    await handBackDeliveries(sender.database, handedBack, handBackMs)
     unattempted = unattempted.slice(handedBack.length)
     if (handedBack.length > 0) sender.events.unattempted(handedBack.length)
   }

@@ -3,7 +3,7 @@ import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { serveOne } from './loop.ts'
 
-/** Bound on the start of the browser; the worker then exits with an error, which the controller sees. */
+/** Bound on the start of the browser, and on the wait until it may pull; the worker then exits with an error, which the controller sees. */
 const warmMs = 60_000
 
 await runMain('worker', async (life) => {

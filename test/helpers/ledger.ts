@@ -58,7 +58,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     idleMonitor: createIdleMonitor(),
     windowCaptures: 16,
     longestWaitSeconds: 86_400,
-    proxiedWaitSeconds: 300,
+    unstartableWaitSeconds: 300,
     resultsMaxBytes: 0,
     streamReplicas: 0,
     rowRetentionDays: 90,

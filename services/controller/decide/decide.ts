@@ -170,7 +170,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * | most of several other workers silent over 10 s, under 30 s  | freeze              | missing-heartbeats        |
  * | a worker silent over 10 s; starting: over its limits        | replace it          | lost                      |
  * | … most are silent: one, the next when its replacement is up | replace it, freeze  | lost, missing-heartbeats  |
- * | an operator has paused the queue: only the minimum is needed | rows below          | queue-paused, excess      |
+ * | an operator has paused the queue: only the minimum counts   | rows below          | queue-paused, excess      |
  * | no backlog message for 5 s, JetStream's depth needs no more | freeze              | backlog-unknown           |
  * | fewer than desired                                          | scale up            | load, predicted, backlog… |
  * | … and nothing but the minimum requires more                 | scale up            | below-minimum             |
@@ -178,7 +178,7 @@ const pause = (observation: Observation, policy: PoolPolicy, memory: PoolMemory)
  * | … all missing ones are stuck or refused, none above held    | hold                | the trouble               |
  * | a worker drained                                            | stop it, stuck ones | drained                   |
  * | more than held, counting stuck and refused ones             | stop stuck ones     | excess                    |
- * | no more than desired within the hold window              | hold                | steady, holding, at-max…  |
+ * | no more than held                                           | hold                | steady, holding, at-max…  |
  * | more, but no more than held are ready                       | hold                | starting                  |
  * | more, but the last step down was too recent                 | hold                | stepping                  |
  * | more                                                        | drain 1 or 25 %     | excess                    |

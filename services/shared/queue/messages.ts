@@ -142,7 +142,7 @@ export const eventCodec = message('event', {
 /** Time between a worker's heartbeats, in milliseconds. An operator receives those of a thousand workers. */
 export const heartbeatMs = 2000
 
-/** A worker's heartbeat, every `heartbeatMs` and on every change. */
+/** A worker's heartbeat, every `heartbeatMs`, on every change of state, and within half a second after a capture begins or ends. */
 export const heartbeatCodec = report('heartbeat', {
   pod: text(253),
   pool,

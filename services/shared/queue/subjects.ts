@@ -46,7 +46,7 @@ export const poolReportFilters = (pool: Pool): readonly string[] => [
   resultSubject({ pool, id: any }),
 ]
 
-/** The result reports of all captures, for subscribers that do not wait for the commit. */
+/** The result reports of all captures: what a gateway may subscribe to, which it does capture by capture. */
 export const resultFilter = `${result}.${any}.${any}`
 
 /** Both kinds of report of all captures. */

@@ -8,7 +8,7 @@ const env = {
 
 // Contract: Status never moves back
 t.test('config: unset settings have their defaults', async (t) => {
-  t.match(readConfig(env), { longestWaitSeconds: 86_400, proxiedWaitSeconds: 300 })
+  t.match(readConfig(env), { longestWaitSeconds: 86_400, unstartableWaitSeconds: 300 })
 })
 
 t.test('config: a longest wait below the default proxied wait needs no other setting', async (t) => {

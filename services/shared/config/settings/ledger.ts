@@ -4,7 +4,7 @@ import { admissionSettings } from './gateway.ts'
 /** Settings of the ledger only, and those that it shares with others. */
 export const ledgerSettings = {
   ...admissionSettings,
-  proxiedWaitSeconds: integer('PROXIED_WAIT_SECONDS', {
+  unstartableWaitSeconds: integer('PROXIED_WAIT_SECONDS', {
     help: "a capture that has not begun after this time fails if during all of it no worker could be started for a caller's proxy, or no pool of workers served its queue; no effect if longer than the longest wait",
     unit: 'seconds',
     fallback: 300,

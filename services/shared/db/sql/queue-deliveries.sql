@@ -1,8 +1,8 @@
 -- Queues the webhook deliveries for captures that have just ended, in the transaction that ends them: one to the address
 -- in the capture's request, the upload of its image if it was requested, and one to each active webhook of the account that
--- subscribes to the event; if the last
--- capture of a batch has ended, one to each that subscribes to that. Only inserts, so it takes no lock that others wait
--- for: senders update `webhook_queue` from `webhook_arrival`. The sender builds the body, from the rows at that time.
+-- subscribes to the event; if the last capture of a batch has ended, one to each that subscribes to that. A capture that is
+-- deleted before its end queues only the batch's. Only inserts, so it takes no lock that others wait for: senders update
+-- `webhook_queue` from `webhook_arrival`. The sender builds the body, from the rows at that time.
 
 -- Host and port of an address as the URL parser writes it, without a default port and without the dot that ends an
 -- absolute name. Deliveries to one host share a queue.
