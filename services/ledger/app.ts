@@ -10,7 +10,7 @@ import { finishDeletions } from './finish-deletions.ts'
 import { subscribeToPoolStates, type PoolStates } from './subscribe-to-pool-states.ts'
 import { createStreamKeeper, setUpStreams } from './keep-streams.ts'
 import type { LoopName } from './telemetry/events.ts'
-import { type Loop, runLoop } from './loop.ts'
+import { type Loop, repeat } from './repeat.ts'
 import { createPredictor } from './predict-arrivals.ts'
 import { createBacklog } from './publish-backlog.ts'
 import { reap, republishUnstarted } from './reaper.ts'
@@ -94,6 +94,6 @@ export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => 
   using _back = ledger.queue.onReconnect(ledger.idleMonitor.markBusy)
   using states = subscribeToPoolStates(ledger)
   ready()
-  const loops = createLoops(ledger, states).map((each) => runLoop(each, ledger.events, stop))
+  const loops = createLoops(ledger, states).map((each) => repeat(each, ledger.events, stop))
   await Promise.all([consumeReports(ledger, stop), ...loops])
 }

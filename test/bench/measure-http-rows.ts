@@ -1,7 +1,7 @@
 import { cleanupLoops } from '#ledger/app.ts'
 import { createEvents } from '#ledger/telemetry/events.ts'
 import { createIdleMonitor } from '#ledger/idle-monitor.ts'
-import { runLoop } from '#ledger/loop.ts'
+import { repeat } from '#ledger/repeat.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -128,7 +128,7 @@ const removeOver = async ({ database, queue }: Served['gateway'], expiredRows: n
     activityDays: 90,
     idleMonitor: createIdleMonitor(),
   }
-  const loops = cleanupLoops(ledger).map((loop) => runLoop(loop, events, stop.signal))
+  const loops = cleanupLoops(ledger).map((loop) => repeat(loop, events, stop.signal))
   await eventually(() => tally.isDone() || stop.signal.aborted, { withinMs: removalMs, what: 'all is removed' })
   const { aborted, reason } = stop.signal
   stop.abort()

@@ -11,7 +11,7 @@ export const captures: readonly Mutation[] = [
   },
   {
     point: 'A synchronous capture that waits',
-    at: 'services/gateway/capture/capture-synchronously.ts > acceptedHead',
+    at: 'services/gateway/capture/accepted-response.ts > acceptedHead',
     replace: 'captureUrls($$args).status',
     by: 'captureUrls($$args).image',
   },

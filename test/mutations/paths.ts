@@ -5,7 +5,7 @@ export const paths: readonly Mutation[] = [
   { point: 'Path prefix', at: 'services/gateway/routes.ts > prefixes', replace: "'/api/v1'", by: "'/api'" },
   {
     point: 'Success statuses',
-    at: 'services/gateway/capture/capture-synchronously.ts > acceptedHead',
+    at: 'services/gateway/capture/accepted-response.ts > acceptedHead',
     replace: 'status: 202',
     by: 'status: 201',
   },

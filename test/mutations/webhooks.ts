@@ -16,7 +16,7 @@ export const webhooks: readonly Mutation[] = [
   },
   {
     point: 'Upload of images',
-    at: 'services/gateway/capture/create-capture.ts > refuseUnavailable',
+    at: 'services/gateway/capture/create-capture.ts > checkAvailability',
     replace: '!$isKnown && { upload_to: [$problem] }',
     by: '{}',
   },

@@ -3,13 +3,14 @@ import { poolOf } from '#shared/capture/pool-of.ts'
 import { isTerminal } from '#shared/capture/status.ts'
 import type { Caller } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
-import { captureUrls, toRecord } from '#shared/db/record.ts'
+import { toRecord } from '#shared/db/record.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { findRecord, type Records } from '#gateway/db/captures.ts'
 import type { Context } from '#gateway/context/context.ts'
 import { type Answer, errorAnswer } from '#gateway/http/answer.ts'
 import { orNotFound, withFacts } from '#gateway/http/errors.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
+import { acceptedResponse } from './accepted-response.ts'
 import { createCapture, type CreatedCapture } from './create-capture.ts'
 import {
   imageGone,
@@ -22,41 +23,6 @@ import {
 } from '#gateway/images/read-image.ts'
 import type { CaptureRequest } from './read-request.ts'
 import { type WaitResult, type Prefetch, type Waiter, waitForEnd } from '#gateway/queue/waiters.ts'
-
-/** `Retry-After` of a 202: when the client may poll the status. */
-const pollAfterSeconds = 2
-
-/** A 202 without its body; `Location` is the capture's status URL. */
-export const acceptedHead = (
-  context: Pick<Context, 'publicUrl'>,
-  { id, shared, caller, isReplay }: CreatedCapture,
-): Answer => ({
-  status: 202,
-  caller,
-  isReplay,
-  headers: {
-    location: captureUrls(context.publicUrl(), id).status,
-    'x-screenshot-id': id,
-    ...(shared === 'hit' && { 'x-cache': 'HIT' }),
-  },
-})
-
-/** The contract's flat 202 response: the capture is still running, `Location` is its status URL. */
-export const acceptedResponse = (context: Pick<Context, 'publicUrl'>, created: CreatedCapture): Answer => {
-  const { id, status, url, webhookUrl, createdAt } = created
-  const head = acceptedHead(context, created)
-  return {
-    ...head,
-    headers: { ...head.headers, 'retry-after': String(pollAfterSeconds) },
-    body: {
-      id,
-      status,
-      url,
-      ...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
-      created_at: createdAt,
-    },
-  }
-}
 
 /** The caller's usage after the charge of one failed capture is released. */
 const withoutCharge = (caller: Caller): Caller => {

@@ -12,7 +12,7 @@ import { collectErrors } from '#shared/capture/validation-errors.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import type { AccountTargets } from '#gateway/db/targets-cache.ts'
 import { targetErrors, withAccountTargets } from './account-targets.ts'
-import { acceptedOutcome, refuseUnavailable } from './create-capture.ts'
+import { acceptedOutcome, checkAvailability } from './create-capture.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
 
@@ -99,7 +99,7 @@ const acceptPrepared = async (
   const members = await prepareAll(context, parsed, targets)
   const common = commonOf(members, request)
   const capture = { ...members[0], ...common }
-  const { counted, replay } = await refuseUnavailable(context, capture, { ...first, unavailable }, isCounted)
+  const { counted, replay } = await checkAvailability(context, capture, { ...first, unavailable }, isCounted)
   const id = randomUUIDv7()
   if (replay) return { id, members, ...replay }
   const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))

@@ -52,7 +52,7 @@ export const acceptedOutcome = <Outcome extends AcceptOutcome>(
   return outcome as Extract<Outcome, { ok: true }>
 }
 
-/** The result of `refuseUnavailable`: whether the request is counted now, and what an earlier identical request created. */
+/** The result of `checkAvailability`: whether the request is counted now, and what an earlier identical request created. */
 type Checked = { readonly counted: boolean; readonly replay?: Accepted | undefined }
 
 /**
@@ -60,7 +60,7 @@ type Checked = { readonly counted: boolean; readonly replay?: Accepted | undefin
  * destination, unless the plan's features or an earlier check refuse them, or an identical request was accepted before: its
  * capture runs and is charged, whatever has changed since.
  */
-export const refuseUnavailable = async (
+export const checkAvailability = async (
   { database, records, windowCaptures: windowSize }: Accepting,
   capture: NewCapture,
   { unavailable, options: { upload_to: destination } }: Pick<ParsedCapture, 'unavailable' | 'options'>,
@@ -109,7 +109,7 @@ export const createCapture = (
     const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {
       const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
       const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)
-      const { counted, replay } = await refuseUnavailable(deps, prepared, { ...parsed, unavailable }, isCounted)
+      const { counted, replay } = await checkAvailability(deps, prepared, { ...parsed, unavailable }, isCounted)
       return { capture: prepared, ...(replay ?? (await accept(deps, prepared, counted))) }
     })
     const { caller, createdAt, admitted, shared, replayOf } = accepted

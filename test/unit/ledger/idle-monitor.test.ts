@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createWakeup } from '#shared/process/wakeup.ts'
-import { runLoop } from '#ledger/loop.ts'
+import { repeat } from '#ledger/repeat.ts'
 import { createIdleMonitor } from '#ledger/idle-monitor.ts'
 
 const never = 3_600_000
@@ -56,6 +56,6 @@ t.test('idle monitor: new work ends the wait of an idle loop', async (t) => {
     else stop.abort()
   }
   const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
-  await runLoop({ name: 'relay', everyMs: () => never, wakeup, turn, pauseTurns: 0 }, events, stop.signal)
+  await repeat({ name: 'relay', everyMs: () => never, wakeup, turn, pauseTurns: 0 }, events, stop.signal)
   t.equal(turns, 2)
 })

@@ -1,4 +1,5 @@
-import { acceptedResponse, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
+import { acceptedResponse } from '#gateway/capture/accepted-response.ts'
+import { captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
 import type { Context } from '#gateway/context/context.ts'

@@ -1,4 +1,5 @@
-import { acceptedHead, captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
+import { acceptedHead } from '#gateway/capture/accepted-response.ts'
+import { captureSynchronously } from '#gateway/capture/capture-synchronously.ts'
 import { createCapture } from '#gateway/capture/create-capture.ts'
 import { readCaptureRequest } from '#gateway/capture/read-request.ts'
 import { captureSchema } from '#gateway/openapi/capture-parameters.ts'

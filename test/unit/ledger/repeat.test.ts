@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createWakeup } from '#shared/process/wakeup.ts'
-import { runLoop } from '#ledger/loop.ts'
+import { repeat } from '#ledger/repeat.ts'
 
 t.test('loop: reports each failed turn, the first of an outage as such, and continues', async (t) => {
   const reports: unknown[] = []
@@ -17,7 +17,7 @@ t.test('loop: reports each failed turn, the first of an outage as such, and cont
     if (turns === outcomes.length) stop.abort()
     if (outcome === 'fails') throw new Error('away')
   }
-  await runLoop({ name: 'relay', everyMs: () => 0, wakeup: createWakeup(), turn, pauseTurns: 0 }, events, stop.signal)
+  await repeat({ name: 'relay', everyMs: () => 0, wakeup: createWakeup(), turn, pauseTurns: 0 }, events, stop.signal)
   t.equal(turns, 5)
   t.same(reports, [
     ['relay', 'SERVER_ERROR', true],
@@ -44,7 +44,7 @@ t.test('loop: retries a failed turn within a minute, however seldom the loop is 
     turn,
     pauseTurns: 0,
   } as const
-  await runLoop(loop, events, stop.signal)
+  await repeat(loop, events, stop.signal)
   t.same(waits, [60_000, 600_000])
 })
 
@@ -62,7 +62,7 @@ t.test('loop: runs the next turn at once while there is more to do, and waits ot
     if (turns === answers.length) stop.abort()
   }
   const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
-  await runLoop(
+  await repeat(
     { name: 'retention', everyMs: () => 1000, wakeup: { notify: () => {}, wait }, turn, pauseTurns: 0 },
     events,
     stop.signal,
@@ -85,7 +85,7 @@ t.test('loop: pauses between turns in proportion to the turn, a second at most',
   }
   const events = { loopFailed: () => t.fail('no turn fails'), loopRecovered: () => {} }
   const loop = { name: 'retention', everyMs: () => 60_000, wakeup: { notify: () => {}, wait }, turn } as const
-  await runLoop({ ...loop, pauseTurns: 4 }, events, stop.signal)
+  await repeat({ ...loop, pauseTurns: 4 }, events, stop.signal)
   const [short = 0, long = 0] = waits
   t.ok(short > 0 && short < long && long <= 1000, `${short} ms, ${long} ms`)
 })

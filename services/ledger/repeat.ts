@@ -20,7 +20,7 @@ const longestPauseMs = 1000
 const retryMs = 60_000
 
 /** Runs a loop, one turn at a time, until `stop` aborts; a running turn is finished. A failure is reported and retried. */
-export const runLoop = async (
+export const repeat = async (
   { name, everyMs, wakeup, turn, pauseTurns }: Loop,
   events: Pick<Events, 'loopFailed' | 'loopRecovered'>,
   stop: AbortSignal,
