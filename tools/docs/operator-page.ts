@@ -145,7 +145,7 @@ node without support does not start the workers (\`not-starting\`). A namespace 
 
 | For a BrowserPool of pool | It manages |
 |---|---|
-| \`standard\`, \`stealth\` | a Deployment of workers and a PodDisruptionBudget (20 %), both owned by the BrowserPool and named after it |
+| \`standard\`, \`stealth\` | a Deployment of workers and a PodDisruptionBudget (20 %), both owned by the BrowserPool and named \`shutterfleet-NAME\` |
 | \`proxied\` | Jobs, each of which serves one capture through its caller's proxy and exits |
 
 Everything is in the namespace of the BrowserPools (\`SHUTTERFLEET_POOLS_NAMESPACE\`), Jobs in \`SHUTTERFLEET_JOBS_NAMESPACE\`, so
@@ -266,7 +266,8 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
 - \`kubectl wait bp/standard --for=condition=Ready\` waits until the least required number of workers takes captures:
   \`minReplicas\` or that of a schedule in force, one if any is required, or \`replicas\` with autoscaling off.
 - To freeze a pool during an investigation: \`kubectl patch bp standard --type=merge -p '{"spec":{"paused":true}}'\`.
-- To set the size manually: \`autoscaling.enabled: false\`, then \`kubectl scale bp standard --replicas=5\`
+- To set the size manually, in one change, since \`replicas\` is 1 until set:
+  \`kubectl patch bp standard --type=merge -p '{"spec":{"replicas":5,"autoscaling":{"enabled":false}}}'\`; later by \`kubectl scale bp standard --replicas=6\`
   ([Who sizes a pool](#who-sizes-a-pool)).
 - Two BrowserPools may serve one queue if the queue sizes at most one of them; a second such pool is \`PoolTaken\` and skipped.
 - [k8s/user-roles.yaml](../k8s/user-roles.yaml) lets users with the ClusterRole \`view\` in a namespace read its BrowserPools, and

@@ -4,7 +4,7 @@ import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 
 const metricTable = {
   router_requests_total: {
-    counter: 'Requests forwarded to gateways, by cell and first digit of the status; failed: no response began',
+    counter: 'Requests forwarded to gateways, by cell and class of the status (2xx to 5xx); failed: no response began',
     labels: ['cell', 'status'],
   },
   router_request_seconds: {
