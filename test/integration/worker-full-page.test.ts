@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import t from 'tap'
 import { blue, pixel, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
@@ -170,4 +171,13 @@ t.test('worker full page: a PDF that cannot fit on one page is cut, and says so'
     addEventListener('beforeprint', () => { document.querySelector('p').style.height = '200vh' })</script>`
   const { warnings } = await whole(grows + below(1000), { format: 'pdf', ...noMargins })
   t.match(warnings, [{ code: 'truncated' }])
+})
+
+t.test('worker full page: text has the fonts that it has in a viewport', async (t) => {
+  const text = `<p style="margin:0;height:400px;font:80px monospace">mono</p>`
+  const topOf = ({ bytes }: { readonly bytes: Uint8Array }) =>
+    sharp(bytes).extract({ left: 0, top: 0, width: 1280, height: 400 }).raw().toBuffer()
+  const viewport = await topOf(await shoot({ html: redPage(text + below(1200)) }))
+  t.ok(viewport.equals(await topOf(await whole(text + below(1200)))))
+  t.notOk(viewport.equals(await topOf(await whole(text.replace('monospace', 'Courier New') + below(1200)))))
 })
