@@ -28,7 +28,7 @@ export type FaultyProxy = {
   readonly expire: () => void
   /** Number of open watches. */
   readonly watches: () => number
-  /** Number of writes without a response of the API server. */
+  /** Number of writes without a response of the API server, except those that a frozen client has sent in part. */
   readonly writes: () => number
 }
 
@@ -48,7 +48,7 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
   const upstream = { server, token: config.users[0]!.user.token, ca: await readFile(authority) }
   const faults: FaultyProxy['faults'] = { list: [], watch: [], write: [] }
   const watches = new Set<ServerResponse>()
-  let writes = 0
+  const writes = new Set<IncomingMessage>()
   let delayMs = 0
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
@@ -73,14 +73,11 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
     response.end()
   }
   const proxy = createServer((request, response) => {
-    const isWrite = kindOf(request) === 'write'
-    if (isWrite) writes += 1
+    if (kindOf(request) === 'write') writes.add(request)
     // An upstream error breaks the client's connection too.
     serve(request, response)
       .catch(() => response.destroy())
-      .finally(() => {
-        if (isWrite) writes -= 1
-      })
+      .finally(() => writes.delete(request))
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
@@ -99,7 +96,7 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
       for (const response of watches) response.end(`${JSON.stringify(expired)}\n`)
     },
     watches: () => watches.size,
-    writes: () => writes,
+    writes: () => [...writes].filter(({ complete }) => complete).length,
   }
 }
 
