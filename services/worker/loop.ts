@@ -122,8 +122,8 @@ const warmHost = async (slot: Slot, signal: AbortSignal, warmMs: number): Promis
 
 /**
  * Takes exactly one capture in the only slot and serves it. The worker is drained once the capture has ended, after
- * `spareMs` without a capture, or once `stop` aborts. Throws `SERVER_ERROR` if no browser
- * starts, or pulling is not allowed, within `warmMs`.
+ * `spareMs` without a capture, or once `stop` aborts. Throws `SERVER_ERROR` if no browser starts, or pulling is not allowed,
+ * within `warmMs`.
  */
 export const serveOne = async (running: Running, stop: AbortSignal, bounds: SingleUseBounds): Promise<void> => {
   const [slot] = running.slots

@@ -18,9 +18,9 @@ type Waiter = {
 const prefersNone = () => false
 
 /**
- * Pulls captures for the slots of one worker from the consumers of its pool's lanes: first a `no_wait` request to each lane
- * in turn that is not known to be empty, except the last; then a long request on each lane for each slot that waits. Uses raw requests, since the client library's pulls wait at least a second for
- * an empty lane.
+ * Pulls captures for the slots of one worker from the consumers of its pool's lanes: first a `no_wait` request to each lane in
+ * turn that is not known to be empty, except the last; then a long request on each lane for each slot that waits. Uses raw
+ * requests, since the client library's pulls wait at least a second for an empty lane.
  */
 export class LanePuller implements Disposable {
   readonly #queue: Queue
