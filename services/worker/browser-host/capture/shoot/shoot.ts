@@ -19,7 +19,7 @@ export type ShotSettings = {
 
 /**
  * Whether a part of the page lies beyond the viewport. To shoot that, the browser forgets the page's fonts and shrinks the viewport to
- * one pixel for a moment. A page that notices, as about one in ten did, hides what it shows only while in view.
+ * one pixel for a moment. A page that notices, as some do, hides what it shows only while in view.
  */
 const reachesBeyond = async (session: OpenPage['session'], { x, y, width, height }: Frame): Promise<boolean> => {
   const { cssVisualViewport: view } = await session.send('Page.getLayoutMetrics')
