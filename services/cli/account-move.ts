@@ -8,6 +8,7 @@ import {
   copyAccount,
   countUnsettled,
   finishMove,
+  findDeparture,
   type Hold,
   holdAccount,
   isObjectNeeded,
@@ -93,10 +94,10 @@ const settle = async ({ from, id }: Move, { note, stop }: CommandContext, within
   const began = performance.now()
   let noteMs = 0
   for (;;) {
-    const { captures, deliveries } = await countUnsettled(from, id)
+    const { captures, deliveries, answers } = await countUnsettled(from, id)
     const heldMs = performance.now() - began
-    if (captures + deliveries === 0 && heldMs >= settleMs) return
-    const left = `${captures} captures have not ended, ${deliveries} deliveries are in flight`
+    if (captures + deliveries + answers === 0 && heldMs >= settleMs) return
+    const left = `${captures} captures have not ended, ${deliveries} deliveries are in flight, ${answers} responses to store`
     if (heldMs > withinMs) throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: left })
     if (heldMs >= noteMs) {
       note(`the account's changes get 503; ${left}`)
@@ -155,38 +156,42 @@ const undo = async ({ from, to }: Move, hold: Hold, error: unknown): Promise<App
     await releaseAccount(from, hold, actor)
     return new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the account stays where it is: ${why}`, cause: error })
   } catch (cause) {
-    const publicMessage = `the account's changes still get 503; repeat the command: ${why}`
+    const publicMessage = `the account's changes, or all its requests, still get 503; repeat the command: ${why}`
     return new AppError('SERVICE_UNAVAILABLE', { publicMessage, cause })
   }
 }
 
-/** Whether only the end is left of a move that was interrupted. Throws `NOT_FOUND` or `VALIDATION_ERROR` if it cannot be moved. */
-const assertReady = async ({ from, to, id }: Move): Promise<boolean> => {
+/** The hold of a move of which only the end is left. Throws `NOT_FOUND` or `VALIDATION_ERROR` if the account cannot be moved. */
+const assertReady = async ({ from, to, id }: Move): Promise<Hold | undefined> => {
   const [here, there] = [await presenceOf(from, id), await presenceOf(to, id)]
   if (here === 'away') {
     const publicMessage = `account ${id} is not here: it was moved away, or has not wholly arrived`
     throw new AppError('NOT_FOUND', { publicMessage })
   }
-  if (there === 'here' && here === 'moving') return true
+  if (here === 'leaving' && there !== undefined) return findDeparture(from, id)
+  if (here === 'leaving') {
+    const publicMessage = `account ${id} was leaving for another cell: name that one, or, if it is lost, serve the account here again by 'account enable'`
+    throw new AppError('VALIDATION_ERROR', { publicMessage })
+  }
   if (there === 'here')
     throw new AppError('VALIDATION_ERROR', { publicMessage: `the other installation has an account ${id}` })
   await assertMovable(from, to, id)
-  return false
+  return undefined
 }
 
 const moveAccount = async (move: Move, context: CommandContext, withinMs: number) => {
   const { from, to, id } = move
-  const isCopied = await assertReady(move)
+  const departed = await assertReady(move)
+  if (departed) {
+    await finishMove(from, to, departed, { actor })
+    return { id, rows: 0, images: 0, bytes: 0, held_ms: Date.now() - departed.since.getTime() }
+  }
   // Most are copied while the account is served.
   const { copied, bytes } = await copyImages(move, context)
   const hold = await holdAccount(from, id, actor)
   const heldAt = performance.now()
-  const moved: Moved = { rows: 0, images: 0, bytes: 0 }
-  if (isCopied) await finishMove(from, to, hold, { actor })
-  else {
-    const copying = copyAndFinish(move, hold, context, withinMs)
-    Object.assign(moved, await copying.catch(async (error: unknown) => Promise.reject(await undo(move, hold, error))))
-  }
+  const copying = copyAndFinish(move, hold, context, withinMs)
+  const moved = await copying.catch(async (error: unknown) => Promise.reject(await undo(move, hold, error)))
   const held_ms = Math.round(performance.now() - heldAt)
   return { id, rows: moved.rows, images: copied + moved.images, bytes: bytes + moved.bytes, held_ms }
 }

@@ -6,6 +6,7 @@ import { clientsCheck } from '#local/doctor/clients-check.ts'
 import { egressCheck } from '#local/doctor/egress-check.ts'
 import { machineChecks } from '#local/doctor/machine-checks.ts'
 import { metersCheck } from '#local/doctor/meters-check.ts'
+import { movesCheck } from '#local/doctor/moves-check.ts'
 import { pausesCheck } from '#local/doctor/pauses-check.ts'
 import { dependencyChecks } from '#local/doctor/dependency-checks.ts'
 import { findChromium, findNats, findPostgres, findStealthChromium, programSearch } from '#local/find-programs.ts'
@@ -72,6 +73,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
       ? [
           metersCheck({ databaseUrl: local.database_url, password, recount: args.flags['recount'] === true }),
           pausesCheck({ databaseUrl: local.database_url, password }),
+          movesCheck({ databaseUrl: local.database_url, password }),
         ]
       : []),
     egressCheck(env['PATH'] ?? ''),

@@ -5,6 +5,7 @@ import { readStartTicks } from '#local/process-start.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { databasePasswordSettings } from '#shared/config/settings/outside.ts'
 import { openDatabase } from '#shared/db/connection.ts'
+import { describeHeld, type HeldAccount, listHeldAccounts } from '#shared/db/held-accounts.ts'
 import { passwordSource } from '#shared/db/password.ts'
 import { describePause, listPauses, type PoolPause } from '#shared/db/pool-pauses.ts'
 import { toAppError } from '#shared/errors/app-error.ts'
@@ -39,17 +40,18 @@ const readState = async ({ name, pid, health_url, metrics_url }: LocalProcess): 
   return { name, pid, metrics_url, ...(await readHealth(health_url)) }
 }
 
-/** The pauses of pools; null if the database cannot be read, of which it prints the reason. */
-const readPauses = async (
-  { env, note }: CommandContext,
-  { database_url: url }: LocalFile,
-): Promise<PoolPause[] | null> => {
+type Holds = { readonly pauses: PoolPause[] | null; readonly moves: HeldAccount[] | null }
+
+/** Paused pools, and accounts that are being moved; null if the database cannot be read, of which it prints the reason. */
+const readHolds = async ({ env, note }: CommandContext, { database_url: url }: LocalFile): Promise<Holds> => {
   const password = passwordSource(readEnv(databasePasswordSettings, env))
   await using database = openDatabase({ url, password, poolMax: 1, statementMs: healthMs })
-  return await listPauses(database).catch((thrown: unknown) => {
-    note(`whether pools are paused is unknown: ${toAppError(thrown).message}`)
-    return null
-  })
+  try {
+    return { pauses: await listPauses(database), moves: await listHeldAccounts(database) }
+  } catch (thrown) {
+    note(`whether pools are paused, or accounts moved, is unknown: ${toAppError(thrown).message}`)
+    return { pauses: null, moves: null }
+  }
 }
 
 /** Converts a health detail, which is text: numbers and booleans to JSON values, `unknown` to null. */
@@ -72,7 +74,7 @@ const toRow = ({ name, pid, health, metrics_url }: ServiceState) => [name, Strin
 export const status: Command = {
   usage: 'status [--data DIR]',
   summary: 'shows each service, the pool of workers, the queue, and captures with a proxy',
-  json: '{ pid, base_url, services: [{ name, pid, health, metrics_url, detail? }], pool: { … }, queue: { pending }, proxied: { workers, pending }, stealth?: { workers, pending }, pauses: [{ pool, since, by, reason, until, state }] | null }; null is unknown',
+  json: '{ pid, base_url, services: [{ name, pid, health, metrics_url, detail? }], pool: { … }, queue: { pending }, proxied: { workers, pending }, stealth?: { workers, pending }, pauses: [{ pool, since, by, reason, until, state }] | null, moves: [{ account, since, is_served }] | null }; null is unknown',
   flags: { data: dataFlag },
   run: async (context, args) => {
     const { env, print } = context
@@ -80,7 +82,10 @@ export const status: Command = {
     const local = await runningInstallation(folder, '')
     const holder = await lockHolder(dataPaths(folder))
     if (!holder) throw notRunning(`'up' for ${folder} is no longer running and did not shut down cleanly`)
-    const [states, pauses] = await Promise.all([Promise.all(local.services.map(readState)), readPauses(context, local)])
+    const [states, { pauses, moves }] = await Promise.all([
+      Promise.all(local.services.map(readState)),
+      readHolds(context, local),
+    ])
     // The controller reports all workers, those for proxied captures included, and the backlog that the ledger counts.
     const detail = states.find(({ name }) => name === 'controller')?.detail ?? {}
     const { queue = 'unknown', jobs = 'unknown', proxiedWaiting = 'unknown', ...others } = detail
@@ -102,6 +107,7 @@ export const status: Command = {
           stealth: { workers: toJson(stealthWorkers), pending: toJson(stealthWaiting) },
         }),
         pauses,
+        moves: moves && moves.map(({ id, since, isServed }) => ({ account: id, since, is_served: isServed })),
       },
       text: [
         `${local.base_url}, process ${holder.pid}`,
@@ -112,6 +118,7 @@ export const status: Command = {
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,
         ...(stealthWorkers === undefined ? [] : [`stealth: ${stealthWorkers} workers, ${stealthWaiting} waiting`]),
         ...(pauses ?? []).map((pause) => `${pause.pool} is ${describePause(pause)}`),
+        ...(moves ?? []).map(describeHeld),
       ].join('\n'),
     })
   },

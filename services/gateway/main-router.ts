@@ -18,7 +18,7 @@ await runMain('router', async ({ env, stop, announce }) => {
   const { cells, publicUrl } = config
   const metrics = createMetrics('router')
   const events = createRouterEvents(createLogger({ service: 'router', level: config.logLevel }), metrics)
-  await using connections = openCells(config.routerToken)
+  await using connections = openCells()
   const { agent, ask } = connections
   const directory = new CellDirectory({ cells, ask, events, nowMs: () => performance.now() })
   const server = serveCells({ cells, directory, agent, publicUrl, events })

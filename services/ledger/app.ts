@@ -1,4 +1,5 @@
 import { relayWakeupSubject } from '#shared/queue/subjects.ts'
+import { listHeldAccounts } from '#shared/db/held-accounts.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { createPauseKeeper } from './apply-pauses.ts'
 import { keepPartitions } from './keep-partitions.ts'
@@ -71,9 +72,10 @@ export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotSt
     loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger, predictor)),
     loop('prediction', predictor.untilNextMs, predict),
     loop('pauses', { everyMs: 1000, idleMs: 2000 }, createPauseKeeper(ledger)),
-    loop('accounts', { everyMs: 15_000, idleMs: 60_000 }, async () =>
-      ledger.events.accountsCounted(await findBusiestAccounts(ledger.database)),
-    ),
+    loop('accounts', { everyMs: 15_000, idleMs: 60_000 }, async () => {
+      ledger.events.heldAccountsRead(await listHeldAccounts(ledger.database))
+      ledger.events.accountsCounted(await findBusiestAccounts(ledger.database))
+    }),
     loop('reaper', { everyMs: 1000, idleMs: 5000 }, () => reap(ledger, states)),
     loop('streams', { everyMs: 5000, idleMs: 15_000 }, createStreamKeeper(ledger, reconnected), reconnected),
     loop('unstarted', { everyMs: 60_000, idleMs: 60_000 }, () => republishUnstarted(ledger)),

@@ -30,16 +30,23 @@ const assertOwnStores = ({ externalDatabaseUrl, externalNatsUrl, s3Url }: LocalS
   throw new AppError('CONFIGURATION', { publicMessage })
 }
 
-/** Where clients reach the router, and its token. */
-type Front = { readonly port: number; readonly publicUrl: string; readonly token: string }
+/** Where clients reach the router, its token for each cell, and the pepper of their keys. */
+type Front = {
+  readonly port: number
+  readonly publicUrl: string
+  readonly tokens: readonly string[]
+  readonly pepper: string
+}
 
 /** The folder of a cell: all but the first have theirs in that of the first. */
 const cellFolder = (data: string, index: number) => (index === 0 ? data : join(data, 'cells', names[index] ?? ''))
 
-const shareAmongCells = async ({ data, databases }: LocalSettings): Promise<void> => {
+/** Gives all cells the secrets of the first one. Resolves to the pepper of keys. */
+const shareAmongCells = async ({ data, databases, keyPepper }: LocalSettings): Promise<string> => {
   const secrets = await loadOrCreateSecrets(dataPaths(data).secrets)
   for (let index = 1; index < databases; index += 1)
     await shareSecrets(secrets, (await openDataFolder(cellFolder(data, index))).secrets)
+  return keyPepper || secrets.keyPepper
 }
 
 /** The environment of one cell of several. */
@@ -53,7 +60,7 @@ const cellEnv = (env: Env, settings: LocalSettings, front: Front, index: number)
     GATEWAY_PORT: '0',
     ...(index > 0 && { ADMIN_PORT: '0' }),
     PUBLIC_URL: front.publicUrl,
-    ROUTER_TOKEN: front.token,
+    ROUTER_TOKEN: front.tokens[index] ?? '',
     TRUSTED_PROXIES: [env[`${prefix}TRUSTED_PROXIES`], '127.0.0.1'].filter(Boolean).join(','),
     POOL_MAX: shareOf(poolMax),
     POOL_IDLE_CORES: shareOf(poolIdleCores),
@@ -75,7 +82,8 @@ const routerPlan = async (
     { ...commonSettings, ...routerSettings },
     {
       ROUTER_CELLS: cells.map(({ base_url }, index) => `${names[index]}=${base_url}`).join(','),
-      ROUTER_TOKEN: front.token,
+      ROUTER_TOKENS: cells.map((_, index) => `${names[index]}=${front.tokens[index]}`).join(','),
+      KEY_PEPPER: front.pepper,
       ROUTER_HOST: settings.gatewayHost,
       ROUTER_PORT: String(front.port),
       PUBLIC_URL: front.publicUrl,
@@ -137,7 +145,7 @@ export const runCells = async (deps: LocalDeps): Promise<void> => {
   assertOwnStores(settings)
   const host = settings.gatewayHost
   const { path } = await openDataFolder(settings.data)
-  await shareAmongCells(settings)
+  const pepper = await shareAmongCells(settings)
   const portFile = join(path, 'router.json')
   const { port: previous } = (await readPrivate<{ readonly port: number }>(portFile)) ?? {}
   const port = await choosePublicPort({ port: settings.gatewayPort, host }, previous)
@@ -145,7 +153,8 @@ export const runCells = async (deps: LocalDeps): Promise<void> => {
   // So that no cell chooses it, as the first one would that had it before.
   const held = await holdPort(port, host)
   const publicUrl = settings.publicUrl ?? `http://${formatAuthority({ host, port })}`
-  const front: Front = { port, publicUrl, token: randomBytes(24).toString('base64url') }
+  const tokens = names.map(() => randomBytes(24).toString('base64url'))
+  const front: Front = { port, publicUrl, tokens, pepper }
   const { stop, events } = deps
   const cells = startCells(deps, settings, front)
   const router = createFleet({ events, stop, changed: async () => {} })

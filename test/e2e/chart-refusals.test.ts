@@ -34,7 +34,10 @@ t.test('chart: rendering fails with the name of a missing or unsupported value',
   )
   t.match(await refusalOf(['--set=services.type=NodePort']), /services\.type would apply to every Service/)
   t.match(await refusalOf(['--set=gateway.service.spec.type=NodePort']), /service\.spec\.type has no effect/)
-  t.match(await refusalOf(['--set=router.enabled=true']), /router\.cells is empty[^]*gateway\.trustedProxies is empty/)
+  t.match(
+    await refusalOf(['--set=router.enabled=true']),
+    /router\.cells is empty[^]*router\.existingSecret is empty[^]*gateway\.trustedProxies is empty/,
+  )
   t.match(await refusalOf(['--set=router.existingSecret=router']), /gateway\.trustedProxies is empty/)
   t.match(await refusalOf(['--set-json=postgresql.passwordCommand=["a","b,c"]']), /does not match pattern/)
   t.match(await refusalOf(['--set-string=fullnameOverride=1e3']), /does not match pattern/)

@@ -61,7 +61,12 @@ t.test('chart: the commands of its containers serve a capture, through a router 
   const folder = t.testdir()
   // No key is of the other cell, whose gateway responds to no question.
   const cells = JSON.stringify([{ name: 'one' }, { name: 'two', url: `http://127.0.0.1:${await freePort()}` }])
-  const sets = ['--set=router.enabled=true,gateway.trustedProxies={127.0.0.1}', `--set-json=router.cells=${cells}`]
+  const router = 'router.enabled=true,router.existingSecret=shots-router'
+  const sets = [`--set=${router},gateway.trustedProxies={127.0.0.1}`, `--set-json=router.cells=${cells}`]
+  const tokens: Readonly<Record<string, string>> = {
+    'router-token': 'a-token-of-the-router',
+    'router-tokens': 'one=a-token-of-the-router,two=another-of-the-router',
+  }
   const objects = objectsOf(await renderText(ciPath('evaluation'), 'helm4', sets))
   // The servers of the release, configured with its keys.
   const keys = makeKeys({}, { nats: 'nats:4222', postgres: 'postgres:5432' }, egressNames)
@@ -75,7 +80,7 @@ t.test('chart: the commands of its containers serve a capture, through a router 
     [keys['database-url'] ?? '', url],
     ['/etc/shutterfleet-test', folder],
   ])
-  const secretText = (secret: string, name: string) => (secret.endsWith('-keys') ? keys[name] : key)
+  const secretText = (secret: string, name: string) => tokens[name] ?? (secret.endsWith('-keys') ? keys[name] : key)
   const release = chartProcesses(t, { objects, folder, here, ports, secretText })
   for (const name of ['egress', 'webhook-egress', 'ledger', 'gateway', 'router', 'webhooks']) {
     await release.start(name)

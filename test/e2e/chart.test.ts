@@ -264,6 +264,7 @@ t.test('chart: services and hooks accept their environment, files and arguments'
     S3_URL: 'https://a:b@store/c?region=d',
     ADMIN_TOKEN: 'a-token-of-the-administration',
     ROUTER_TOKEN: 'a-token-of-the-router',
+    ROUTER_TOKENS: 'one=a-token-of-the-router,two=another-of-the-router',
     API_KEY: 'sk_live_a',
     OIDC_CLIENT_SECRET: 'a',
     EGRESS_UPSTREAM_PROXY: 'http://a:b@proxy:3128',

@@ -327,7 +327,7 @@ export const createTestContext = (): TestContext => {
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     ...testQueues(database),
     isValidKey: async () => answers.validKey(),
-    knowsCredential: async () => true,
+    findCredentials: async () => [],
     routerToken: '',
     webhooksKey: sealingKeysOf(keys).standard,
     clients: createClients({ trustedProxies: [], ignored: () => {} }),

@@ -10,7 +10,7 @@ import { declareStreams } from '#shared/queue/streams.ts'
 import { startNats, type TestNats } from './nats.ts'
 import { nodeEnv } from './node-env.ts'
 import { startAnnounced } from './announced-process.ts'
-import { startRouter, testRouterToken } from './running-router.ts'
+import { startEmptyCell, startRouter, testPepper, testRouterToken } from './running-router.ts'
 import { testProgramPath } from './test-program-path.ts'
 import { testRecordKey } from './record-seal.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
@@ -18,7 +18,7 @@ import { validateResponses } from './validate-responses.ts'
 import { freePort } from './free-port.ts'
 
 /** The gateway's pepper for hashing keys, in the format of its setting. */
-export const testPepper = 'pepper of tests'
+export { testPepper }
 
 const program = testProgramPath('gateway/main')
 const skewedClock = resolve(import.meta.dirname, '../fixtures/skewed-clock.ts')
@@ -58,9 +58,9 @@ type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 /** The standard OTEL_ variables have no prefix. */
 const nameOf = (setting: string) => (setting.startsWith('OTEL_') ? setting : `SHUTTERFLEET_${setting}`)
 
-/** A router that has the gateway as both of its cells; returns its base URL. */
+/** A router that has the gateway as one of its cells; returns its base URL. */
 const routerBefore = async (t: WithTeardown, url: string, env: Readonly<Record<string, string>>): Promise<string> => {
-  const cells = { one: url, two: url.replace('127.0.0.1', 'localhost') }
+  const cells = { one: url, two: await startEmptyCell(t) }
   return (await startRouter(t, cells, env['PUBLIC_URL'] ?? url)).baseUrl
 }
 

@@ -57,6 +57,7 @@ t.test('doctor: checks a running system, and reports failed checks with advice',
   t.match(stdout, /clients +warning: X-Forwarded-For from 127\.0\.0\.1 .*SHUTTERFLEET_TRUSTED_PROXIES/)
   t.match(stdout, /^ok +meters +the meters of \d+ accounts match/m)
   t.match(stdout, /^ok +pauses +no pool is paused$/m)
+  t.match(stdout, /^ok +moves +no account is being moved$/m)
   const objects = join(system.dataDir, 'objects')
   const { pid } = (await system.readLocal()).services.find(({ name }) => name === 'nats')!
   // `up` too, which would replace a frozen NATS.

@@ -14,8 +14,9 @@ await replacePlans(database, defaultPlans)
 type Body = { data: { id: string; secret: string; url: string }; error: { code: string } }
 type Posted = { status: number; replayed: boolean; retryAfter: string | null; text: string; body: Body }
 
-const newCaller = async () => {
-  const { id: accountId } = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'unlimited' })
+const newCaller = async (of?: string) => {
+  const account = { name: 'A', email: 'a@example.com', plan: 'unlimited' }
+  const accountId = of ?? (await createAccount(database, account)).id
   const { key } = await createKey(database, { accountId, name: 'key', domains: [], pepper: testPepper })
   const call = async (method: string, path: string, { body = {}, under = '' }: { body?: unknown; under?: string }) => {
     const response = await fetch(`${baseUrl}/v1${path}`, {
@@ -101,6 +102,20 @@ t.test(
     t.match(await other.post('/webhooks', hook, 'one'), { status: 200, replayed: false })
   },
 )
+
+// Contract: Idempotency
+t.test('idempotency: a secret that is shown once is repeated to the key that made the request alone', async (t) => {
+  const { accountId, post } = await newCaller()
+  const other = await newCaller(accountId)
+  const created = await post('/webhooks', hook, 'made')
+  const rotate = `/webhooks/${created.body.data.id}/rotate-secret`
+  const rotated = await post(rotate, {}, 'rotated')
+  const mismatch = { status: 422, body: { error: { code: 'IDEMPOTENCY_MISMATCH' } } }
+  t.match(await other.post('/webhooks', hook, 'made'), mismatch)
+  t.match(await other.post(rotate, {}, 'rotated'), mismatch)
+  same(t, created, await post('/webhooks', hook, 'made'))
+  same(t, rotated, await post(rotate, {}, 'rotated'))
+})
 
 // Contract: Idempotency
 t.test('idempotency: an idempotency key belongs to one id of a path, and to one query', async (t) => {

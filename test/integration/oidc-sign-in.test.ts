@@ -197,6 +197,7 @@ t.test(
 // Contract: Sign-in with a provider
 t.test('sign-in with the provider: refuses ID tokens that are not meant for this sign-in', async (t) => {
   const now = () => Math.floor(Date.now() / 1000)
+  const address = { email: 'ada@example.com', email_verified: true }
   const cases: readonly (readonly [string, OidcLies])[] = [
     ['another nonce', { idToken: (claims) => ({ ...claims, nonce: 'x'.repeat(43) }) }],
     ['no nonce', { idToken: (claims) => ({ ...claims, nonce: undefined }) }],
@@ -205,6 +206,8 @@ t.test('sign-in with the provider: refuses ID tokens that are not meant for this
     ['expired', { idToken: (claims) => ({ ...claims, iat: now() - 7200, exp: now() - 3600 }) }],
     ['a signature of another key', { isForged: true }],
     ['another person than the user info', { idToken: (claims) => ({ ...claims, sub: 'bob' }) }],
+    ['U+0000 in the subject', { idToken: (claims) => ({ ...claims, ...address, sub: 'ada\0' }) }],
+    ['U+0000 in the address', { idToken: (claims) => ({ ...claims, ...address, email: 'ada\0@example.com' }) }],
   ]
   const before = await countSessions()
   for (const [name, lies] of cases) {

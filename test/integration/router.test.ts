@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as openRequest, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json, text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
-import { createKey, revokeKey } from '#shared/db/keys.ts'
+import { createKey, createKeyHash, revokeKey } from '#shared/db/keys.ts'
 import { holdAccount } from '#shared/db/move-account.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { createSignInLink } from '#shared/db/sign-in-links.ts'
+import { claimOf } from '#gateway/router/claim.ts'
 import { signRenderLink } from '#gateway/links/render-link.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -272,9 +274,14 @@ t.test('a client that leaves while its cell is looked for is noticed', async (t)
     if (request.url !== '/router/credentials') return void forwarded.push(request.url ?? '')
     gone.resolve()
     await answer.promise
-    response.end('{"data":{"is_known":true}}')
+    const { nonce = '' } = (await json(request)) as { readonly nonce?: string }
+    const claims = [first, second].map(({ key }) =>
+      claimOf(createKeyHash(testPepper)(key), Buffer.from(nonce, 'hex'), true),
+    )
+    response.end(JSON.stringify({ data: { claims: claims.map(({ proof }) => ({ proof, is_served: true })) } }))
   })
-  const router = await startRouter(t, { one: url, two: url.replace('127.0.0.1', 'localhost') }, publicUrl)
+  const empty = await startStub(t, (_request, response) => response.end('{"data":{"claims":[]}}'))
+  const router = await startRouter(t, { one: url, two: empty }, publicUrl)
   const leaving = new AbortController()
   const asked = fetch(`${router.baseUrl}/v1/account`, { headers: first.headers, signal: leaving.signal })
   await gone.promise
@@ -289,6 +296,62 @@ t.test('a client that leaves while its cell is looked for is noticed', async (t)
   await t.rejects(stayed)
 })
 
+t.test(
+  'router: a cell that claims every credential gets none, and learns no more than a prefix of its hash',
+  async (t) => {
+    const seen: string[] = []
+    const url = await startStub(t, async (request, response) => {
+      const body = await text(request)
+      seen.push([request.url, ...request.rawHeaders, body].join(' '))
+      if (request.url !== '/router/credentials') return void response.end('{}')
+      const { prefix = '', nonce = '' } = JSON.parse(body) as { readonly prefix?: string; readonly nonce?: string }
+      const guess = claimOf(Buffer.from(prefix, 'hex'), Buffer.from(nonce, 'hex'), true)
+      const claims = [
+        { proof: guess.proof, is_served: true },
+        { proof: nonce, is_served: true },
+      ]
+      response.end(JSON.stringify({ data: { is_known: true, claims } }))
+    })
+    const router = await startRouter(t, { compromised: url, two: two.baseUrl }, publicUrl)
+    t.match(await dataOf(await second.get('account', {}, router.baseUrl)), { id: second.accountId })
+    const { token } = await createSignInLink(two.database, {
+      accountId: second.accountId,
+      role: 'owner',
+      pepper: testPepper,
+    })
+    const signedIn = await fetch(`${router.baseUrl}/console/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: publicUrl },
+      body: JSON.stringify({ token }),
+    })
+    t.equal(signedIn.status, 201)
+    const cookie = `a=b; ${signedIn.headers.get('set-cookie')?.split(';')[0]}`
+    t.equal((await fetch(`${router.baseUrl}/console/api/session`, { headers: { cookie } })).status, 200)
+    await fetch(`${router.baseUrl}/console/`, { headers: { cookie } })
+    await fetch(`${router.baseUrl}/v1/openapi.json`, { headers: second.headers })
+    const created = await dataOf(await second.post('screenshots', page))
+    await second.get(`screenshots/${String(created['id'])}?wait=30`)
+    const signed = await dataOf(await second.post(`screenshots/${String(created['id'])}/signed-url`, {}))
+    const link = String(signed['url'])
+    t.equal(await (await fetch(link.replace(publicUrl, router.baseUrl))).text(), 'of two')
+    t.ok(seen.length >= 5)
+    t.ok(seen.some((request) => request.startsWith('/console/ ') && request.includes('a=b')))
+    const session = cookie.split('=').at(-1) ?? ''
+    const secrets = [
+      second.key,
+      token,
+      session,
+      new URL(link).searchParams.get('signature') ?? '',
+      String(created['id']),
+    ]
+    for (const secret of secrets)
+      t.notOk(
+        seen.some((request) => request.includes(secret)),
+        secret,
+      )
+  },
+)
+
 t.test('a body that belongs to no account goes to the first cell alone', async (t) => {
   const dead = await startRouter(t, { dead: 'http://127.0.0.1:9', two: two.baseUrl }, publicUrl)
   t.equal((await fetch(`${dead.baseUrl}/v1/screenshots`, { method: 'POST', body: '{}' })).status, 503)
@@ -298,11 +361,11 @@ t.test('a body that belongs to no account goes to the first cell alone', async (
 
 t.test('what nobody could have as a credential does not make a cell silent', async (t) => {
   const fresh = await startRouter(t, { one: one.baseUrl, two: two.baseUrl }, publicUrl)
-  const json = { 'content-type': 'application/json', origin: publicUrl }
+  const jsonHeaders = { 'content-type': 'application/json', origin: publicUrl }
   for (const token of ['', 'x'.repeat(200), 'x'.repeat(201)])
     await fetch(`${fresh.baseUrl}/console/api/session`, {
       method: 'POST',
-      headers: json,
+      headers: jsonHeaders,
       body: JSON.stringify({ token }),
     })
   t.equal((await second.get('account', {}, fresh.baseUrl)).status, 200)

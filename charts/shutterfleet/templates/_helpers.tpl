@@ -210,10 +210,6 @@ DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 {{- end }}
 {{- end }}
 
-{{- define "shutterfleet.routerToken" -}}
-{ secret: {{ tpl .Values.router.existingSecret . | default (include "shutterfleet.keysSecret" .) | quote }}, key: {{ .Values.router.tokenKey | quote }} }
-{{- end }}
-
 {{- /* Files of a user of NATS: (list $ user) */}}
 {{- define "shutterfleet.natsFiles" -}}
 {{- $root := index . 0 -}}

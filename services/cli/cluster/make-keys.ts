@@ -80,7 +80,6 @@ export const makeKeys = (
   'link-signing-keys': `1:${key()}`,
   'record-keys': `1:${key()}`,
   'storage-signing-key': key(),
-  'router-token': password(),
   ...tokens(existing, 'egress-token'),
   ...tokens(existing, 'webhook-egress-token'),
   ...Object.assign({}, ...[...pools, 'webhooks'].map((name) => pair(existing, name))),

@@ -57,7 +57,7 @@ import { createEvents, type Events, proxyAdvice } from '#gateway/telemetry/event
 import { LinkAttempts } from '#gateway/links/link-attempts.ts'
 import { createLinks, type Links } from '#gateway/links/links.ts'
 import { type LinkSecrets, linkSecretsIn } from '#gateway/db/link-secrets.ts'
-import { createCredentialLookup, type KnowsCredential } from '#gateway/db/known-credentials.ts'
+import { createCredentialLookup, type FindCredentials } from '#gateway/db/known-credentials.ts'
 import { LinkVerifier } from '#gateway/links/link-verifier.ts'
 import { createLinkKeyLookup } from '#gateway/db/render-links.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
@@ -89,7 +89,7 @@ export type Context = {
   readonly checkQueue: Pick<CheckQueue, 'serve'>
   /** Whether a key or session is valid now. Not counted; concurrent lookups are batched into one round trip. */
   readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
-  readonly knowsCredential: KnowsCredential
+  readonly findCredentials: FindCredentials
   /** Of the router that may ask whose a credential is; empty: none may. */
   readonly routerToken: string
   /** Captures of an account, pool and lane that are admitted and have not begun, on a plan of weight 1. */
@@ -360,7 +360,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     refusals: createRefusalCache(nowMs),
     ...createRequestQueues(database, config.windowCaptures),
     isValidKey,
-    knowsCredential: createCredentialLookup(database),
+    findCredentials: createCredentialLookup(database),
     routerToken: config.routerToken,
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,

@@ -60,7 +60,7 @@ export const redeliver = async (database: Sql, owner: DeliveryOwner, deliveryId:
        update webhook_delivery d
           set state = 'pending', failures = 0, next_attempt_at = clock_timestamp(), queued_at = clock_timestamp(), url = r.url,
               host = receiver_of(r.url)
-         from receiver r where d.id = r.id returning d.account_id, d.host)
+         from receiver r cross join refuse_while_moving($2) where d.id = r.id returning d.account_id, d.host)
      insert into webhook_arrival (account_id, host, due_at)
      select account_id, host, clock_timestamp() from again returning host`,
     [id, owner.accountId, deliveryId],

@@ -1,5 +1,4 @@
 import type { Sql } from '#shared/db/connection.ts'
-import { isId } from '#shared/db/is-id.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { createBatchedLoader } from './batched-loader.ts'
 
@@ -8,15 +7,27 @@ const gapMs = 50
 
 const statement = readStatement(import.meta.dirname, 'sql/known-credentials.sql')
 
-/** Whether a hash of a key or token, or the id of a key or capture, is of an account here. */
-export type KnowsCredential = (hashOrId: Buffer | string) => Promise<boolean>
+/** A credential of an account here, by its hash or the bytes of its id; `isServed`: the account is not leaving, and has arrived. */
+export type KnownCredential = { readonly name: Buffer; readonly isServed: boolean }
 
-/** Creates the check; concurrent ones are batched into one read. What is no longer valid is known too: it is refused here, and says why. */
-export const createCredentialLookup = (database: Sql): KnowsCredential => {
-  const load = createBatchedLoader((names: readonly string[]) => {
-    const hashes = names.filter((name) => !isId(name)).map((name) => Buffer.from(name, 'base64'))
-    return database.query<{ id: string }>(statement, [hashes, names.filter(isId)])
+/** The credentials of a kind (key, session, sign_in, link or image) whose hash or id begins with a prefix of 8 bytes: none or one, or a few captures of one millisecond. */
+export type FindCredentials = (kind: string, prefix: Buffer) => Promise<readonly KnownCredential[]>
+
+type Row = { readonly id: string; readonly names: readonly { readonly name: string; readonly isServed: boolean }[] }
+
+/** Creates the lookup; concurrent ones are batched into one read. What is no longer valid is known too: it is refused here, and says why. */
+export const createCredentialLookup = (database: Sql): FindCredentials => {
+  const load = createBatchedLoader((ids: readonly string[]) => {
+    const questions = ids.map((id) => id.split(' '))
+    const [kinds, prefixes] = [
+      questions.map(([kind]) => kind),
+      questions.map(([, hex = '']) => Buffer.from(hex, 'hex')),
+    ]
+    return database.query<Row>(statement, [kinds, prefixes])
   }, gapMs)
-  return async (hashOrId) =>
-    (await load(typeof hashOrId === 'string' ? hashOrId : hashOrId.toString('base64'))) !== undefined
+  return async (kind, prefix) =>
+    ((await load(`${kind} ${prefix.toString('hex')}`))?.names ?? []).map(({ name, isServed }) => ({
+      name: Buffer.from(name, 'hex'),
+      isServed,
+    }))
 }

@@ -29,6 +29,7 @@ export const requireWebhooks = async (sql: Sql, accountId: string): Promise<void
   const statement = `select 'webhooks' = any (p.features) as allowed
     from account a join plan p on p.slug = a.plan where a.id = $1 for update of a`
   const { allowed } = onlyRow(await sql.query<{ allowed: boolean }>(statement, [accountId]))
+  await sql.query('select refuse_while_moving($1)', [accountId])
   if (!allowed) throw await featureError(sql, 'webhooks')
 }
 

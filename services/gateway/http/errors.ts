@@ -1,4 +1,5 @@
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
+import { movingMessage } from '#shared/db/classify-error.ts'
 import { featureMessage, listOf } from '#gateway/db/feature-error.ts'
 import { catalog } from '#shared/errors/catalog.ts'
 import { nounOf } from '#gateway/openapi/schema/contract.ts'
@@ -86,8 +87,6 @@ const domainMessage = (domains: readonly string[], originHost: string | null): s
       : `this one is of ${listOf([originHost])}`
   return `The API key may be used from pages of ${named} only; ${origin}.`
 }
-
-const movingMessage = 'The account is being moved to another database; retry.'
 
 const keyMessages = {
   revoked: (at: string) => `The API key was revoked at ${at}.`,

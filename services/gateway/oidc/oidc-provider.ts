@@ -144,6 +144,9 @@ export class OidcProvider {
     const userInfo = await (lacks('email') ? readUserInfo() : readClaim())
     // An address and whether it is verified are of the same source.
     const { email, email_verified: isVerified } = idToken['email'] === undefined && userInfo ? userInfo : idToken
+    // PostgreSQL stores no such text.
+    if (`${subject}${String(email)}`.includes('\0'))
+      throw new SignInError('failed', 'the subject or email address of the person contains U+0000')
     return {
       issuer,
       subject,

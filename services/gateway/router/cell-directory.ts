@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Cell } from '#shared/config/settings/router.ts'
+import { movingMessage } from '#shared/db/classify-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
+import type { Says } from './ask-cell.ts'
 import type { Credential } from './credential.ts'
 
 /** Credentials whose cell is remembered; the one that was found first is evicted. */
@@ -16,12 +18,16 @@ const doubtMs = 1000
 /** A cell that did not answer is not waited for until then, so that others' wrong credentials do not hold up what is asked. */
 const silenceMs = 1000
 
-type Dependencies = {
-  readonly cells: readonly Cell[]
-  /** Whether the cell knows the credential, valid or not. Throws if it does not say so in time. */
-  readonly ask: (cell: Cell, credential: Credential) => Promise<boolean>
+/** What asking all cells came to. `away`: the account is between two cells; `contradicted`: several cells proved to serve it. */
+export type Outcome = 'found' | 'unknown' | 'silent' | 'away' | 'contradicted'
+
+type Dependencies<C extends Cell> = {
+  readonly cells: readonly C[]
+  /** What the cell says of the credential, valid or not, and has proved. Throws if it does not say so in time. */
+  readonly ask: (cell: C, credential: Credential) => Promise<Says>
   readonly events: {
-    readonly located: (outcome: 'found' | 'unknown' | 'silent') => void
+    readonly located: (outcome: Outcome) => void
+    readonly contradicted: (cells: readonly Cell[]) => void
     readonly silent: (cell: Cell, cause: unknown) => void
     /** The cell was silent a moment ago, and is not asked. */
     readonly notAsked: (cell: Cell) => void
@@ -29,37 +35,50 @@ type Dependencies = {
   readonly nowMs: () => number
 }
 
-/** Secrets are not kept. A link that somebody has changed is another one. */
-const nameOf = ({ kind, value, query = '' }: Credential) =>
-  createHash('sha256').update(`${kind} ${value} ${query}`).digest('base64')
+/** Secrets are not kept. */
+const nameOf = ({ kind, value }: Credential) => createHash('sha256').update(`${kind} ${value}`).digest('base64')
+
+type Found = { readonly outcome: Outcome; readonly cell?: Cell }
+
+const unknownMessage = 'It is not known now to which account the request belongs; try again.'
+
+/** Thrown of a credential whose account is between two cells, which takes moments. */
+export class AccountAwayError extends AppError {
+  constructor() {
+    super('SERVICE_UNAVAILABLE', { publicMessage: movingMessage, retryAfterSeconds: 1 })
+  }
+}
 
 /**
  * Finds the cells of credentials by asking all of them, and remembers the answers. A remembered cell is a hint: it checks the
  * credential like any other, so that a wrong one costs a refusal, and nobody has to be told of changes.
  */
-export class CellDirectory {
-  readonly #deps: Dependencies
+export class CellDirectory<C extends Cell = Cell> {
+  readonly #deps: Dependencies<C>
   readonly #known = new Map<string, { readonly cell: Cell; untilMs: number }>()
-  readonly #asking = new Map<string, Promise<Cell | undefined>>()
+  readonly #asking = new Map<string, Promise<Found>>()
   readonly #silentUntil = new Map<Cell, number>()
 
-  constructor(deps: Dependencies) {
+  constructor(deps: Dependencies<C>) {
     this.#deps = deps
   }
 
-  /** Undefined: no cell knows it. Throws `SERVICE_UNAVAILABLE` if none does of those that answered, and others did not. */
+  /**
+   * Undefined: no cell knows it. Throws `SERVICE_UNAVAILABLE` if none does of those that answered, and others did not, if its account is
+   * between two cells, and if several claim it.
+   */
   async find(credential: Credential): Promise<Cell | undefined> {
     const [only, ...others] = this.#deps.cells
     if (others.length === 0) return only
     const name = nameOf(credential)
     const known = this.#known.get(name)
     if (known && known.untilMs > this.#deps.nowMs()) return known.cell
-    try {
-      return await this.#findAnew(name, credential)
-    } catch (error) {
-      if (!known) throw error
-      return known.cell
-    }
+    const { outcome, cell } = await this.#findAnew(name, credential)
+    if (outcome === 'silent' && known) return known.cell
+    if (outcome === 'away') throw new AccountAwayError()
+    if (outcome === 'silent' || outcome === 'contradicted')
+      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: unknownMessage, retryAfterSeconds: retrySeconds })
+    return cell
   }
 
   /** The next request with this credential asks again: its cell has refused it. */
@@ -73,35 +92,32 @@ export class CellDirectory {
     if (known) known.untilMs = Math.min(known.untilMs, this.#deps.nowMs() + doubtMs)
   }
 
-  #findAnew(name: string, credential: Credential): Promise<Cell | undefined> {
+  async #findAnew(name: string, credential: Credential): Promise<Found> {
     const running = this.#asking.get(name)
     if (running) return running
-    if (this.#asking.size >= askingMax) throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: retrySeconds })
+    if (this.#asking.size >= askingMax) return { outcome: 'silent' }
     const asking = this.#askAll(name, credential).finally(() => this.#asking.delete(name))
     this.#asking.set(name, asking)
     return asking
   }
 
-  async #askAll(name: string, credential: Credential): Promise<Cell | undefined> {
+  /** Waits for all, so that a claim that contradicts another is not too late. */
+  async #askAll(name: string, credential: Credential): Promise<Found> {
     const { cells, events, nowMs } = this.#deps
-    let silent = 0
-    const asked = cells.map(async (cell) => {
-      const says = await this.#ask(cell, credential)
-      if (says === 'knows') return cell
-      if (says === 'silent') silent += 1
-      throw new Error('not its credential')
-    })
-    const cell = await Promise.any(asked).catch(() => undefined)
-    events.located(cell ? 'found' : silent > 0 ? 'silent' : 'unknown')
-    if (cell) setWithEviction(this.#known, name, { cell, untilMs: nowMs() + knownMs }, knownMax)
-    else if (silent > 0) {
-      const publicMessage = 'It is not known now to which account the request belongs; try again.'
-      throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: retrySeconds })
-    }
-    return cell
+    const asked = await Promise.all(cells.map(async (cell) => ({ cell, says: await this.#ask(cell, credential) })))
+    const serving = asked.filter(({ says }) => says === 'serves').map(({ cell }) => cell)
+    const says = (answer: Says | 'silent') => asked.some((each) => each.says === answer)
+    const [cell] = serving
+    const unserved = says('away') ? 'away' : says('silent') ? 'silent' : 'unknown'
+    const outcome = serving.length > 1 ? 'contradicted' : cell ? 'found' : unserved
+    events.located(outcome)
+    if (outcome === 'contradicted') events.contradicted(serving)
+    if (outcome !== 'found' || !cell) return { outcome }
+    setWithEviction(this.#known, name, { cell, untilMs: nowMs() + knownMs }, knownMax)
+    return { outcome, cell }
   }
 
-  async #ask(cell: Cell, credential: Credential): Promise<'knows' | 'knows not' | 'silent'> {
+  async #ask(cell: C, credential: Credential): Promise<Says | 'silent'> {
     const { ask, events, nowMs } = this.#deps
     const silentUntil = this.#silentUntil.get(cell)
     if (silentUntil !== undefined) {
@@ -113,9 +129,9 @@ export class CellDirectory {
       this.#silentUntil.set(cell, nowMs() + silenceMs)
     }
     try {
-      const isKnown = await ask(cell, credential)
+      const says = await ask(cell, credential)
       this.#silentUntil.delete(cell)
-      return isKnown ? 'knows' : 'knows not'
+      return says
     } catch (cause) {
       this.#silentUntil.set(cell, nowMs() + silenceMs)
       events.silent(cell, cause)

@@ -11,12 +11,10 @@ import { readLink } from '#gateway/links/links.ts'
  */
 export const credentialKinds = ['key', 'session', 'sign_in', 'link', 'image'] as const
 
-/** What says whose a request is; of `image`, `query` has the signature. Nothing in it is verified. */
-export type Credential = {
-  readonly kind: (typeof credentialKinds)[number]
-  readonly value: string
-  readonly query?: string
-}
+export type CredentialKind = (typeof credentialKinds)[number]
+
+/** What says whose a request is. Nothing in it is verified. */
+export type Credential = { readonly kind: CredentialKind; readonly value: string }
 
 /** A request as far as its credential is in it. */
 type Head = {
@@ -25,8 +23,6 @@ type Head = {
   readonly headers: IncomingHttpHeaders
 }
 
-/** Longest query of a link to an image that gateways are asked about; longer ones are refused anywhere. */
-export const linkQueryMax = 10_000
 const tokenMax = 200
 
 const imagePath = /^\/(?:api\/)?v1\/screenshots\/(?<id>[^/]+)\/image$/
@@ -53,9 +49,7 @@ const ofLink = (path: string, query: string): Credential | undefined => {
     return isId(id) ? { kind: 'link', value: id.toLowerCase() } : undefined
   }
   const id = imagePath.exec(path)?.groups?.['id'] ?? ''
-  return isId(id) && query.length <= linkQueryMax && readLink(query)
-    ? { kind: 'image', value: id.toLowerCase(), query }
-    : undefined
+  return isId(id) && readLink(query) ? { kind: 'image', value: id.toLowerCase() } : undefined
 }
 
 /** The credential that a gateway would read of a request, in its order of precedence; undefined if it has none that is well-formed. */

@@ -1,4 +1,5 @@
 import type { Cell } from '#shared/config/settings/router.ts'
+import type { Outcome } from './cell-directory.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 
@@ -14,7 +15,7 @@ const metricTable = {
   },
   router_lookups_total: {
     counter:
-      'Credentials of which all cells were asked whose they are: found, unknown to all, or silent: not known, since a cell did not answer',
+      'Credentials of which all cells were asked whose they are: found, unknown to all, away: of an account between two cells, contradicted: claimed by several cells, or silent: not known, since a cell did not answer',
     labels: ['outcome'],
   },
   router_cells_silent_total: {
@@ -40,7 +41,9 @@ export const createRouterEvents = (log: Logger, metrics: Metrics) => {
       metric.router_requests_total.inc({ cell, status: 'failed' })
       log.error({ cell, request_id: requestId, reason: String(cause) }, 'no gateway of the cell responded')
     },
-    located: (outcome: 'found' | 'unknown' | 'silent') => metric.router_lookups_total.inc({ outcome }),
+    located: (outcome: Outcome) => metric.router_lookups_total.inc({ outcome }),
+    contradicted: (cells: readonly Cell[]) =>
+      log.error({ cells: cells.map(({ name }) => name) }, 'several cells claim one credential, which is refused'),
     silent: ({ name: cell }: Cell, cause: unknown) => {
       metric.router_cells_silent_total.inc({ cell })
       log.warn({ cell, reason: String(cause) }, 'cell did not say whose a credential is')

@@ -17,8 +17,11 @@ const ownHeaders = new Set(['host', 'x-forwarded-for'])
 const hopHeadersOf = ({ connection }: IncomingHttpHeaders): ReadonlySet<string> =>
   connection === undefined ? hopHeaders : new Set([...hopHeaders, ...connection.toLowerCase().split(/[\s,]+/)])
 
-/** The headers as sent, but for `Host` and those of the connection, with the client's address at the end of `X-Forwarded-For`. */
-const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage): string[] => {
+/** Changes the value of a header, or leaves it out. */
+export type ReviseHeader = (name: string, value: string) => string | undefined
+
+/** The headers as sent and revised, but for `Host` and those of the connection, with the client's address at the end of `X-Forwarded-For`. */
+const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage, revise: ReviseHeader): string[] => {
   const forwarded = headers['x-forwarded-for']
   const hops = forwarded === undefined ? [] : [forwarded].flat()
   const ofConnection = hopHeadersOf(headers)
@@ -26,7 +29,9 @@ const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage): strin
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const [name = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
     const lower = name.toLowerCase()
-    if (!ownHeaders.has(lower) && !ofConnection.has(lower)) sent.push(name, value)
+    if (ownHeaders.has(lower) || ofConnection.has(lower)) continue
+    const revised = revise(lower, value)
+    if (revised !== undefined) sent.push(name, revised)
   }
   return [...sent, 'X-Forwarded-For', [...hops, socket.remoteAddress ?? 'unknown'].join(', ')]
 }
@@ -44,9 +49,17 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 export type Http = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
 /** The status of the response, undefined if the client disconnected first; or the cell that has the account. */
-type Forwarded = { readonly status: number | undefined; readonly moved?: never } | { readonly moved: Cell }
+type Forwarded = { readonly status: number | undefined; readonly moved?: never } | { readonly moved: Elsewhere }
 
-type Adapt = (cell: Cell, headers: IncomingHttpHeaders) => IncomingHttpHeaders
+/** Another cell; or none now, since the account is between two. */
+export type Elsewhere = Cell | 'between cells'
+
+/** `body` replaces one that was read, `adapt` returns the headers of the response, `revise` those of the request. */
+export type ForwardedHttp = Http & {
+  readonly body?: Buffer
+  readonly adapt?: ((cell: Cell, headers: IncomingHttpHeaders) => IncomingHttpHeaders) | undefined
+  readonly revise: (cell: Cell, ...header: Parameters<ReviseHeader>) => string | undefined
+}
 
 /** The synchronous capture: a gateway that closed the connection may have accepted it, and another try would be charged again. */
 const acceptingPath = /^\/(?:api\/)?v1\/screenshots\/capture$/
@@ -55,15 +68,15 @@ const isRepeatable = ({ method, url = '' }: IncomingMessage, body: unknown): boo
   body === null && (method === 'GET' || method === 'HEAD') && !acceptingPath.test(pathOf(url))
 
 /**
- * Forwards a request to a gateway of the cell and its response to the client, both as they arrive. `body` replaces one
- * that was read, `adapt` returns the headers of the response. Without a response, if `elsewhere` finds another cell for its status.
+ * Forwards a request to a gateway of the cell and its response to the client, both as they arrive. Without a response, if `elsewhere`
+ * returns something for its status.
  * Throws if no response has begun, and cuts the response if it ends halfway.
  */
 export const forward = async (
   agent: Dispatcher,
   cell: Cell,
-  { request, response, body, adapt }: Http & { readonly body?: Buffer; readonly adapt?: Adapt | undefined },
-  elsewhere: (status: number) => Promise<Cell | undefined>,
+  { request, response, body, adapt, revise }: ForwardedHttp,
+  elsewhere: (status: number) => Promise<Elsewhere | undefined>,
 ): Promise<Forwarded> => {
   if (response.destroyed) return { status: undefined }
   const gone = new AbortController()
@@ -73,7 +86,7 @@ export const forward = async (
     origin: cell.url,
     path: request.url ?? '/',
     method: request.method as Dispatcher.HttpMethod,
-    headers: requestHeaders(request),
+    headers: requestHeaders(request, (name, value) => revise(cell, name, value)),
     body: sent,
     signal: gone.signal,
   }

@@ -6,10 +6,11 @@ import { corsHeaders, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
 import { createClientErrors } from '#gateway/http/client-error.ts'
 import { type Exchange, hostProblem, readExchange } from '#gateway/http/exchange.ts'
 import { headersMax, idleMs, requestMs, serverBounds } from '#gateway/http/server-bounds.ts'
-import type { CellDirectory } from './cell-directory.ts'
+import { AccountAwayError, type CellDirectory } from './cell-directory.ts'
 import { type Credential, credentialOf, credentialOfSignIn, isSignIn } from './credential.ts'
 import type { RouterEvents } from './events.ts'
-import { forward, hasBody, type Http } from './forward.ts'
+import { type Elsewhere, forward, type ForwardedHttp, hasBody, type Http } from './forward.ts'
+import { createRevision } from './own-credential.ts'
 import { routeProviderSignIn } from './provider-sign-in.ts'
 
 type Dependencies = {
@@ -28,20 +29,22 @@ const isRefusal = ({ kind }: Credential, status: number): boolean =>
   status === 401 || ((status === 403 || status === 404) && (kind === 'link' || kind === 'image'))
 
 /**
- * Remembers what the status says of where the account is. Resolves to the cell that has it if this one has refused the request because
- * the account was moved there.
+ * Remembers what the status says of where the account is. Resolves to where it is if this cell has refused the request because the
+ * account was moved.
  */
 const locateAgain = async (
   { directory }: Dependencies,
   { credential, cell }: Located,
   status: number,
-): Promise<Cell | undefined> => {
+): Promise<Elsewhere | undefined> => {
   if (!credential) return undefined
   if (status === 503) directory.doubt(credential)
   if (!isRefusal(credential, status)) return undefined
   directory.forget(credential)
   if (!cell) return undefined
-  const found = await directory.find(credential).catch(() => undefined)
+  const found = await directory
+    .find(credential)
+    .catch((error: unknown) => (error instanceof AccountAwayError ? 'between cells' : undefined))
   return found === cell ? undefined : found
 }
 
@@ -49,10 +52,10 @@ const locateAgain = async (
 const forwardToOne = async (
   deps: Dependencies,
   cells: readonly Cell[],
-  sent: Parameters<typeof forward>[2] & Located & { readonly requestId: string },
+  sent: ForwardedHttp & Located & { readonly requestId: string },
 ): Promise<void> => {
   const { agent, events } = deps
-  let moved: Cell | undefined
+  let moved: Elsewhere | undefined
   for (const cell of cells) {
     const beganMs = performance.now()
     try {
@@ -65,6 +68,7 @@ const forwardToOne = async (
       if (hasBody(sent.request)) break
     }
   }
+  if (moved === 'between cells') throw new AccountAwayError()
   if (moved && !hasBody(sent.request)) return forwardToOne(deps, [moved], { ...sent, cell: undefined })
   // What was sent is gone; the client can send it again.
   throw new AppError('SERVICE_UNAVAILABLE', moved && { retryAfterSeconds: 1 })
@@ -86,7 +90,9 @@ const serve = async (deps: Dependencies, http: Http, exchange: Exchange): Promis
   const credential = body ? credentialOfSignIn(body) : credentialOf(request, deps.publicUrl)
   const cell = credential && (await deps.directory.find(credential))
   const signIn = routeProviderSignIn(deps, request)
-  const sent = { ...http, requestId: exchange.requestId, credential, cell, ...(body && { body }), adapt: signIn?.adapt }
+  const revise = await createRevision(deps, { request, credential, signsIn: signIn !== undefined })
+  const { requestId } = exchange
+  const sent = { ...http, requestId, credential, cell, ...(body && { body }), adapt: signIn?.adapt, revise }
   await forwardToOne(deps, cell ? [cell] : (signIn?.cells ?? deps.cells), sent)
 }
 

@@ -133,6 +133,10 @@ const metricTable = {
     counter: 'Charged captures that completed in the current period, of the same accounts',
     labels: ['account'],
   },
+  account_held_seconds: {
+    gauge:
+      'Time for which the changes of an account have been held up by its move to another cell, of the longest; 0 if none is',
+  },
   backlog_oldest_seconds: { gauge: 'Age of the oldest capture that has not begun', labels: ['queue'] },
   captures_predicted: {
     gauge: 'Captures that a pattern of the past predicts for the present minute; 0 without one',
@@ -290,6 +294,9 @@ const loopEvents = (log: Logger, metric: LedgerMetrics) => ({
     for (const pool of pools)
       metric.pool_paused.set({ queue: pool }, Number(pauses.some((pause) => pause.pool === pool)))
   },
+  /** Longest first. */
+  heldAccountsRead: ([longest]: readonly { readonly seconds: number }[]) =>
+    metric.account_held_seconds.set(longest?.seconds ?? 0),
   /** Replaces the accounts of the turn before: the number of series is bounded. */
   accountsCounted: (accounts: readonly AccountCount[]) => {
     for (const each of accountMetrics) metric[each].reset()

@@ -66,9 +66,17 @@ const poolerAdvice = (thrown: unknown): string =>
     ? '; it is a pooler: SHUTTERFLEET_DATABASE_DIRECT_URL has to name PostgreSQL itself'
     : ''
 
-/** Converts an error of PostgreSQL or its client: `SERVICE_UNAVAILABLE` if the server is unavailable or too slow, else `SERVER_ERROR`. */
+/** What a caller reads whose account is being moved to another installation. */
+export const movingMessage = 'The account is being moved to another database; retry.'
+
+/** SQLSTATE of the SQL function `refuse_while_moving`. */
+const movingCode = 'SFMOV'
+
+/** Converts an error of PostgreSQL or its client: `SERVICE_UNAVAILABLE` if the server is unavailable or too slow, or the account is being moved, else `SERVER_ERROR`. */
 export const classifyDatabaseError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
+  if (errorCode(thrown) === movingCode)
+    return new AppError('SERVICE_UNAVAILABLE', { publicMessage: movingMessage, retryAfterSeconds: 1, cause: thrown })
   const advice = trustAdvice(thrown) + poolerAdvice(thrown)
   const message = `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}${advice}`
   return new AppError(isUnavailable(thrown) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', { message, cause: thrown })

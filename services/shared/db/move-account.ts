@@ -5,6 +5,7 @@ import { findAccount } from './accounts.ts'
 import { type Actor, recordChange } from './audit.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
 import { Account } from './entities/account.ts'
+import { AccountMeter } from './entities/account-meter.ts'
 import { assertOpens } from './key-fingerprints.ts'
 
 const own = 'r.account_id = $1'
@@ -54,13 +55,17 @@ const readCommon = async (database: Sql) => {
   )
 }
 
-/** Where an account is in an installation. `away`: it was moved from there, or has not arrived. */
-export type Presence = 'here' | 'moving' | 'away' | undefined
+/**
+ * Where an account is in an installation. `moving`: its changes are held up; `leaving`: it is no longer served, and may be served by the
+ * other one; `away`: it was moved from there, or has not arrived.
+ */
+export type Presence = 'here' | 'moving' | 'leaving' | 'away' | undefined
 
 /** Whether an installation has the account. */
 export const presenceOf = async (database: Sql, id: string): Promise<Presence> => {
   const [row] = await database.query<{ presence: Presence }>(
-    `select case when moving_at is null then 'here' when disabled_at is null then 'moving' else 'away' end as presence
+    `select case when moving_at is null then 'here' when disabled_at is null then 'moving'
+                 when erasing_at is null and disabled_at <> moving_at then 'leaving' else 'away' end as presence
        from account where id::text = $1`,
     [id],
   )
@@ -94,21 +99,38 @@ const announceDeliveries = `insert into webhook_arrival (account_id, host, due_a
 export type Hold = { readonly id: string; readonly since: Date }
 
 /**
- * Holds up the account's changes, which get 503; what it reads is answered, and senders leave its deliveries alone. Throws
- * `NOT_FOUND`, and `VALIDATION_ERROR` if it is not here.
+ * Holds up the account's changes, which get 503; what it reads is answered, and senders leave its deliveries alone. Waits for changes that
+ * run: they have locked the account's row, see `refuse_while_moving`, or, where captures are accepted, its meter. Throws `NOT_FOUND`,
+ * and `VALIDATION_ERROR` if it is not here.
  */
 export const holdAccount = (database: Database, id: string, actor: Actor): Promise<Hold> =>
   database.entities(async (entities) => {
-    const account = await lockAccount(entities, id)
-    if (!account) throw new AppError('NOT_FOUND', { publicMessage: `there is no account ${id}` })
+    // Not for update: who has the meter may refer to the account.
+    await entities.execute('select from account where id = ? for no key update', [id])
+    const account = await findAccount(entities, id)
     if (account.disabledAt) refuse(`account ${id} is disabled`)
+    await entities.findOne(AccountMeter, { account: id }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     const since = new Date()
     account.movingAt = since
     recordChange(entities, { actor, action: 'account.move', target: id })
     return { id, since }
   })
 
-/** Ends the hold; without `since` whoever has it. Does nothing to an account that is not held up, or has moved. */
+/** The hold of a move that was interrupted before the account arrived; undefined if the account is not leaving. */
+export const findDeparture = async (database: Sql, id: string): Promise<Hold | undefined> => {
+  const statement = 'select iso_time(moving_at) as since from account where id::text = $1'
+  const [row] = await database.query<{ since: string }>(statement, [id])
+  return row && (await presenceOf(database, id)) === 'leaving' ? { id, since: new Date(row.since) } : undefined
+}
+
+type Times = { readonly movingAt?: Date | null | undefined; readonly disabledAt?: Date | null | undefined }
+
+const isCopy = ({ movingAt, disabledAt }: Times) => disabledAt?.getTime() === movingAt?.getTime()
+
+/**
+ * Ends the hold, and serves an account that was leaving again; without `since` whoever has it. Does nothing to an account that is not
+ * held up, has moved, or has not arrived.
+ */
 export const releaseAccount = (
   database: Database,
   { id, since }: Pick<Hold, 'id'> & Partial<Hold>,
@@ -116,9 +138,9 @@ export const releaseAccount = (
 ): Promise<void> =>
   database.entities(async (entities) => {
     const account = await lockAccount(entities, id)
-    if (!account?.movingAt || account.disabledAt) return
+    if (!account?.movingAt || account.erasingAt || isCopy(account)) return
     if (since && account.movingAt.getTime() !== since.getTime()) return
-    account.movingAt = null
+    Object.assign(account, { movingAt: null, disabledAt: null })
     recordChange(entities, { actor, action: 'account.stay', target: id })
     await entities.execute(announceDeliveries, [id])
   })
@@ -132,15 +154,17 @@ const assertHeld = async (sql: Sql, { id, since }: Hold): Promise<void> => {
     refuse(`account ${id} is no longer held up by this move: another one has begun, or it was enabled`)
 }
 
-/** What a held account has left to do: captures that have not ended, and deliveries in flight. */
-export const countUnsettled = async (
-  database: Sql,
-  id: string,
-): Promise<{ readonly captures: number; readonly deliveries: number }> =>
+/** What a held account has left to do. `answers`: responses that are to be stored under an idempotency key, for a minute at most. */
+type Unsettled = { readonly captures: number; readonly deliveries: number; readonly answers: number }
+
+/** What a held account has left to do: captures that have not ended, deliveries in flight, and responses. */
+export const countUnsettled = async (database: Sql, id: string): Promise<Unsettled> =>
   onlyRow(
-    await database.query<{ captures: number; deliveries: number }>(
+    await database.query<Unsettled>(
       `select (select count(*)::integer from capture where account_id = $1 and status in ('pending', 'processing')) as captures,
-              (select count(*)::integer from webhook_delivery where account_id = $1 and leased_until is not null) as deliveries`,
+              (select count(*)::integer from webhook_delivery where account_id = $1 and leased_until is not null) as deliveries,
+              (select count(*)::integer from idempotency_key
+                where account_id = $1 and serving and created_at > now() - interval '1 minute') as answers`,
       [id],
     ),
   )
@@ -304,27 +328,38 @@ const arrive = (to: Database, { id, since }: Hold, actor: Actor): Promise<void> 
     await entities.execute(announceDeliveries, [id])
   })
 
+/** Ends serving a held account, unless it has been ended already. */
+const depart = (from: Database, hold: Hold, copied: RowCounts): Promise<void> =>
+  from.transaction(async (source) => {
+    await assertHeld(source, hold)
+    if (await findDeparture(source, hold.id)) return
+    await assertComplete(source, hold.id, copied)
+    await source.query(
+      `update account set disabled_at = greatest(clock_timestamp(), moving_at + interval '1 millisecond') where id = $1`,
+      [hold.id],
+    )
+  })
+
 /**
- * Lets the account be served where it was copied to, and has it erased where it came from. A call that is interrupted between the two
- * leaves its changes held up, and is to be repeated. `copied`: the rows of the copy, if it has not arrived yet. Throws `VALIDATION_ERROR` if
- * another call has taken over.
+ * Ends serving the account where it came from, then has it served where it was copied to, then erased where it came from: at no time do
+ * both serve it. A call that is interrupted between the two leaves it served by none, and is to be repeated. `copied`: the rows of the copy.
+ * Throws `VALIDATION_ERROR` if another call has taken over.
  */
-export const finishMove = (
+export const finishMove = async (
   from: Database,
   to: Database,
   hold: Hold,
   { actor, copied = new Map() }: { readonly actor: Actor; readonly copied?: RowCounts },
-): Promise<void> =>
-  from.transaction(async (source) => {
-    const { id } = hold
+): Promise<void> => {
+  const { id } = hold
+  await depart(from, hold, copied)
+  if ((await presenceOf(to, id)) !== 'here') await arrive(to, hold, actor)
+  await from.transaction(async (source) => {
     await assertHeld(source, hold)
-    if ((await presenceOf(to, id)) !== 'here') {
-      await assertComplete(source, id, copied)
-      await arrive(to, hold, actor)
-    }
-    await source.query(`update account set disabled_at = now(), erasing_at = ${eraseAfter} where id = $1`, [id])
+    await source.query(`update account set erasing_at = ${eraseAfter} where id = $1`, [id])
     await source.query(
       `insert into audit_entry (id, at, actor, action, target, detail) values (gen_random_uuid(), now(), $1, 'account.move_out', $2, '{}')`,
       [actor, id],
     )
   })
+}

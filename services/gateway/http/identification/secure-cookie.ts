@@ -16,6 +16,14 @@ export const readCookie = (
   return pair?.trim().slice(start.length)
 }
 
+/** A `Cookie` header without one cookie; undefined if nothing is left. */
+export const withoutCookie = (cookie: string, name: string, publicUrl: string): string | undefined => {
+  const start = `${fullName(name, publicUrl)}=`
+  const pairs = cookie.split(';').map((each) => each.trim())
+  const left = pairs.filter((pair) => pair !== '' && !pair.startsWith(start))
+  return left.length === 0 ? undefined : left.join('; ')
+}
+
 /**
  * A `Set-Cookie` header; `maxAgeSeconds` 0 removes the cookie, undefined keeps it until the browser ends. Scripts cannot read it,
  * and other sites' pages send it only with links that a person follows. `publicUrl` decides whether it is sent over TLS only.

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { readCookie, writeCookie } from './secure-cookie.ts'
+import { readCookie, withoutCookie, writeCookie } from './secure-cookie.ts'
 
 /** Name of the cookie with a session's token; `__Host-` precedes it behind TLS. */
 const name = 'shutterfleet_session'
@@ -12,6 +12,10 @@ export const sessionTokenOf = (headers: IncomingHttpHeaders, publicUrl: string):
   const token = readCookie(headers, name, publicUrl)
   return token !== undefined && tokenPattern.test(token) ? token : undefined
 }
+
+/** A `Cookie` header without that of the session; undefined if nothing is left. */
+export const withoutSessionCookie = (cookie: string, publicUrl: string): string | undefined =>
+  withoutCookie(cookie, name, publicUrl)
 
 /** The `Set-Cookie` header with a session's token; without one it removes the cookie. */
 export const sessionCookie = (publicUrl: string, token?: string): string =>

@@ -39,6 +39,7 @@ export const webhookOperations: readonly Operation[] = [
     summary: 'Create a webhook',
     description:
       'Creates a webhook, which sends events of the account to a URL. Deliveries are signed with the `secret` in this response, in `X-Webhook-Signature` and as specified by Standard Webhooks.',
+    isPersonal: true,
     body: {
       name: 'WebhookParameters',
       schema: newWebhook,
@@ -125,6 +126,7 @@ export const webhookOperations: readonly Operation[] = [
     tag: 'Webhooks',
     summary: 'Rotate the secret',
     description: 'Creates a new secret. For 24 hours, deliveries are also signed with the previous one.',
+    isPersonal: true,
     answers: {
       200: jsonAnswer('The webhook with its new secret, which is returned only once.', webhookWithSecretAnswer, [
         'Idempotent-Replayed',

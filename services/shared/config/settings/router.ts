@@ -1,4 +1,4 @@
-import { integer, parsed, port, requiredAddress, splitEntries } from './setting.ts'
+import { integer, parsed, port, requiredAddress, splitEntries, text } from './setting.ts'
 import { listenHost } from './listen-host.ts'
 
 /** A whole installation with a database of its own, behind a router: its name, and the base URL of its gateways. */
@@ -6,6 +6,7 @@ export type Cell = { readonly name: string; readonly url: string }
 
 const cellsMax = 64
 const tokenForm = /^[!-~]{16,}$/
+const secretForm = /^(?<name>[a-z][a-z0-9-]{0,30})=(?<secret>[!-~]{16,})$/
 const cellForm = /^(?<name>[a-z][a-z0-9-]{0,30})=(?<url>https?:\/\/[^/?#@]+)\/?$/
 
 const readCells = (value: string): readonly Cell[] | undefined => {
@@ -19,23 +20,41 @@ const readCells = (value: string): readonly Cell[] | undefined => {
   return isGood ? cells : undefined
 }
 
-/** With which the router asks gateways whose a credential is; the same in both. */
-const token = (common: { readonly help: string; readonly fallback?: string }) =>
-  parsed(
+/** What a gateway reads of the router. */
+export const routedSettings = {
+  routerToken: parsed(
     'ROUTER_TOKEN',
     {
-      ...common,
+      help: 'token with which a router in front of several cells asks this one whether a key, session or link is of an account of it; of each cell another one; empty: it may not ask',
+      fallback: '',
       secret: true,
       kind: 'text of at least 16 characters',
       problem: 'must have at least 16 characters of ASCII without spaces',
     },
-    (value) => (tokenForm.test(value) || value === common.fallback ? value : undefined),
+    (value) => (tokenForm.test(value) || value === '' ? value : undefined),
+  ),
+}
+
+/** Values by the name of their cell, each at least 16 characters, which the names' form keeps apart from their values. */
+const readSecrets = (value: string): ReadonlyMap<string, string> | undefined => {
+  const entries = splitEntries(value).map((entry) => secretForm.exec(entry)?.groups ?? {})
+  const secrets = new Map(entries.map(({ name = '', secret = '' }) => [name, secret]))
+  const isGood = secrets.size === entries.length && entries.every(({ secret }) => secret !== undefined)
+  return isGood ? secrets : undefined
+}
+
+const secretsOfCells = (name: 'ROUTER_TOKENS' | 'ROUTER_PEPPERS', common: { help: string; fallback?: string }) =>
+  parsed(
+    name,
+    {
+      ...common,
+      secret: true,
+      kind: 'list of NAME=TEXT, separated by commas or white space',
+      problem:
+        'must be a list of NAME=TEXT, each NAME (of a cell) once, each TEXT at least 16 characters of ASCII without commas and spaces',
+    },
+    readSecrets,
   )
-
-const help = 'token with which a router in front of several cells asks gateways whose a key, session or link is'
-
-/** What a gateway reads of the router. */
-export const routedSettings = { routerToken: token({ help: `${help}; empty: it may not ask`, fallback: '' }) }
 
 /** Settings of the router. */
 export const routerSettings = {
@@ -48,7 +67,17 @@ export const routerSettings = {
     },
     readCells,
   ),
-  routerToken: token({ help }),
+  routerTokens: secretsOfCells('ROUTER_TOKENS', {
+    help: "the SHUTTERFLEET_ROUTER_TOKEN of each cell's gateways, as NAME=TOKEN",
+  }),
+  keyPepper: text('KEY_PEPPER', {
+    help: 'secret with which the cells hash API keys: they are asked for hashes',
+    secret: true,
+  }),
+  routerPeppers: secretsOfCells('ROUTER_PEPPERS', {
+    help: 'the SHUTTERFLEET_KEY_PEPPER of cells that have another one than the router, as NAME=PEPPER; no account moves to or from those',
+    fallback: '',
+  }),
   routerHost: listenHost('ROUTER_HOST', 'address on which the router listens'),
   routerPort: port('ROUTER_PORT', { help: 'port on which the router listens', fallback: 8080 }),
   publicUrl: requiredAddress('PUBLIC_URL', {

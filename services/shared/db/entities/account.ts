@@ -11,6 +11,10 @@ export const Account = defineEntity({
       name: 'account_erasing',
       expression: 'create index account_erasing on account (erasing_at) where erasing_at is not null',
     },
+    {
+      name: 'account_moving',
+      expression: 'create index account_moving on account (moving_at) where moving_at is not null',
+    },
   ],
   properties: {
     id: p.uuid().primary(),

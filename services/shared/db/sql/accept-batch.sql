@@ -33,6 +33,13 @@ begin
   end if;
 
   perform from account_meter a where a.account_id = c.account_id for update;
+  -- As accept_captures, which checks once it has locked the meter; the hold of a move takes that lock too.
+  if exists (select from account a where a.id = c.account_id and a.moving_at is not null) then
+    c.refusal := 'SERVICE_UNAVAILABLE';
+    c.key_state := 'moving';
+    c.retry_after_seconds := 1;
+    return c;
+  end if;
   if p_idempotency_key is not null then
     c := find_replay(c, p_idempotency_key, p_request_sha256);
     if c.refusal is not null or c.replay_of is not null then

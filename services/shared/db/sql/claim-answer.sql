@@ -15,6 +15,7 @@ declare
   v_now constant timestamptz := clock_timestamp();
   v_kept idempotency_key;
 begin
+  perform refuse_while_moving(p_account_id);
   perform from account_meter m where m.account_id = p_account_id for update;
   v_kept := find_kept(p_account_id, p_key);
   if v_kept.request_sha256 <> p_request_sha256 then

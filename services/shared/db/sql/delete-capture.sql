@@ -16,6 +16,7 @@ declare
   v_waited boolean;
   v_promoted uuid;
 begin
+  perform refuse_while_moving(p_account_id);
   -- Its leader is locked first, as when both are ended.
   perform from capture k
     where k.id = (select f.follows from capture f where f.id = p_id and f.account_id = p_account_id) for update;

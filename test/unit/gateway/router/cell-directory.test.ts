@@ -1,12 +1,13 @@
 import t from 'tap'
 import type { Cell } from '#shared/config/settings/router.ts'
+import type { Says } from '#gateway/router/ask-cell.ts'
 import { CellDirectory } from '#gateway/router/cell-directory.ts'
 
 const cells: readonly Cell[] = ['one', 'two', 'three'].map((name) => ({ name, url: `http://${name}` }))
-type Says = boolean | 'silent'
+type Answer = Says | 'silent'
 
 /** A directory of three cells, each of which says whether it knows a credential, or nothing. */
-const directoryOf = (says: Record<string, Says>, known = cells) => {
+const directoryOf = (says: Record<string, Answer>, known = cells) => {
   const asked: string[] = []
   const outcomes: string[] = []
   let now = 0
@@ -15,12 +16,13 @@ const directoryOf = (says: Record<string, Says>, known = cells) => {
     ask: async ({ name }) => {
       asked.push(name)
       await Promise.resolve()
-      const said = says[name] ?? false
+      const said = says[name] ?? 'knows not'
       if (said === 'silent') throw new Error('no answer')
       return said
     },
     events: {
       located: (outcome) => outcomes.push(outcome),
+      contradicted: (claiming) => outcomes.push(`${claiming.map(({ name }) => name).join(' and ')} claim it`),
       silent: ({ name }) => outcomes.push(`${name} is silent`),
       notAsked: ({ name }) => outcomes.push(`${name} is not asked`),
     },
@@ -33,35 +35,47 @@ const directoryOf = (says: Record<string, Says>, known = cells) => {
 }
 
 t.test('all cells are asked once for a credential, also by requests at the same time', async (t) => {
-  const { find, asked, outcomes } = directoryOf({ two: true })
+  const { find, asked, outcomes } = directoryOf({ two: 'serves' })
   t.same(await Promise.all([find(), find()]), ['two', 'two'])
   t.equal(await find(), 'two')
   t.same(asked, ['one', 'two', 'three'])
   t.same(outcomes, ['found'])
 })
 
-t.test('a link whose signature was changed is another credential than the link', async (t) => {
-  const says: Record<string, Says> = { two: true }
-  const { directory } = directoryOf(says)
-  const link = (query: string) => ({ kind: 'image', value: 'id', query }) as const
-  t.equal((await directory.find(link('signature=00')))?.name, 'two')
-  says['two'] = false
-  t.equal(await directory.find(link('signature=01')), undefined)
-  directory.forget(link('signature=01'))
-  t.equal((await directory.find(link('signature=00')))?.name, 'two')
+t.test('a credential that several cells claim to serve leads to none of them', async (t) => {
+  const says: Record<string, Answer> = { one: 'serves', three: 'serves' }
+  const { find, outcomes } = directoryOf(says)
+  await t.rejects(find(), { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 5 })
+  t.same(outcomes, ['contradicted', 'one and three claim it'])
+  says['three'] = 'knows not'
+  t.equal(await find(), 'one', 'none is remembered')
 })
 
+t.test(
+  'of an account that leaves one cell for another the one that serves it is found, and between them none',
+  async (t) => {
+    const says: Record<string, Answer> = { one: 'serves', two: 'away' }
+    const { find, forget } = directoryOf(says)
+    t.equal(await find(), 'one')
+    says['one'] = 'away'
+    forget()
+    await t.rejects(find(), { code: 'SERVICE_UNAVAILABLE', publicMessage: /is being moved/, retryAfterSeconds: 1 })
+    says['two'] = 'serves'
+    t.equal(await find(), 'two')
+  },
+)
+
 t.test('they are asked again once the cell has refused it, and after ten minutes', async (t) => {
-  const says: Record<string, Says> = { two: true }
+  const says: Record<string, Answer> = { two: 'serves' }
   const { find, forget, pass } = directoryOf(says)
   await find()
-  says['two'] = false
-  says['three'] = true
+  says['two'] = 'knows not'
+  says['three'] = 'serves'
   t.equal(await find(), 'two')
   forget()
   t.equal(await find(), 'three')
-  says['three'] = false
-  says['one'] = true
+  says['three'] = 'knows not'
+  says['one'] = 'serves'
   pass(599_999)
   t.equal(await find(), 'three')
   pass(1)
@@ -71,7 +85,7 @@ t.test('they are asked again once the cell has refused it, and after ten minutes
 t.test(
   'they are asked again a second after the cell was unavailable, but it is remembered while one is silent',
   async (t) => {
-    const says: Record<string, Says> = { two: true }
+    const says: Record<string, Answer> = { two: 'serves' }
     const { find, doubt, pass, asked } = directoryOf(says)
     doubt()
     await find()
@@ -83,8 +97,8 @@ t.test(
     t.equal(await find(), 'two')
     t.equal(asked.length, 6)
     pass(1000)
-    says['two'] = false
-    says['three'] = true
+    says['two'] = 'knows not'
+    says['three'] = 'serves'
     t.equal(await find(), 'three', 'it has moved')
     t.equal(await find(), 'three')
     t.equal(asked.length, 9)
@@ -94,7 +108,7 @@ t.test(
 t.test(
   'a cell that is silent keeps nobody else from being found; only what is unknown to the others may be its',
   async (t) => {
-    const { find, outcomes } = directoryOf({ one: 'silent', three: true })
+    const { find, outcomes } = directoryOf({ one: 'silent', three: 'serves' })
     t.equal(await find(), 'three')
     const lone = directoryOf({ one: 'silent' })
     await t.rejects(lone.find(), { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 5 })
@@ -104,11 +118,11 @@ t.test(
 )
 
 t.test('a cell that was silent is not waited for within the next second', async (t) => {
-  const says: Record<string, Says> = { one: 'silent', two: true }
+  const says: Record<string, Answer> = { one: 'silent', two: 'serves' }
   const { find, pass, asked, outcomes } = directoryOf(says)
   await find('of two')
-  says['one'] = true
-  says['two'] = false
+  says['one'] = 'serves'
+  says['two'] = 'knows not'
   await t.rejects(find('of one'), { code: 'SERVICE_UNAVAILABLE' })
   t.equal(asked.filter((name) => name === 'one').length, 1)
   t.same(outcomes, ['one is silent', 'found', 'one is not asked', 'silent'])
@@ -117,7 +131,7 @@ t.test('a cell that was silent is not waited for within the next second', async 
 })
 
 t.test('once found, a credential keeps its cell while that is silent', async (t) => {
-  const says: Record<string, Says> = { one: true }
+  const says: Record<string, Answer> = { one: 'serves' }
   const { find, pass, asked } = directoryOf(says)
   await find()
   says['one'] = 'silent'
