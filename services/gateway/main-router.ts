@@ -20,7 +20,7 @@ await runMain('router', async ({ env, stop, announce }) => {
   const events = createRouterEvents(createLogger({ service: 'router', level: config.logLevel }), metrics)
   await using connections = openCells()
   const { agent, ask } = connections
-  const directory = new CellDirectory({ cells, ask, events, nowMs: () => performance.now() })
+  const directory = new CellDirectory({ cells, ask, events, nowMs: () => performance.now(), wait: delay })
   const server = serveCells({ cells, directory, agent, publicUrl, events })
   const closeConnections = trackConnections(server)
   server.listen(config.routerPort, config.routerHost)

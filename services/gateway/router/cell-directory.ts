@@ -13,6 +13,9 @@ const knownMs = 600_000
 /** Maximum of credentials for which cells are asked at a time. */
 const askingMax = 500
 const retrySeconds = 5
+/** An account is between two cells for moments: requests wait for it, unless the move was killed. */
+const awayTries = 5
+const awayPauseMs = 200
 /** A cell that is busy is asked no more often about one credential. */
 const doubtMs = 1000
 /** A cell that did not answer is not waited for until then, so that others' wrong credentials do not hold up what is asked. */
@@ -33,6 +36,7 @@ type Dependencies<C extends Cell> = {
     readonly notAsked: (cell: Cell) => void
   }
   readonly nowMs: () => number
+  readonly wait: (ms: number) => Promise<unknown>
 }
 
 /** Secrets are not kept. */
@@ -42,7 +46,7 @@ type Found = { readonly outcome: Outcome; readonly cell?: Cell }
 
 const unknownMessage = 'It is not known now to which account the request belongs; try again.'
 
-/** Thrown of a credential whose account is between two cells, which takes moments. */
+/** Thrown of a credential whose account is between two cells. */
 export class AccountAwayError extends AppError {
   constructor() {
     super('SERVICE_UNAVAILABLE', { publicMessage: movingMessage, retryAfterSeconds: 1 })
@@ -96,9 +100,17 @@ export class CellDirectory<C extends Cell = Cell> {
     const running = this.#asking.get(name)
     if (running) return running
     if (this.#asking.size >= askingMax) return { outcome: 'silent' }
-    const asking = this.#askAll(name, credential).finally(() => this.#asking.delete(name))
+    const asking = this.#askUntilThere(name, credential).finally(() => this.#asking.delete(name))
     this.#asking.set(name, asking)
     return asking
+  }
+
+  async #askUntilThere(name: string, credential: Credential): Promise<Found> {
+    for (let tries = 1; ; tries += 1) {
+      const found = await this.#askAll(name, credential)
+      if (found.outcome !== 'away' || tries === awayTries) return found
+      await this.#deps.wait(awayPauseMs)
+    }
   }
 
   /** Waits for all, so that a claim that contradicts another is not too late. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { pipeline } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
 import type { Cell } from '#shared/config/settings/router.ts'
+import type { AccountAwayError } from './cell-directory.ts'
 import { pathOf } from './credential.ts'
 import { requestCell } from './request-cell.ts'
 
@@ -51,8 +52,8 @@ export type Http = { readonly request: IncomingMessage; readonly response: Serve
 /** The status of the response, undefined if the client disconnected first; or the cell that has the account. */
 type Forwarded = { readonly status: number | undefined; readonly moved?: never } | { readonly moved: Elsewhere }
 
-/** Another cell; or none now, since the account is between two. */
-export type Elsewhere = Cell | 'between cells'
+/** Another cell; or why none is known now. */
+export type Elsewhere = Cell | AccountAwayError
 
 /** `body` replaces one that was read, `adapt` returns the headers of the response, `revise` those of the request. */
 export type ForwardedHttp = Http & {

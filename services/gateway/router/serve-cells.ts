@@ -44,7 +44,7 @@ const locateAgain = async (
   if (!cell) return undefined
   const found = await directory
     .find(credential)
-    .catch((error: unknown) => (error instanceof AccountAwayError ? 'between cells' : undefined))
+    .catch((error: unknown) => (error instanceof AccountAwayError ? error : undefined))
   return found === cell ? undefined : found
 }
 
@@ -68,7 +68,7 @@ const forwardToOne = async (
       if (hasBody(sent.request)) break
     }
   }
-  if (moved === 'between cells') throw new AccountAwayError()
+  if (moved instanceof AccountAwayError) throw moved
   if (moved && !hasBody(sent.request)) return forwardToOne(deps, [moved], { ...sent, cell: undefined })
   // What was sent is gone; the client can send it again.
   throw new AppError('SERVICE_UNAVAILABLE', moved && { retryAfterSeconds: 1 })

@@ -79,7 +79,6 @@ declare
   v_scopes text[];
   v_used_at timestamptz;
   v_moving boolean;
-  v_arrived boolean;
   v_reads constant boolean := 'read' = any (p_scopes);
   v_now timestamptz := clock_timestamp();
   v_minute timestamptz;
@@ -103,12 +102,12 @@ begin
     c.refusal := 'INVALID_API_KEY';
     select case when k.revoked_at is not null then 'revoked' when k.expires_at <= v_now then 'expired'
                 when a.moving_at is not null then 'moved' else 'disabled' end,
-           array_remove(array[iso_time(coalesce(k.revoked_at, k.expires_at))], null), a.erasing_at is not null
-      into c.key_state, c.grounds, v_arrived
+           array_remove(array[iso_time(coalesce(k.revoked_at, k.expires_at))], null)
+      into c.key_state, c.grounds
       from api_key k join account a on a.id = k.account_id where k.key_hash = p_key_hash;
     c.key_unknown := not found;
-    -- A router repeats reads where the account is now; until it is erased here it may not be served there.
-    if c.key_state = 'moved' and not (v_reads and v_arrived) then
+    -- A router repeats reads where the account is now.
+    if c.key_state = 'moved' and not v_reads then
       c.refusal := 'SERVICE_UNAVAILABLE';
       c.retry_after_seconds := 1;
     end if;

@@ -7,7 +7,7 @@ const cells: readonly Cell[] = ['one', 'two', 'three'].map((name) => ({ name, ur
 type Answer = Says | 'silent'
 
 /** A directory of three cells, each of which says whether it knows a credential, or nothing. */
-const directoryOf = (says: Record<string, Answer>, known = cells) => {
+const directoryOf = (says: Record<string, Answer>, known = cells, waiting = () => {}) => {
   const asked: string[] = []
   const outcomes: string[] = []
   let now = 0
@@ -27,6 +27,7 @@ const directoryOf = (says: Record<string, Answer>, known = cells) => {
       notAsked: ({ name }) => outcomes.push(`${name} is not asked`),
     },
     nowMs: () => now,
+    wait: async () => waiting(),
   })
   const find = async (value = 'key') => (await directory.find({ kind: 'key', value }))?.name
   const forget = () => directory.forget({ kind: 'key', value: 'key' })
@@ -52,7 +53,7 @@ t.test('a credential that several cells claim to serve leads to none of them', a
 })
 
 t.test(
-  'of an account that leaves one cell for another the one that serves it is found, and between them none',
+  'of an account that leaves one cell for another the one that serves it is found; between them a request waits',
   async (t) => {
     const says: Record<string, Answer> = { one: 'serves', two: 'away' }
     const { find, forget } = directoryOf(says)
@@ -60,8 +61,12 @@ t.test(
     says['one'] = 'away'
     forget()
     await t.rejects(find(), { code: 'SERVICE_UNAVAILABLE', publicMessage: /is being moved/, retryAfterSeconds: 1 })
-    says['two'] = 'serves'
-    t.equal(await find(), 'two')
+    const arrive = () => {
+      says['two'] = 'serves'
+    }
+    const arriving = directoryOf(says, cells, arrive)
+    t.equal(await arriving.find(), 'two', 'a request waits for its arrival')
+    t.same(arriving.outcomes, ['away', 'found'])
   },
 )
 
