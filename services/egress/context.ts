@@ -34,8 +34,8 @@ const searchList = (): readonly string[] => {
 
 /** Creates the dependencies; opens no connection. */
 export const createContext = (config: Config): Egress & { readonly log: Logger; readonly metrics: Metrics } => {
-  const log = createLogger({ service: 'egress', level: config.logLevel })
-  const metrics = createMetrics('egress')
+  const log = createLogger({ service: config.component, level: config.logLevel })
+  const metrics = createMetrics(config.component)
   const events = createEvents(log, metrics)
   const { nat64Prefixes } = config
   return {

@@ -39,9 +39,9 @@ const countBufferedImage = ({ bufferedImages }: Context, { raw }: FastifyReply, 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Creates a handler that reads the head of a request, calls `work`, reports the request and sends the response. */
-const handleWith =
-  (context: Context, operation: string, work: (exchange: Exchange) => Promise<Answer>): Handler =>
-  async (request, reply) => {
+const handleWith = (context: Context, operation: string, work: (exchange: Exchange) => Promise<Answer>): Handler => {
+  context.events.operationServed(operation)
+  return async (request, reply) => {
     const began = performance.now()
     const span = startRequestSpan(operation, request.raw)
     const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
@@ -64,6 +64,7 @@ const handleWith =
     countBufferedImage(context, reply, answer)
     return sendAnswer(reply, answer, { requestId, isClosing: context.isStopping() })
   }
+}
 
 const failWith = (context: Context, error: AppError): Handler =>
   handleWith(context, 'none', () => Promise.reject(error))

@@ -95,6 +95,7 @@ const recordKeys = (facts: Facts) => namedKeys(facts, 'RECORD_KEYS', facts.secre
 const ownValues: Readonly<Partial<Record<ServiceName, (facts: Facts) => Values>>> = {
   egress: ({ ports, secrets }) => ({ EGRESS_PORT: String(ports.egress), EGRESS_TOKENS: secrets.egressToken }),
   'webhook-egress': ({ ports, secrets }) => ({
+    EGRESS_COMPONENT: 'webhook-egress',
     EGRESS_PORT: String(ports.webhookEgress),
     EGRESS_TOKENS: secrets.webhookEgressToken,
   }),

@@ -43,6 +43,8 @@ export type Prometheus = AsyncDisposable & {
   /** The labels of the exemplars of a query's series over the last hour. */
   readonly exemplars: (expr: string) => Promise<Readonly<Record<string, string>>[]>
   readonly rules: () => Promise<EvaluatedRule[]>
+  /** The labels of the alerts that fire. */
+  readonly firing: () => Promise<Readonly<Record<string, string>>[]>
 }
 
 /**
@@ -126,6 +128,10 @@ export const startPrometheus = async (targets: readonly string[], { hurry = 1 } 
     url: `http://${address}`,
     query,
     exemplars,
+    firing: async () =>
+      (await read<{ alerts: { state: string; labels: Record<string, string> }[] }>('alerts')).alerts.flatMap((alert) =>
+        alert.state === 'firing' ? [alert.labels] : [],
+      ),
     rules: async () =>
       (await read<{ groups: { rules: EvaluatedRule[] }[] }>('rules')).groups.flatMap(({ rules: all }) => all),
     [Symbol.asyncDispose]: () => rest.disposeAsync(),

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { eventually } from './eventually.ts'
+import { sentAlerts } from './inhibition.ts'
 import { type Prometheus, prometheusPollMs as everyMs, startPrometheus } from './prometheus.ts'
 import type { System } from './system.ts'
 
@@ -18,7 +19,7 @@ export type WatchedAlerts = AsyncDisposable & {
   readonly reaches: (expr: string, min: number) => Promise<void>
   /** Waits until all of `alerts` fire, and until no other is about to; asserts that no other has fired since the start. */
   readonly expect: (t: Test, alerts: readonly string[]) => Promise<void>
-  /** Like `expect`, of critical alerts only: any warning may fire. */
+  /** Like `expect`, of the critical alerts that Alertmanager sends with the documented rules of inhibition: any warning may fire. */
   readonly expectCritical: (t: Test, alerts: readonly string[]) => Promise<void>
 }
 
@@ -31,10 +32,12 @@ export const watchAlerts = async (system: System): Promise<WatchedAlerts> => {
 /** As `watchAlerts`, of these hosts with ports. */
 export const watchAlertsOf = async (targets: readonly string[]): Promise<WatchedAlerts> => {
   const prometheus = await startPrometheus(targets, { hurry })
-  const fired = new Map<string, string>()
+  /** Labels by name and labels. */
+  const fired = new Map<string, Readonly<Record<string, string>>>()
+  const firedNames = () => new Set([...fired.values()].map(({ alertname = '' }) => alertname))
   const look = async () => {
     const rules = await prometheus.rules()
-    for (const { name, state, labels } of rules) if (state === 'firing') fired.set(name, labels['severity'] ?? '')
+    for (const labels of await prometheus.firing()) fired.set(JSON.stringify(labels), labels)
     return rules
   }
   /** Waits until an alert that is pending now would have fired, and others have had time to become pending. */
@@ -45,7 +48,7 @@ export const watchAlertsOf = async (targets: readonly string[]): Promise<Watched
       const { lastEvaluation = '' } = rules[0] ?? {}
       if (lastEvaluation !== last) {
         evaluations += 1
-        quiet = rules.some(({ name, state }) => state === 'pending' && !fired.has(name)) ? 0 : quiet + 1
+        quiet = rules.some(({ name, state }) => state === 'pending' && !firedNames().has(name)) ? 0 : quiet + 1
       }
       last = lastEvaluation
       return quiet > quietEvaluations || evaluations > evaluationsMax
@@ -54,11 +57,11 @@ export const watchAlertsOf = async (targets: readonly string[]): Promise<Watched
   }
   /** Waits until all of `alerts` have fired, and until no other is about to. */
   const awaitAll = async (t: Test, alerts: readonly string[]) => {
-    await eventually(async () => (await look(), alerts.every((name) => fired.has(name))), {
+    await eventually(async () => (await look(), alerts.every((name) => firedNames().has(name))), {
       withinMs,
       everyMs,
       what: `${alerts.join(', ')} fire`,
-    }).catch((error: unknown) => t.fail(`${String(error)}; firing: ${[...fired.keys()].join(', ')}`))
+    }).catch((error: unknown) => t.fail(`${String(error)}; firing: ${[...firedNames()].join(', ')}`))
     await awaitOthers()
   }
   return {
@@ -71,12 +74,12 @@ export const watchAlertsOf = async (targets: readonly string[]): Promise<Watched
       }),
     expect: async (t, alerts) => {
       await awaitAll(t, alerts)
-      t.strictSame([...fired.keys()].toSorted(), alerts.toSorted())
+      t.strictSame([...firedNames()].toSorted(), alerts.toSorted())
     },
     expectCritical: async (t, alerts) => {
       await awaitAll(t, alerts)
-      const critical = [...fired].flatMap(([name, severity]) => (severity === 'critical' ? [name] : []))
-      t.strictSame(critical.toSorted(), alerts.toSorted())
+      const critical = sentAlerts([...fired.values()]).filter(({ severity }) => severity === 'critical')
+      t.strictSame([...new Set(critical.map(({ alertname }) => alertname))].toSorted(), alerts.toSorted())
     },
     [Symbol.asyncDispose]: () => prometheus[Symbol.asyncDispose](),
   }

@@ -95,10 +95,10 @@ t.test('controller: scales a pool of real processes', async (t) => {
     const text = await (await fetch(`${controller.probeUrl}/metrics`)).text()
     const pool = 'queue="standard",browserpool="standard"'
     for (const line of [
-      `pool_workers{${pool},state="ready",service="controller"} 1`,
-      `pool_workers_desired{${pool},service="controller"} 1`,
-      `pool_decisions_total{${pool},decision="drain",reason="excess",service="controller"} `,
-      `pool_worker_start_seconds_count{service="controller",${pool}} `,
+      `pool_workers{${pool},state="ready",component="controller"} 1`,
+      `pool_workers_desired{${pool},component="controller"} 1`,
+      `pool_decisions_total{${pool},decision="drain",reason="excess",component="controller"} `,
+      `pool_worker_start_seconds_count{component="controller",${pool}} `,
     ])
       t.match(text, `shutterfleet_${line}`)
   })

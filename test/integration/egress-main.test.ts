@@ -18,7 +18,7 @@ for (const stop of ['SIGTERM', 'a parent that goes away'] as const) {
     const metrics = await (await fetch(`${addresses.probeUrl}/metrics`)).text()
     t.match(
       metrics,
-      /shutterfleet_egress_requests_refused_total\{kind="request",route="direct",refusal="blocked",service="egress"\} 1/,
+      /shutterfleet_egress_requests_refused_total\{kind="request",route="direct",refusal="blocked",component="egress"\} 1/,
     )
     if (stop === 'SIGTERM') service.child.kill(stop)
     else service.child.disconnect()

@@ -179,8 +179,8 @@ t.test(
       await askBoth(filter, 'page.test:80', `http://${credentials}10.0.0.1:3128`)
     }
     const metrics = await (await fetch(`${addresses.probeUrl}/metrics`)).text()
-    t.match(metrics, /egress_connections_opened_total\{kind="tunnel",route="http_proxy",service="egress"\} 1\n/)
-    t.match(metrics, /egress_connections_opened_total\{kind="request",route="socks5_proxy",service="egress"\} 1\n/)
+    t.match(metrics, /egress_connections_opened_total\{kind="tunnel",route="http_proxy",component="egress"\} 1\n/)
+    t.match(metrics, /egress_connections_opened_total\{kind="request",route="socks5_proxy",component="egress"\} 1\n/)
     t.match(
       metrics,
       /egress_requests_refused_total\{kind="tunnel",route="socks5_proxy",refusal="connection_failed",.*\} 1\n/,

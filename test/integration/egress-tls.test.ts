@@ -62,7 +62,7 @@ const printedBy = async ({ child, printed }: Pick<EgressProcess, 'child' | 'prin
 }
 
 const notAfterOf = (metrics: string) =>
-  Number(/certificate_not_after_seconds\{name="egress",service="egress"\} (\d+)/.exec(metrics)?.[1])
+  Number(/certificate_not_after_seconds\{name="egress",component="egress"\} (\d+)/.exec(metrics)?.[1])
 
 t.test('egress TLS: a worker captures through it, and half-closed connections pass both ways', async (t) => {
   await using pages = await startPages()

@@ -53,7 +53,7 @@ t.test('ledger main: with its own permissions it creates streams, relays, purges
     what: `${captureFilter()} holds it`,
   })
   const metrics = await (await fetch(`${addresses['probeUrl']}/metrics`)).text()
-  t.match(metrics, /shutterfleet_relay_captures_total\{result="stored",service="ledger"\} 1/)
+  t.match(metrics, /shutterfleet_relay_captures_total\{result="stored",component="ledger"\} 1/)
 
   await deleteCapture(database, { id: capture.id, accountId: tenant.accountId })
   await eventually(async () => (await poolDepth(queue, 'standard')).waiting === 0, {

@@ -61,7 +61,7 @@ t.test(
 
     const ids = await Promise.all([create(), create(), create()])
     for (const service of ['gateway', 'ledger']) {
-      await eventually(async () => /store_up\{store="nats",service="\w+"\} 0/.test(await system.metrics(service)))
+      await eventually(async () => /store_up\{store="nats",component="\w+"\} 0/.test(await system.metrics(service)))
     }
     t.match(await output('status'), /ledger is not ready: .*nats refuses writes: /)
     t.match(await output('doctor'), /FAIL {2}nats/)
@@ -70,7 +70,7 @@ t.test(
     await rm(filler)
     // By a restart of NATS, unless the stream of the captures refused no write.
     await allComplete(ids, 'captures complete after the disk has space')
-    await eventually(async () => /store_up\{store="nats",service="ledger"\} 1/.test(await system.metrics('ledger')))
+    await eventually(async () => /store_up\{store="nats",component="ledger"\} 1/.test(await system.metrics('ledger')))
   },
 )
 

@@ -63,7 +63,7 @@ const metric = async ({ probeUrl }: ControllerProcess, line: RegExp): Promise<nu
 const created = (controller: ControllerProcess) =>
   metric(
     controller,
-    /shutterfleet_pool_jobs_created_total\{queue="proxied",browserpool="proxied",service="controller"\} (\d+)/,
+    /shutterfleet_pool_jobs_created_total\{queue="proxied",browserpool="proxied",component="controller"\} (\d+)/,
   )
 const startedPods = ({ rows }: ClusterQueue) => [...rows.values()].flatMap(({ starts }) => starts.map(({ pod }) => pod))
 
@@ -78,7 +78,7 @@ t.test("proxied runs: start a new process for each capture with a caller's proxy
   t.equal(
     await metric(
       controller,
-      /pool_jobs_claimed_total\{queue="proxied",browserpool="proxied",service="controller"\} (\d+)/,
+      /pool_jobs_claimed_total\{queue="proxied",browserpool="proxied",component="controller"\} (\d+)/,
     ),
     8,
   )

@@ -9,7 +9,7 @@ t.test('dashboards: none is shown for a namespace that is scraped, and nothing f
   await using idle = await listening(
     createServer((_, response) => {
       response.setHeader('content-type', 'text/plain; version=0.0.4')
-      response.end('shutterfleet_event_loop_utilization_ratio{service="gateway",namespace="idle"} 0.1\n')
+      response.end('shutterfleet_event_loop_utilization_ratio{component="gateway",namespace="idle"} 0.1\n')
     }),
   )
   await using prometheus = await startPrometheus([`127.0.0.1:${idle.port}`])

@@ -7,8 +7,8 @@ import { startPrometheus } from '#test/helpers/prometheus.ts'
 import { watchAlertsOf } from '#test/helpers/watched-alerts.ts'
 
 /** Metrics of the services that the cluster does not run. */
-const otherMetrics = ['gateway', 'ledger', 'egress', 'webhooks']
-  .map((service) => `shutterfleet_event_loop_utilization_ratio{service="${service}"} 0\n`)
+const otherMetrics = ['gateway', 'ledger', 'egress', 'webhooks', 'webhook-egress']
+  .map((component) => `shutterfleet_event_loop_utilization_ratio{component="${component}"} 0\n`)
   .join('')
 
 t.test('operator: every panel of the controller on Kubernetes has data', async (t) => {

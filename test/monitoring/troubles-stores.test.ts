@@ -22,19 +22,22 @@ const signalTree = (root: number, signal: 'SIGSTOP' | 'SIGCONT') => {
   )
 }
 
-t.test('alerts: a frozen PostgreSQL, for which every request ends with 503, is the one critical alert', async (t) => {
-  await using postgres = await startPostgres()
-  const { url } = await postgres.createDatabase()
-  await using system = await startSystem([...oneWorker, '--postgres', url])
-  await using alerts = await watchAlerts(system)
-  signalTree(postgres.pid, 'SIGSTOP')
-  try {
-    await using _load = keepSending(4, () => system.post('/v1/screenshots', page))
-    await alerts.expectCritical(t, ['ShutterfleetStoreDown'])
-  } finally {
-    signalTree(postgres.pid, 'SIGCONT')
-  }
-})
+t.test(
+  'alerts: of a frozen PostgreSQL, for which every request ends with 503, the store and the failing requests are sent',
+  async (t) => {
+    await using postgres = await startPostgres()
+    const { url } = await postgres.createDatabase()
+    await using system = await startSystem([...oneWorker, '--postgres', url])
+    await using alerts = await watchAlerts(system)
+    signalTree(postgres.pid, 'SIGSTOP')
+    try {
+      await using _load = keepSending(4, () => system.post('/v1/screenshots', page))
+      await alerts.expectCritical(t, ['ShutterfleetStoreDown', 'ShutterfleetRequestsFailing'])
+    } finally {
+      signalTree(postgres.pid, 'SIGCONT')
+    }
+  },
+)
 
 t.test('alerts: a PostgreSQL that is slow, as on a slow disk, is the one critical alert', async (t) => {
   await using postgres = await startPostgres()

@@ -25,7 +25,8 @@ const tree = {
     '| `shutterfleet_things_total` | counter | | Things |\n| `shutterfleet_time_seconds` | histogram | | Time |\n',
   [rules]: alert,
   [dashboard]: '{ "expr": "rate(shutterfleet_time_seconds_bucket[5m]) + shutterfleet:faults:ratio" }\n',
-  [page]: '# Down\n\n## Meaning\n\n## Diagnosis\n\n## Remedy\n\n## What callers see\n\n## When to wake somebody\n',
+  [page]:
+    '# Down\n\n## Meaning\n\n## Diagnosis\n\n## Remedy\n\n## What callers see\n\n## When to wake somebody\nNow.\n',
   [cases]: '        alertname: Down\n',
 }
 const planted = (name: string, path: keyof typeof tree, [from, to]: readonly [string, string], at: string) => ({
@@ -42,6 +43,10 @@ await testCheck(t, {
     planted('a dashboard with an unknown metric', dashboard, ['time_seconds', 'times_seconds'], `${dashboard}:1`),
     planted('a histogram that is queried as a gauge', dashboard, ['_bucket', ''], `${dashboard}:1`),
     planted('an alert without a severity', rules, ['severity: critical', 'team: x'], `${rules}:4`),
+    planted('a critical alert whose runbook waits for the morning', page, ['Now.', 'In the morning.'], `${rules}:4`),
+    planted('a warning whose runbook wakes somebody', rules, ['severity: critical', 'severity: warning'], `${rules}:4`),
+    planted('a rule by a label that scrapers set', rules, ['total >', 'total{service="x"} >'], `${rules}:5`),
+    planted('a metric with a label that scrapers set', docs, ['counter | |', 'counter | `service` |'], `${docs}:1`),
     planted('an alert without a case', cases, ['Down', 'Up'], `${rules}:4`),
     planted('an alert without a description', rules, ['description: It', 'comment: It'], `${rules}:4`),
     planted('a runbook that does not say when to wake somebody', page, ['wake somebody', 'sleep'], `${page}:1`),
@@ -51,5 +56,16 @@ await testCheck(t, {
       at: [`${rules}:4`, `${page}:1`],
     },
   ],
-  good: [{ name: 'rules, dashboards and runbooks that match', tree }],
+  good: [
+    { name: 'rules, dashboards and runbooks that match', tree },
+    {
+      name: 'a runbook of two alerts that names when each wakes somebody',
+      tree: {
+        ...tree,
+        [rules]: `${alert}${alert.slice(alert.indexOf('      - alert')).replaceAll('Down', 'Slow').replace('critical', 'warning')}`,
+        [page]: tree[page].replace('Now.', '- `Down`: now.\n- `Slow`: in the morning.'),
+        [cases]: `${tree[cases]}${tree[cases].replace('Down', 'Slow')}`,
+      },
+    },
+  ],
 })

@@ -38,8 +38,8 @@ const services: Readonly<Record<string, (log: Logger, metrics: Metrics) => unkno
 const intro = `# Metrics
 
 Every service serves Prometheus text at \`/metrics\` on its probe address, next to \`/healthz\`, \`/livez\` and \`/readyz\`; on
-one machine \`local.json\` lists the addresses. Each line has the label \`service\`; the default process and Node metrics are
-included. \`queue\` is the queue of a capture (\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the
+one machine \`local.json\` lists the addresses. Each line has the label \`component\` (the service, of the two egress filters
+\`egress\` or \`webhook-egress\`); the default process and Node metrics are included. No label has a name that scrapers set. \`queue\` is the queue of a capture (\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the
 name of the BrowserPool, which on one machine is that of the queue. Label values are fixed words and these names, never an
 address, an id or a host name, so the number of series does not grow with accounts or requests. One exception: \`account\` is the id
 of one of the ten accounts with most captures in the queue.
@@ -54,7 +54,7 @@ This page is generated from the code by \`make docs\`; \`make check\` fails if i
 
 | Metric | Kind | Labels | What it counts |
 |---|---|---|---|
-| \`shutterfleet_build_info\` | gauge | \`version\`, \`node\` | Always 1: the release of the service, and the version of Node that runs it |
+| \`shutterfleet_build_info\` | gauge | \`version\`, \`nodejs\` | Always 1: the release of the service, and the version of Node that runs it |
 | \`shutterfleet_event_loop_utilization_ratio\` | gauge |  | Fraction of the time since the last scrape in which the event loop was busy, 0 to 1 |
 `
 

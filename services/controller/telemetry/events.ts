@@ -17,6 +17,7 @@ import {
 } from '#controller/decide/pool.ts'
 import {
   forgetPool,
+  freezeReasons,
   measureUnfinished,
   type PoolLabels,
   type PoolMetrics,
@@ -75,12 +76,19 @@ const scaleDirection = ({ kind, reason }: Decision): (typeof scaleDirections)[nu
   return kind === 'drain' || (kind === 'stop' && reason === 'excess') ? 'down' : undefined
 }
 
+/** Starts the series of rare events at 0: Prometheus does not count the first value of a series as an increase. */
+const startCounters = (metric: PoolMetrics, labels: PoolLabels) => {
+  for (const direction of scaleDirections) metric.pool_scale_events_total.inc({ ...labels, direction }, 0)
+  for (const reason of freezeReasons) metric.pool_decisions_total.inc({ ...labels, decision: 'freeze', reason }, 0)
+  metric.pool_decisions_total.inc({ ...labels, decision: 'hold', reason: 'at-maximum' }, 0)
+  metric.pool_reconcile_failures_total.inc(labels, 0)
+}
+
 /** Dispose removes the pool's metrics, because the pool was deleted or another controller leads. */
 const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabels, report: ReportDecision) => {
   const pool = labels.browserpool
   let lastMessage = ''
-  // Else the first event of a pool would not increase the counter: its series would begin with 1.
-  for (const direction of scaleDirections) metric.pool_scale_events_total.inc({ ...labels, direction }, 0)
+  startCounters(metric, labels)
   return {
     decided: (
       { observation, decision }: Tick<Observation, Decision>,

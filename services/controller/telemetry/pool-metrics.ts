@@ -1,6 +1,13 @@
 import { lanes, type Pool } from '#shared/capture/lane.ts'
 import type { DeclaredMetrics, MetricTable } from '#shared/telemetry/metrics.ts'
-import { decisionKinds, type Observation, reasons, troubles, workerStates } from '#controller/decide/pool.ts'
+import {
+  decisionKinds,
+  type Observation,
+  type Reason,
+  reasons,
+  troubles,
+  workerStates,
+} from '#controller/decide/pool.ts'
 import { countUnfinished } from '#controller/decide/required-capacity.ts'
 
 /** Labels of a pool: the queue that it serves, and the name of its BrowserPool (without Kubernetes the queue's name). */
@@ -17,6 +24,9 @@ export const readSources = ['workers', 'backlog', 'depth'] as const
 
 /** Values of the label `end`; only Jobs succeed, fail, vanish or are given up. */
 const workerEnds = ['expected', 'unexpected', 'succeeded', 'failed', 'vanished', 'given-up'] as const
+
+/** Values of the label `reason` of pools whose size is held because measurements are missing. */
+export const freezeReasons = ['backlog-unknown', 'workers-unknown', 'missing-heartbeats'] as const satisfies Reason[]
 
 /** Values of the label `direction`. */
 export const scaleDirections = ['up', 'down'] as const

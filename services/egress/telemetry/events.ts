@@ -61,6 +61,7 @@ const metricTable = {
   egress_dns_lookups_total: {
     counter: 'Names looked up in DNS; unanswered: no server answered, or only with a failure',
     labels: ['outcome'],
+    initial: [{ outcome: 'answered' }, { outcome: 'unanswered' }],
   },
 } as const satisfies MetricTable
 

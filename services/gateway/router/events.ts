@@ -17,6 +17,7 @@ const metricTable = {
     counter:
       'Credentials of which all cells were asked whose they are: found, unknown to all, away: of an account between two cells, contradicted: claimed by several cells, or silent: not known, since a cell did not answer',
     labels: ['outcome'],
+    initial: [{ outcome: 'found' }, { outcome: 'unknown' }, { outcome: 'silent' }],
   },
   router_cells_silent_total: {
     counter: 'Questions whose credential this is to which a cell gave no valid answer within two seconds',
@@ -31,8 +32,13 @@ export type RouterEvents = ReturnType<typeof createRouterEvents>
 export const createRouterEvents = (log: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   return {
-    listening: (url: string, cells: readonly Cell[]) =>
-      log.info({ url, cells: cells.map(({ name }) => name) }, 'router is listening'),
+    listening: (url: string, cells: readonly Cell[]) => {
+      for (const { name: cell } of cells) {
+        metric.router_requests_total.inc({ cell, status: 'failed' }, 0)
+        metric.router_cells_silent_total.inc({ cell }, 0)
+      }
+      log.info({ url, cells: cells.map(({ name }) => name) }, 'router is listening')
+    },
     forwarded: ({ name: cell }: Cell, status: number | undefined, ms: number) => {
       if (status !== undefined) metric.router_requests_total.inc({ cell, status: `${Math.floor(status / 100)}xx` })
       metric.router_request_seconds.observe({ cell }, ms / 1000)

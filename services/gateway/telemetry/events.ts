@@ -155,6 +155,7 @@ const createReplicaEvents = (log: Logger, metrics: Metrics) => {
       counter:
         'Reads that may come from the replica, by outcome: replica, or why the primary served them: behind, failed (also too slow) or unused',
       labels: ['outcome'],
+      initial: (['replica', 'behind', 'failed', 'unused'] satisfies ReplicaOutcome[]).map((outcome) => ({ outcome })),
     },
   } as const satisfies MetricTable)
   let logged = ''
@@ -189,6 +190,11 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...createActivityEvents(log, metrics),
     ...createReplicaEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
+    /** An operation is going to be served: the counts of its faults start at 0. */
+    operationServed: (operation: string) => {
+      metric.http_requests_total.inc({ operation, status: '500', code: 'SERVER_ERROR' }, 0)
+      metric.http_requests_total.inc({ operation, status: '503', code: 'SERVICE_UNAVAILABLE' }, 0)
+    },
     browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
     answered: ({ fault, sampledTraceId, inMaintenance, ...line }: Answered) => {
       const { operation, status, code, ms } = line

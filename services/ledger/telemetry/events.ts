@@ -4,7 +4,7 @@ import type { PoolCount } from '#shared/db/count-backlog.ts'
 import type { PoolPause } from '#shared/db/pool-pauses.ts'
 import type { AccountCount } from '#ledger/db/busiest-accounts.ts'
 import type { Drift } from '#shared/db/recount-meters.ts'
-import { catalog } from '#shared/errors/catalog.ts'
+import { captureErrorCodes, catalog } from '#shared/errors/catalog.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
 import type { Stored } from '#shared/queue/stored.ts'
@@ -20,24 +20,27 @@ import { traceEnd } from './trace-end.ts'
 /** Why a report is ignored: a worker of another pool, another capture's token or object key, or the failure of an earlier attempt. */
 export type IgnoreReason = 'pool' | 'token' | 'object_key' | 'late_failure'
 
+const loopNames = [
+  'partitions',
+  'relay',
+  'reaper',
+  'unstarted',
+  'streams',
+  'backlog',
+  'prediction',
+  'pauses',
+  'accounts',
+  'deletions',
+  'removals',
+  'erasures',
+  'orphans',
+  'retention',
+  'receivers',
+  'meters',
+] as const
+
 /** The loops of the ledger. */
-export type LoopName =
-  | 'partitions'
-  | 'relay'
-  | 'reaper'
-  | 'unstarted'
-  | 'streams'
-  | 'backlog'
-  | 'prediction'
-  | 'pauses'
-  | 'accounts'
-  | 'deletions'
-  | 'removals'
-  | 'erasures'
-  | 'orphans'
-  | 'retention'
-  | 'receivers'
-  | 'meters'
+export type LoopName = (typeof loopNames)[number]
 
 /** Identity of a capture in events. */
 type CaptureRef = { readonly id: string; readonly pool: Pool; readonly lane: Lane }
@@ -93,6 +96,10 @@ const metricTable = {
     counter:
       'Captures that reached their end; outcome is completed or the error code, fault whose it was: service, target, caller, or none',
     labels: ['queue', 'outcome', 'fault'],
+    initial: pools.flatMap((queue) => [
+      { queue, outcome: 'completed', fault: 'none' },
+      ...captureErrorCodes.map((outcome) => ({ queue, outcome, fault: 'service' })),
+    ]),
   },
   capture_processing_seconds: {
     histogram: 'Time that workers took for captures that completed',
@@ -122,7 +129,11 @@ const metricTable = {
   deletions_finished_total: {
     counter: 'Deletions whose messages and objects were removed from queue and object store',
   },
-  ledger_loop_failures_total: { counter: "Turns of the ledger's loops that failed", labels: ['loop'] },
+  ledger_loop_failures_total: {
+    counter: "Turns of the ledger's loops that failed",
+    labels: ['loop'],
+    initial: loopNames.map((loop) => ({ loop })),
+  },
   backlog_captures: { gauge: 'Captures that have not ended', labels: ['queue', 'status'] },
   account_captures_waiting: {
     gauge: 'Captures that have not begun, of the ten accounts with most captures in the queue',

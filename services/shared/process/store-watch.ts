@@ -14,6 +14,12 @@ const probeMs = 5000
 /** Each probe of an object store in a cloud is billed. */
 const everyMs: Readonly<Record<StoreName, number>> = { postgresql: 5000, nats: 5000, object_store: 15_000 }
 const retryMs = 1000
+/** The requests to each store that are counted. */
+const operations: Readonly<Record<StoreName, readonly string[]>> = {
+  postgresql: ['query', 'transaction', 'entities'],
+  nats: ['request'],
+  object_store: ['get', 'put', 'delete'],
+}
 
 const metricTable = {
   store_up: { gauge: '1 while writes to the store succeed, else 0', labels: ['store'] },
@@ -44,9 +50,13 @@ export const createStoreEvents = (log: Logger, metrics: Metrics) => {
       return down.add(store)
     },
     /** Counts the requests to a store; for `measureCalls`. */
-    storeRequested: (store: StoreName) => (operation: string, ms: number, isFailed: boolean) => {
-      metric.store_requests_total.inc({ store, operation, outcome: isFailed ? 'error' : 'ok' })
-      metric.store_request_seconds.observe({ store, operation }, ms / 1000)
+    storeRequested: (store: StoreName) => {
+      for (const operation of operations[store])
+        metric.store_requests_total.inc({ store, operation, outcome: 'error' }, 0)
+      return (operation: string, ms: number, isFailed: boolean) => {
+        metric.store_requests_total.inc({ store, operation, outcome: isFailed ? 'error' : 'ok' })
+        metric.store_request_seconds.observe({ store, operation }, ms / 1000)
+      }
     },
   }
 }

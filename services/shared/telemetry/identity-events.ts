@@ -30,18 +30,21 @@ export const createIdentityEvents = (log: Logger, metrics: Metrics) => {
   const faults = new Map<IdentityName, string>()
   return {
     /** Reports the renewals of one identity; logs a failure once until its reason changes or a renewal succeeds. */
-    identityReports: (name: IdentityName): IdentityReports => ({
-      renewed: (endsAtMs) => {
-        if (endsAtMs !== undefined) metric.identity_not_after_seconds.set({ name }, endsAtMs / 1000)
-        if (faults.delete(name)) log.info({ name }, 'keys, credentials or password renewed again')
-      },
-      failed: (setting, cause) => {
-        metric.identity_renewal_failures_total.inc({ name })
-        const reason = String(cause)
-        if (faults.get(name) !== reason)
-          log.error({ name, setting, reason }, 'keys, credentials or password could not be renewed')
-        faults.set(name, reason)
-      },
-    }),
+    identityReports: (name: IdentityName): IdentityReports => {
+      metric.identity_renewal_failures_total.inc({ name }, 0)
+      return {
+        renewed: (endsAtMs) => {
+          if (endsAtMs !== undefined) metric.identity_not_after_seconds.set({ name }, endsAtMs / 1000)
+          if (faults.delete(name)) log.info({ name }, 'keys, credentials or password renewed again')
+        },
+        failed: (setting, cause) => {
+          metric.identity_renewal_failures_total.inc({ name })
+          const reason = String(cause)
+          if (faults.get(name) !== reason)
+            log.error({ name, setting, reason }, 'keys, credentials or password could not be renewed')
+          faults.set(name, reason)
+        },
+      }
+    },
   }
 }

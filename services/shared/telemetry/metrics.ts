@@ -12,9 +12,14 @@ import { readProductVersion } from '#shared/config/product-version.ts'
 
 type Labels = readonly string[]
 
-/** Help text by kind, and names of labels, whose values come from unions, never from input. */
+type LabelSet = Readonly<Record<string, string>>
+
+/**
+ * Help text by kind, and names of labels, whose values come from unions, never from input. `initial`: series that exist, at 0, from the
+ * start: Prometheus does not count the first value of a series as an increase.
+ */
 type Description = { readonly labels?: Labels } & (
-  | { readonly counter: string }
+  | { readonly counter: string; readonly initial?: readonly LabelSet[] }
   | { readonly gauge: string }
   | { readonly histogram: string; readonly buckets: readonly number[]; readonly hasExemplars?: true }
 )
@@ -83,9 +88,9 @@ const collectProcessMetrics = (registry: Registry) => {
   new Gauge({
     name: 'shutterfleet_build_info',
     help: 'Always 1: the release of the service, and the version of Node that runs it',
-    labelNames: ['version', 'node'],
+    labelNames: ['version', 'nodejs'],
     registers: [registry],
-  }).set({ version: readProductVersion(), node: process.versions.node }, 1)
+  }).set({ version: readProductVersion(), nodejs: process.versions.node }, 1)
 }
 
 /** A histogram of prom-client with exemplars takes an object, and refuses a registry of Prometheus' own format, which omits them. */
@@ -109,7 +114,11 @@ const createWithExemplars = (registry: Registry, options: ConstructorParameters<
 
 const create = (registry: Registry, name: string, { labels = [], ...kind }: Description, withExemplars: boolean) => {
   const common = { name: `shutterfleet_${name}`, labelNames: [...labels], registers: [registry] }
-  if ('counter' in kind) return new Counter({ ...common, help: kind.counter })
+  if ('counter' in kind) {
+    const counter = new Counter({ ...common, help: kind.counter })
+    for (const series of kind.initial ?? []) counter.inc(series, 0)
+    return counter
+  }
   if ('gauge' in kind) return new Gauge({ ...common, help: kind.gauge })
   const options = { ...common, help: kind.histogram, buckets: [...kind.buckets] }
   return withExemplars && kind.hasExemplars ? createWithExemplars(registry, options) : new Histogram(options)
@@ -125,16 +134,16 @@ const openMetricsOf = (registry: Registry, labels: Readonly<Record<string, strin
 }
 
 /**
- * Creates the metrics of a process; `service` and `constant` are labels of each. With exemplars, scrapers that accept OpenMetrics get
+ * Creates the metrics of a process; `component` and `constant` are labels of each. Scrapers set no label `component`, as they do `service`. With exemplars, scrapers that accept OpenMetrics get
  * it: Prometheus' own format has none.
  */
 export const createMetrics = (
-  service: string,
+  component: string,
   constant: Readonly<Record<string, string>> = {},
   { withExemplars = false } = {},
 ): Metrics => {
   const registry = new Registry()
-  const labels = { service, ...constant }
+  const labels = { component, ...constant }
   registry.setDefaultLabels(labels)
   collectProcessMetrics(registry)
   const isOpen = (accept = '') => withExemplars && accept.includes('application/openmetrics-text')

@@ -4,7 +4,7 @@ import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
-import type { Failure } from '#shared/errors/delivery-failures.ts'
+import { type Failure, failures } from '#shared/errors/delivery-failures.ts'
 
 /** An attempt that was made. Nothing about the receiver is logged: its URL is the caller's data. */
 export type Attempted = {
@@ -22,6 +22,7 @@ const metricTable = {
   webhook_attempts_total: {
     counter: 'Attempts to deliver a webhook; outcome is delivered or why it failed',
     labels: ['outcome'],
+    initial: ['delivered', ...failures].map((outcome) => ({ outcome })),
   },
   webhook_attempt_seconds: {
     histogram: 'Time that attempts took',

@@ -228,14 +228,14 @@ const services: Dashboard = {
       runbook: 'service-absent',
       console: '/health',
       unit: 'percentunit',
-      queries: [max('event_loop_utilization_ratio', ['service'])],
+      queries: [max('event_loop_utilization_ratio', ['component'])],
     },
     {
       title: 'Failed renewals of keys, credentials and passwords',
       runbook: 'identity-not-renewed',
       unit: 'ops',
       isEventOnly: true,
-      queries: [rate('identity_renewal_failures_total', ['service', 'name'])],
+      queries: [rate('identity_renewal_failures_total', ['component', 'name'])],
     },
     {
       title: 'Reads that the replica of PostgreSQL may serve, by outcome',
@@ -254,7 +254,7 @@ const services: Dashboard = {
         { ...rate('router_cells_silent_total', ['cell']), legend: '{{cell}} silent' },
       ],
     },
-    { title: 'Processes by release', unit: 'short', queries: [count('build_info', ['service', 'version'])] },
+    { title: 'Processes by release', unit: 'short', queries: [count('build_info', ['component', 'version'])] },
   ],
 }
 

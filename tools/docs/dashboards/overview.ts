@@ -184,7 +184,7 @@ const panels: readonly Panel[] = [
     isStat: true,
     queries: [
       {
-        expr: `sum(rate(process_cpu_seconds_total{namespace=~"$namespace",service=~"gateway|router|ledger|webhooks|worker|controller|egress"}[$__rate_interval])) / (sum(rate(${series('captures_ended_total')}[$__rate_interval])) > 0)`,
+        expr: `sum(rate(process_cpu_seconds_total{namespace=~"$namespace",component=~"gateway|router|ledger|webhooks|worker|controller|egress"}[$__rate_interval])) / (sum(rate(${series('captures_ended_total')}[$__rate_interval])) > 0)`,
         legend: '',
       },
     ],
@@ -195,8 +195,8 @@ const panels: readonly Panel[] = [
     unit: 'bytes',
     queries: [
       {
-        expr: 'sum by (service) (process_resident_memory_bytes{namespace=~"$namespace",service=~"gateway|router|ledger|webhooks|worker|controller|egress"})',
-        legend: '{{service}}',
+        expr: 'sum by (component) (process_resident_memory_bytes{namespace=~"$namespace",component=~"gateway|router|ledger|webhooks|worker|controller|egress"})',
+        legend: '{{component}}',
       },
     ],
   },

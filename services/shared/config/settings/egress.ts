@@ -1,5 +1,5 @@
 import { listenHost } from './listen-host.ts'
-import { splitEntries, integer, list, port, parsed, type Setting, text } from './setting.ts'
+import { splitEntries, integer, list, oneOf, port, parsed, type Setting, text } from './setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
 import { isAddress, normalHost } from '#shared/policy/host.ts'
@@ -186,6 +186,11 @@ export const egressSettings = {
   nat64Prefixes,
   egressTokens,
   upstreamProxy,
+  component: oneOf('EGRESS_COMPONENT', {
+    help: 'which filter of an installation this is, in metrics and logs: that of pages, or that of webhooks',
+    fallback: 'egress',
+    values: ['egress', 'webhook-egress'],
+  }),
   egressHost: listenHost('EGRESS_HOST', 'address on which the egress filter listens'),
   egressPort: port('EGRESS_PORT', { help: 'port on which the egress filter listens', fallback: 3128 }),
   certificateFile: text('EGRESS_CERTIFICATE_FILE', {

@@ -4,14 +4,14 @@ import { poolsIn, readPools } from '#cli/top/read-pools.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 
 const text = `# HELP shutterfleet_pool_workers Workers
-shutterfleet_pool_workers{service="controller",queue="standard",browserpool="fast",state="ready"} 2
-shutterfleet_pool_workers{service="controller",queue="standard",browserpool="fast",state="starting"} 1
-shutterfleet_pool_workers{service="controller",queue="standard",browserpool="fast",state="stuck"} 1
-shutterfleet_pool_workers_desired{service="controller",queue="standard",browserpool="fast"} 4
-shutterfleet_pool_slots{service="controller",queue="standard",browserpool="fast"} 4
-shutterfleet_pool_slots_busy{service="controller",queue="standard",browserpool="fast"} 3
-shutterfleet_pool_lane_objective_seconds{service="controller",queue="standard",browserpool="fast",lane="interactive"} 2.5
-shutterfleet_pool_captures_waiting{service="controller",queue="proxied",browserpool="behind"} 7
+shutterfleet_pool_workers{component="controller",queue="standard",browserpool="fast",state="ready"} 2
+shutterfleet_pool_workers{component="controller",queue="standard",browserpool="fast",state="starting"} 1
+shutterfleet_pool_workers{component="controller",queue="standard",browserpool="fast",state="stuck"} 1
+shutterfleet_pool_workers_desired{component="controller",queue="standard",browserpool="fast"} 4
+shutterfleet_pool_slots{component="controller",queue="standard",browserpool="fast"} 4
+shutterfleet_pool_slots_busy{component="controller",queue="standard",browserpool="fast"} 3
+shutterfleet_pool_lane_objective_seconds{component="controller",queue="standard",browserpool="fast",lane="interactive"} 2.5
+shutterfleet_pool_captures_waiting{component="controller",queue="proxied",browserpool="behind"} 7
 process_cpu_seconds_total 12
 `
 

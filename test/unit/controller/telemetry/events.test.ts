@@ -54,7 +54,7 @@ const begin = () => {
     (await metrics.text())
       .split('\n')
       .filter((line) => line.startsWith(`shutterfleet_${name}{`))
-      .map((line) => line.replace(',service="controller"', '').replace('queue="standard",browserpool', 'pool'))
+      .map((line) => line.replace(',component="controller"', '').replace('queue="standard",browserpool', 'pool'))
       .map((line) => line.replace(`shutterfleet_${name}`, ''))
   /** Lines of a pool in all metrics. */
   const all = async (pool: string) =>

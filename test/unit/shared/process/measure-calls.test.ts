@@ -34,11 +34,13 @@ t.test(
       ([, ...found]) => found,
     )
     const labels = (operation: string, outcome: string) =>
-      `store="object_store",operation="${operation}",outcome="${outcome}",service="test"`
+      `store="object_store",operation="${operation}",outcome="${outcome}",component="test"`
     t.strictSame(requests, [
+      [labels('get', 'error'), '0'],
+      [labels('put', 'error'), '1'],
+      [labels('delete', 'error'), '0'],
       [labels('put', 'ok'), '2'],
       [labels('get', 'ok'), '1'],
-      [labels('put', 'error'), '1'],
     ])
     t.match(text, /store_request_seconds_count\{.*operation="put"\} 3/)
   },

@@ -32,9 +32,9 @@ t.test(
     await eventually(() => watch.detail()['postgresql'] === 'ok')
     t.same(watch.detail(), { postgresql: 'ok', nats: 'refuses writes: no space left on device' })
     t.equal(watch.areUp(), false)
-    t.match(await text(), 'store_up{store="nats",service="test"} 0')
-    t.match(await text(), 'store_up{store="postgresql",service="test"} 1')
-    t.match(await text(), 'store_probe_failures_total{store="nats",service="test"} 1')
+    t.match(await text(), 'store_up{store="nats",component="test"} 0')
+    t.match(await text(), 'store_up{store="postgresql",component="test"} 1')
+    t.match(await text(), 'store_probe_failures_total{store="nats",component="test"} 1')
   },
 )
 

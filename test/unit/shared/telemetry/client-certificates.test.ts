@@ -25,8 +25,8 @@ t.test(
     using _reports = reportClientCertificates({ databaseUrl, natsCertificateFile: join(folder, 'none') }, events)
     await eventually(() => lines.length > 0)
     const text = await metrics.text()
-    t.match(text, `shutterfleet_certificate_not_after_seconds{name="postgresql",service="test"} ${untilSeconds}`)
-    t.match(text, 'shutterfleet_certificate_read_failures_total{name="nats",service="test"} 1')
+    t.match(text, `shutterfleet_certificate_not_after_seconds{name="postgresql",component="test"} ${untilSeconds}`)
+    t.match(text, 'shutterfleet_certificate_read_failures_total{name="nats",component="test"} 1')
     t.match(lines, [{ level: 'error', fields: { name: 'nats', reason: /ENOENT/ } }])
   },
 )

@@ -30,9 +30,9 @@ t.test(
     t.equal(lines.length, 4)
 
     const text = await metrics.text()
-    t.match(text, 'shutterfleet_identity_renewal_failures_total{name="object_store",service="test"} 3')
-    t.match(text, 'shutterfleet_identity_renewal_failures_total{name="postgresql",service="test"} 1')
-    t.match(text, 'shutterfleet_identity_not_after_seconds{name="object_store",service="test"} 2000000007.2')
+    t.match(text, 'shutterfleet_identity_renewal_failures_total{name="object_store",component="test"} 3')
+    t.match(text, 'shutterfleet_identity_renewal_failures_total{name="postgresql",component="test"} 1')
+    t.match(text, 'shutterfleet_identity_not_after_seconds{name="object_store",component="test"} 2000000007.2')
     t.notMatch(text, /identity_not_after_seconds{name="postgresql"/, 'a password has no end')
   },
 )

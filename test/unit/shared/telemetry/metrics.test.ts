@@ -17,12 +17,12 @@ t.test('metrics: do not wake an idle process', async (t) => {
 
 t.test('metrics: name the release and the version of Node', async (t) => {
   const text = await createMetrics('test').text()
-  t.match(text, `shutterfleet_build_info{version="${version}",node="${process.versions.node}",service="test"} 1`)
+  t.match(text, `shutterfleet_build_info{version="${version}",nodejs="${process.versions.node}",component="test"} 1`)
 })
 
 t.test('metrics: report the utilization of the event loop', async (t) => {
   const text = await createMetrics('test').text()
-  t.match(text, /^shutterfleet_event_loop_utilization_ratio\{service="test"\} [\d.e-]+$/m)
+  t.match(text, /^shutterfleet_event_loop_utilization_ratio\{component="test"\} [\d.e-]+$/m)
   t.notMatch(text, 'nodejs_eventloop_lag_p99')
 })
 
@@ -47,7 +47,7 @@ const observed = async (withExemplars: boolean) => {
   return { scrape, ends }
 }
 
-const plainBucket = 'shutterfleet_waits_seconds_bucket{le="10",service="test",queue="standard"} 2\n'
+const plainBucket = 'shutterfleet_waits_seconds_bucket{le="10",component="test",queue="standard"} 2\n'
 
 t.test('metrics: with exemplars buckets of a histogram name a sampled trace, in the OpenMetrics format', async (t) => {
   const { scrape } = await observed(true)
@@ -55,10 +55,10 @@ t.test('metrics: with exemplars buckets of a histogram name a sampled trace, in 
   t.match(type, 'application/openmetrics-text')
   t.match(
     text,
-    `shutterfleet_waits_seconds_bucket{le="10",service="test",queue="standard"} 2 # {trace_id="${traceId}"} 2 `,
+    `shutterfleet_waits_seconds_bucket{le="10",component="test",queue="standard"} 2 # {trace_id="${traceId}"} 2 `,
   )
-  t.match(text, `shutterfleet_turns_seconds_bucket{le="1",service="test"} 1 # {trace_id="${traceId}"} 0.5 `)
-  t.match(text, '# TYPE shutterfleet_ends counter\nshutterfleet_ends_total{service="test"} 1')
+  t.match(text, `shutterfleet_turns_seconds_bucket{le="1",component="test"} 1 # {trace_id="${traceId}"} 0.5 `)
+  t.match(text, '# TYPE shutterfleet_ends counter\nshutterfleet_ends_total{component="test"} 1')
   t.match(text, /# EOF\n$/)
 })
 
@@ -69,9 +69,9 @@ t.test("metrics: who does not accept OpenMetrics gets Prometheus' format, also b
   const { text, type } = await scrape('text/plain')
   t.match(type, 'text/plain; version=0.0.4')
   t.match(text, plainBucket)
-  t.match(text, '# TYPE shutterfleet_ends_total counter\nshutterfleet_ends_total{service="test"} 2\n')
+  t.match(text, '# TYPE shutterfleet_ends_total counter\nshutterfleet_ends_total{component="test"} 2\n')
   t.notMatch(text, traceId)
-  t.match((await scrape(accepts)).text, 'shutterfleet_ends_total{service="test"} 2')
+  t.match((await scrape(accepts)).text, 'shutterfleet_ends_total{component="test"} 2')
 })
 
 t.test('metrics: without exemplars the text is in the Prometheus format for everybody', async (t) => {

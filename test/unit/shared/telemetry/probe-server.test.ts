@@ -15,7 +15,7 @@ t.test(
     const fetchStatus = async (path: string) => (await fetch(probes.url + path)).status
     t.strictSame(await Promise.all(['/livez', '/readyz', '/metrics', '/'].map(fetchStatus)), [200, 200, 200, 404])
     const text = await (await fetch(`${probes.url}/metrics`)).text()
-    t.match(text, 'shutterfleet_things_total{kind="good",service="test"} 1')
+    t.match(text, 'shutterfleet_things_total{kind="good",component="test"} 1')
 
     const open = { headers: { accept: 'application/openmetrics-text' } }
     const types = await Promise.all([fetch(`${probes.url}/metrics`), fetch(`${probes.url}/metrics`, open)])

@@ -15,12 +15,12 @@ t.test('canary: counts and reports each connection', async (t) => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
-  t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{service="worker"\} 0$/m)
+  t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{component="worker"\} 0$/m)
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
   await once(client, 'close')
   t.equal(connections(), 1)
   t.equal(errors.length, 1)
-  t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{service="worker"\} 1$/m)
+  t.match(await metrics.text(), /^shutterfleet_worker_canary_connections_total\{component="worker"\} 1$/m)
 })
 
 const shot = {

@@ -15,7 +15,7 @@ t.test(
     events.blockLists({ key: 'abc', lists })
     t.match(
       await metrics.text(),
-      /^shutterfleet_worker_block_list_info\{kind="ads",name="easylist.txt",version="202610310000",service="worker"\} 1$/m,
+      /^shutterfleet_worker_block_list_info\{kind="ads",name="easylist.txt",version="202610310000",component="worker"\} 1$/m,
     )
     events.ended({ outcome: 'completed', id: '1', attempt: 1, bytes: 5, timings: {} } as CompletedResult)
     t.match(lines, [

@@ -17,7 +17,7 @@ const setUp = () => {
     (await metrics.text())
       .split('\n')
       .filter((line) => line.startsWith(`shutterfleet_${name}`))
-      .map((line) => line.replace(/,?service="controller"/, ''))
+      .map((line) => line.replace(/,?component="controller"/, ''))
   return { events: createOperatorEvents(logger, metrics), value, lines }
 }
 
