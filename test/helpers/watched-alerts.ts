@@ -79,7 +79,7 @@ export const watchAlertsOf = async (targets: readonly string[]): Promise<Watched
     expectCritical: async (t, alerts) => {
       await awaitAll(t, alerts)
       const critical = sentAlerts([...fired.values()]).filter(({ severity }) => severity === 'critical')
-      t.strictSame([...new Set(critical.map(({ alertname }) => alertname))].toSorted(), alerts.toSorted())
+      t.strictSame([...new Set(critical.map(({ alertname = '' }) => alertname))].toSorted(), alerts.toSorted())
     },
     [Symbol.asyncDispose]: () => prometheus[Symbol.asyncDispose](),
   }

@@ -7,7 +7,7 @@ import type { QueueNotice } from '#shared/queue/connection.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
+import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
 import type { SignInError } from '#gateway/oidc/sign-in-error.ts'
 
@@ -176,6 +176,28 @@ const createReplicaEvents = (log: Logger, metrics: Metrics) => {
   }
 }
 
+const requestEvents = (log: Logger, metric: DeclaredMetrics<typeof metricTable>) => ({
+  /** An operation is going to be served: the counts of its faults start at 0. */
+  operationServed: (operation: string) => {
+    metric.http_requests_total.inc({ operation, status: '500', code: 'SERVER_ERROR' }, 0)
+    metric.http_requests_total.inc({ operation, status: '503', code: 'SERVICE_UNAVAILABLE' }, 0)
+  },
+  answered: ({ fault, sampledTraceId, inMaintenance, ...line }: Answered) => {
+    const { operation, status, code, ms } = line
+    const isRefused = inMaintenance && code === 'SERVICE_UNAVAILABLE'
+    metric.http_requests_total.inc({
+      operation,
+      status: String(status),
+      code: isRefused ? 'MAINTENANCE' : (code ?? 'none'),
+    })
+    metric.http_request_seconds.observe({ operation }, ms / 1000, sampledTraceId)
+    if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
+    // Without a fault: the capture that the request waited for failed.
+    else if (status >= 500) log.error({ ...line, reason: fault?.message }, 'request failed with a server error')
+    else log.info(line, 'answered')
+  },
+})
+
 /** One function per event, which writes log line and metric. */
 export type Events = ReturnType<typeof createEvents>
 
@@ -190,26 +212,8 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...createActivityEvents(log, metrics),
     ...createReplicaEvents(log, metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
-    /** An operation is going to be served: the counts of its faults start at 0. */
-    operationServed: (operation: string) => {
-      metric.http_requests_total.inc({ operation, status: '500', code: 'SERVER_ERROR' }, 0)
-      metric.http_requests_total.inc({ operation, status: '503', code: 'SERVICE_UNAVAILABLE' }, 0)
-    },
     browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
-    answered: ({ fault, sampledTraceId, inMaintenance, ...line }: Answered) => {
-      const { operation, status, code, ms } = line
-      const isRefused = inMaintenance && code === 'SERVICE_UNAVAILABLE'
-      metric.http_requests_total.inc({
-        operation,
-        status: String(status),
-        code: isRefused ? 'MAINTENANCE' : (code ?? 'none'),
-      })
-      metric.http_request_seconds.observe({ operation }, ms / 1000, sampledTraceId)
-      if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
-      // Without a fault: the capture that the request waited for failed.
-      else if (status >= 500) log.error({ ...line, reason: fault?.message }, 'request failed with a server error')
-      else log.info(line, 'answered')
-    },
+    ...requestEvents(log, metric),
     /** A connection sent invalid HTTP or too large a head, or was too slow. */
     unreadable: (cause: Error) => {
       metric.http_connections_unreadable_total.inc()

@@ -55,6 +55,13 @@ const alertsIn = (file: SourceFile): Alert[] =>
     text,
   }))
 
+/** Whether a runbook wakes somebody at another time than the severity of an alert means. */
+const disagrees = (text: string, alert: string, page: string): boolean => {
+  const severity = /severity: (\S+)/.exec(text)?.[1] ?? ''
+  const time = wakeTime(page, alert)
+  return time !== undefined && wakes[severity]?.test(time) === false
+}
+
 const alertProblems = (
   { file, index, text }: Alert,
   pages: ReadonlyMap<string, string>,
@@ -62,17 +69,14 @@ const alertProblems = (
 ): Finding[] => {
   const alert = /alert: (\w+)/.exec(text)?.[1] ?? ''
   const page = /runbook_url: (\S+)/.exec(text)?.[1] ?? ''
-  const severity = /severity: (\S+)/.exec(text)?.[1] ?? ''
-  const time = wakeTime(pages.get(page) ?? '', alert)
-  const isAgreed = time === undefined || (wakes[severity]?.test(time) ?? true)
   return [
     ...annotations
       .filter((name) => !new RegExp(`^ +${name}: \\S`, 'm').test(text))
       .map((name) => findingAt(file, index, rule, `the alert has no ${name}`)),
     ...(page !== '' && !pages.has(page) ? [findingAt(file, index, rule, `${page} does not exist`)] : []),
-    ...(isAgreed
-      ? []
-      : [findingAt(file, index, rule, `${page} does not say when to wake somebody for ${alert} as ${severity} means`)]),
+    ...(disagrees(text, alert, pages.get(page) ?? '')
+      ? [findingAt(file, index, rule, `${page} says when ${alert} wakes somebody, and its severity means another time`)]
+      : []),
     ...(tested.has(alert) ? [] : [findingAt(file, index, rule, `no case in ${cases} expects ${alert}`)]),
   ]
 }

@@ -7,7 +7,7 @@ import { readInhibitRules, satisfiesAll, sentAlerts } from '#test/helpers/inhibi
 type Labels = Readonly<Record<string, string>>
 type RuleFile = { readonly groups: readonly { readonly rules: readonly { alert?: string; labels?: Labels }[] }[] }
 
-const folder = resolve(import.meta.dirname, '../../../../charts/shutterfleet/files/rules')
+const folder = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules')
 const stores = ['postgresql', 'nats', 'object_store']
 /** Alerts that are sent whatever else fires. */
 const neverInhibited = [

@@ -14,7 +14,7 @@ import { createEvents as createWebhookEvents } from '#webhooks/telemetry/events.
 import { createEvents as createWorkerEvents } from '#worker/telemetry/events.ts'
 
 const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-const rules = resolve(import.meta.dirname, '../../../../charts/shutterfleet/files/rules')
+const rules = resolve(import.meta.dirname, '../../charts/shutterfleet/files/rules')
 
 /** What each process does at its start. */
 const starts: Readonly<Record<string, (metrics: Metrics) => void>> = {
@@ -32,8 +32,7 @@ const starts: Readonly<Record<string, (metrics: Metrics) => void>> = {
     createOperatorEvents(log, metrics)
   },
   egress: (metrics) => createEgressEvents(log, metrics),
-  router: (metrics) =>
-    createRouterEvents(log, metrics).listening('http://a', [{ name: 'one', url: 'http://b' } as never]),
+  router: (metrics) => createRouterEvents(log, metrics).listening('http://a', [{ name: 'one', url: 'http://b' }]),
 }
 
 type Labels = Readonly<Record<string, string>>
