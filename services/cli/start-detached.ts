@@ -19,7 +19,7 @@ const lastFailure = (log: string): string | undefined => {
 
 /**
  * Runs `up` in a new session, with its standard error in `logs/local.log`, and waits for the JSON document that it prints
- * once the first capture has succeeded. Throws `SERVICE_UNAVAILABLE` with its error if it ends before; `stop` ends it.
+ * once it is up. Throws `SERVICE_UNAVAILABLE` with its error if it ends before; `stop` ends it.
  */
 export const startDetached = async (from: { env: Env; stop: AbortSignal }): Promise<Started> => {
   const { logs } = await openDataFolder(from.env[prefix + localSettings.data.name] ?? localSettings.data.fallback ?? '')

@@ -74,6 +74,7 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
     `  API key    ${started.api_key}`,
     `  console    ${started.console_url}`,
     `  reference  ${started.reference_url}`,
+    ...(started.first_capture ? [`  capture    ${started.first_capture.error ?? 'the first one has succeeded'}`] : []),
     ...(started.cells ?? []).map(
       ({ name, api_key, data_dir }) => `  cell ${name.padEnd(5)} ${api_key}, --data ${data_dir}`,
     ),
@@ -83,12 +84,12 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
   context.print({ json: started, text })
 }
 
-/** `up`: starts everything on this machine and runs until it is stopped; with `--detach` returns once it is up. */
+/** `up`: starts everything on this machine and runs until it is stopped; with `--detach` returns once it is up. No state of accounts, keys or pools prevents it. */
 export const up: Command = {
   usage: 'up [FLAGS]',
-  summary: 'starts the whole system on this machine and verifies it with one capture',
-  json: '{ base_url, api_key, account_id, data_dir, pid, console_url, reference_url, cells? }',
-  flags: { ...flags, detach: { type: 'boolean', help: 'return once the first capture has succeeded' } },
+  summary: 'starts the whole system on this machine; a new installation verifies itself with one capture, and reports how it ended',
+  json: '{ base_url, api_key, account_id, data_dir, pid, console_url, reference_url, first_capture?: { error }, cells? }',
+  flags: { ...flags, detach: { type: 'boolean', help: 'return once all services run, and the first capture of a new installation has ended' } },
   run: async (context, args) => {
     const env = withFlags(context.env, args)
     if (args.flags['detach']) {

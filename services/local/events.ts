@@ -12,6 +12,8 @@ export const createLocalEvents = (write: (line: string) => void) => ({
   notWritten: (error: unknown) => write(`warning: ${toAppError(error).message}`),
   /** Warns at every start that a setting disables a default protection. */
   unsafe: (setting: string, what: string) => write(`warning: ${setting}: ${what}`),
+  firstCaptureFailed: (reason: string) =>
+    write(`warning: the first capture failed: ${reason}; the services run, and 'bin/shutterfleet doctor' checks them`),
   stopping: () => write('stopping: running captures finish first'),
   stopped: (name: string, tookMs: number) => write(`${name} has stopped (${seconds(tookMs)})`),
 })
@@ -26,6 +28,7 @@ export const eventsOf = (cell: string, events: LocalEvents): LocalEvents => ({
   back: (name, pid) => events.back(`${cell}: ${name}`, pid),
   notWritten: (error) => events.notWritten(error),
   unsafe: (setting, what) => events.unsafe(setting, what),
+  firstCaptureFailed: (reason) => events.firstCaptureFailed(`${cell}: ${reason}`),
   stopping: () => {},
   stopped: (name, tookMs) => events.stopped(`${cell}: ${name}`, tookMs),
 })

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { AppError } from '#shared/errors/app-error.ts'
 
 /** Longer than the gateway holds a synchronous request, including a worker's start. */
 const answerMs = 90_000
@@ -18,15 +17,20 @@ const post = async (url: string, apiKey: string, signal: AbortSignal): Promise<{
   return { status: response.statusCode ?? 0, body: await buffer(response) }
 }
 
-/** Captures a built-in page through the HTTP interface, which needs every service but no network. Throws `SERVICE_UNAVAILABLE` with the response body. */
-export const captureFirst = async (baseUrl: string, apiKey: string, signal: AbortSignal): Promise<void> => {
-  const { status, body } = await post(`${baseUrl}/v1/screenshots/capture`, apiKey, signal).catch((cause: unknown) => {
-    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the first capture failed: ${String(cause)}`, cause })
-  })
-  if (status === 200) return
-  const reason =
-    status === 202
-      ? 'it did not end in time; the log of the workers names what they wait for, and `doctor` checks it'
-      : body.toString('utf8')
-  throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `the first capture failed: ${reason}` })
+/** How the first capture of an installation ended; `error` is null if it succeeded. */
+export type FirstCapture = { readonly error: string | null }
+
+/**
+ * Captures a built-in page through the HTTP interface, which needs every service but no network. Only reports: what callers and
+ * operators may set, such as a paused pool, makes it fail as well. Never throws.
+ */
+export const captureFirst = async (baseUrl: string, apiKey: string, signal: AbortSignal): Promise<FirstCapture> => {
+  try {
+    const { status, body } = await post(`${baseUrl}/v1/screenshots/capture`, apiKey, signal)
+    if (status === 200) return { error: null }
+    if (status !== 202) return { error: body.toString('utf8') }
+    return { error: 'it did not end in time; the log of the workers names what they wait for, and `doctor` checks it' }
+  } catch (thrown) {
+    return { error: String(thrown) }
+  }
 }

@@ -3,8 +3,6 @@ import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { clientSettings, localSettings } from '#shared/config/settings/local.ts'
 import { databasePasswordSettings, databaseSettings } from '#shared/config/settings/outside.ts'
 import { createAccount } from '#shared/db/accounts.ts'
-import { scopes } from '#shared/policy/scopes.ts'
-import { checkRequest } from '#shared/db/check-request.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { confirmPepper } from '#shared/db/key-pepper.ts'
 import { createKey, createKeyHash } from '#shared/db/keys.ts'
@@ -13,7 +11,7 @@ import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { runMain } from '#shared/process/run-main.ts'
 import { createSignInLink } from '#shared/db/sign-in-links.ts'
-import type { FirstAccount, PreparedAccount } from './prepare-database.ts'
+import type { AnnouncedAccount, FirstAccount } from './prepare-database.ts'
 import { firstPlan, readPlansFile } from './read-plans-file.ts'
 
 const settings = {
@@ -24,16 +22,16 @@ const settings = {
   plansFile: localSettings.plansFile,
 }
 
-/** The account of `storedKey` if this database has the key, else a new account with a new key. Throws `CONFIGURATION` if its keys are hashed with another pepper. */
+/**
+ * The account of `storedKey` if this database has the key, whatever its state is: restricted, revoked, of a disabled account. Else a
+ * new account with a new key. Throws `CONFIGURATION` if the keys are hashed with another pepper.
+ */
 const findOrCreateAccount = async (database: Database, pepper: string, storedKey: string): Promise<FirstAccount> => {
-  if (storedKey !== '') {
-    const { caller } = await checkRequest(database, {
-      keyHash: createKeyHash(pepper)(storedKey),
-      originHost: null,
-      scopes,
-    })
-    if (caller) return { accountId: caller.accountId, apiKey: storedKey }
-  }
+  const [known] = await database.query<{ accountId: string }>(
+    'select account_id as "accountId" from api_key where key_hash = $1',
+    [createKeyHash(pepper)(storedKey)],
+  )
+  if (known) return { ...known, apiKey: storedKey }
   await confirmPepper(database, pepper)
   const { id } = await createAccount(database, { name: 'local', email: 'local@localhost', plan: firstPlan })
   const { key } = await createKey(database, { accountId: id, name: 'local', domains: [], pepper })
@@ -50,5 +48,5 @@ await runMain('prepare', async ({ env, announce }) => {
   await replacePlans(database, plans)
   const account = await findOrCreateAccount(database, keyPepper, storedKey)
   const { token: signInToken } = await createSignInLink(database, { ...account, role: 'owner', pepper: keyPepper })
-  announce({ ...account, signInToken } satisfies PreparedAccount)
+  announce({ ...account, signInToken } satisfies AnnouncedAccount)
 })

@@ -10,7 +10,10 @@ import { chosenBy, type Facts, machineEnv } from './service-env.ts'
 export type FirstAccount = { readonly accountId: string; readonly apiKey: string }
 
 /** What is found or created in the database; the token is that of a link which signs in to the account's console, once. */
-export type PreparedAccount = FirstAccount & { readonly signInToken: string }
+export type AnnouncedAccount = FirstAccount & { readonly signInToken: string }
+
+/** `isNew`: this start has created the account. */
+export type PreparedAccount = AnnouncedAccount & { readonly isNew: boolean }
 
 /**
  * Migrates the database, loads the plans, finds or creates the first account, and creates a sign-in link, in a separate process.
@@ -38,9 +41,9 @@ export const prepareDatabase = async (
     },
     signal,
   )
-  const account = addresses as PreparedAccount
+  const account = addresses as AnnouncedAccount
   const { accountId, apiKey } = account
   await writePrivate(folder.account, { accountId, apiKey } satisfies FirstAccount)
   await child.exited
-  return account
+  return { ...account, isNew: apiKey !== stored?.apiKey }
 }

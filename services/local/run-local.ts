@@ -10,7 +10,7 @@ import { rotateLogs } from './rotate-log.ts'
 import { openDataFolder, writePrivate } from './data-folder.ts'
 import type { LocalEvents } from './events.ts'
 import { findPrograms, programSearch } from './find-programs.ts'
-import { captureFirst } from './first-capture.ts'
+import { captureFirst, type FirstCapture } from './first-capture.ts'
 import { createFleet } from './fleet.ts'
 import { gatherFacts } from './gather-facts.ts'
 import type { LocalFile, LocalProcess } from './local-file.ts'
@@ -30,6 +30,8 @@ export type Started = {
   readonly console_url: string
   /** The reference of the API. */
   readonly reference_url: string
+  /** Only of a new installation: how its first capture ended. */
+  readonly first_capture?: FirstCapture
   /** With more than one database: each with its first account; the other fields are of the first. */
   readonly cells?: readonly (Pick<Started, 'api_key' | 'account_id' | 'data_dir'> & { readonly name: string })[]
 }
@@ -41,7 +43,7 @@ export type LocalDeps = {
   /** Folder of the project. */
   readonly root: string
   readonly events: LocalEvents
-  /** Called once, after the first capture has succeeded. */
+  /** Called once, when all services run and the first capture of a new installation has ended, however it did. */
   readonly started: (started: Started) => void
 }
 
@@ -109,8 +111,18 @@ const createStateFiles = (facts: Facts, lock: Lock) => {
   }
 }
 
-/** Starts the system, verifies it with one capture, and keeps it running until `stop`. */
-const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalDeps): Promise<void> => {
+/** Captures the first page of a new installation, and reports how it ended. */
+const reportFirstCapture = async ({ baseUrl, account }: StartedFleet, { stop, events }: LocalDeps) => {
+  const beganMs = performance.now()
+  const firstCapture = await captureFirst(baseUrl, account.apiKey, stop)
+  if (firstCapture.error === null) events.step('the first capture has succeeded', performance.now() - beganMs)
+  else if (!stop.aborted) events.firstCaptureFailed(firstCapture.error)
+  return firstCapture
+}
+
+/** Starts the system and keeps it running until `stop`. Other commands find it as soon as its services run, whatever they do with captures. */
+const runOn = async (facts: Facts, lock: Lock, deps: LocalDeps): Promise<void> => {
+  const { stop, events, started } = deps
   const abandoned = new AbortController()
   const starting = AbortSignal.any([stop, abandoned.signal])
   const stateFiles = createStateFiles(facts, lock)
@@ -118,10 +130,9 @@ const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalD
   try {
     const beganMs = performance.now()
     const up = await startFleet(fleet, facts, { starting, failed: (error) => abandoned.abort(error) })
-    const upMs = performance.now()
-    await captureFirst(up.baseUrl, up.account.apiKey, stop)
-    events.step('the first capture has succeeded', performance.now() - upMs)
     await stateFiles.started(up)
+    const firstCapture = up.account.isNew ? await reportFirstCapture(up, deps) : undefined
+    if (stop.aborted) return
     events.step('everything is up', performance.now() - beganMs)
     const { baseUrl, account } = up
     const from = { base_url: baseUrl, api_key: account.apiKey, account_id: account.accountId }
@@ -132,6 +143,7 @@ const runOn = async (facts: Facts, lock: Lock, { stop, events, started }: LocalD
       pid: process.pid,
       console_url: `${publicUrl}/console/sign-in#token=${account.signInToken}`,
       reference_url: `${publicUrl}/v1/docs`,
+      ...(firstCapture && { first_capture: firstCapture }),
     })
     await untilStopped(stop)
   } catch (error) {

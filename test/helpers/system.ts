@@ -25,6 +25,7 @@ export type LocalJson = {
 type Printed = Pick<LocalJson, 'base_url' | 'api_key'> & {
   console_url: string
   reference_url: string
+  first_capture?: { error: string | null }
   cells?: readonly { name: string; api_key: string; account_id: string; data_dir: string }[]
 }
 
@@ -47,6 +48,8 @@ export type System = AsyncDisposable & {
   /** A sign-in link. */
   readonly consoleUrl: string
   readonly referenceUrl: string
+  /** Of a new installation. */
+  readonly firstCapture: Printed['first_capture']
   /** With more than one database. */
   readonly cells: Printed['cells']
   readonly dataDir: string
@@ -141,6 +144,7 @@ export const startSystem = async (
     baseUrl,
     consoleUrl: up.console_url,
     referenceUrl: up.reference_url,
+    firstCapture: up.first_capture,
     cells: up.cells,
     dataDir,
     pid,

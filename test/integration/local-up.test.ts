@@ -171,6 +171,25 @@ t.test('local up: down lets a running capture finish, and leaves no process behi
   t.match(await system.record(id), { status: 'completed' })
 })
 
+t.test('local up: starts whatever captures are refused or held, and other commands undo it', async (t) => {
+  const { account_id: account } = await system.readLocal()
+  const [key] = JSON.parse((await run('key', 'list', '--account', account, '--json')).stdout) as { id: string }[]
+  const keyId = key?.id ?? ''
+  await run('pool', 'pause', 'standard', '--reason', 'a test')
+  await run('maintenance', 'on')
+  await run('key', 'set-domains', keyId, '--domain', 'shop.example')
+  await run('account', 'disable', account)
+  await run('down')
+  system = await startSystem([], { dataDir })
+  t.match(await system.readLocal(), { account_id: account })
+  t.match(JSON.parse((await run('status', '--json')).stdout), { pauses: [{ pool: 'standard' }] })
+  await run('pool', 'resume', 'standard')
+  await run('maintenance', 'off')
+  await run('account', 'enable', account)
+  await run('key', 'set-domains', keyId)
+  await eventually(async () => (await system.post('/v1/screenshots/capture', { html: '<h1>Again</h1>' })).status === 200)
+})
+
 t.test('local up: the plans of a file are in force, and an invalid file prevents the start', async (t) => {
   await system.stop()
   const plan = {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { steerHost } from '#worker/host/steer-host.ts'
@@ -11,8 +12,7 @@ const upstream = { egress: { host: '127.0.0.1', port: 1 }, egressToken: '', byte
 
 const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
-/** Sends an order to a compromised host. */
-const captureWith = async (fault: string) => {
+const startWith = async (fault: string) => {
   const child = spawn(process.execPath, [program, fault], {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
@@ -29,6 +29,12 @@ const captureWith = async (fault: string) => {
     new AbortController().signal,
   )
   t.teardown(() => host[Symbol.asyncDispose]())
+  return { child, host }
+}
+
+/** Sends an order to a compromised host. */
+const captureWith = async (fault: string) => {
+  const { child, host } = await startWith(fault)
   return { child, host, outcome: await host.capture(order, performance.now() + 20_000) }
 }
 
@@ -67,3 +73,30 @@ t.test('browser host: cannot pass handles or Node.js messages to its supervisor 
   t.notOk(host.gone.aborted)
   t.equal(listening(), before + 1, 'its own socket')
 })
+
+/** The end of a budget whose browser is killed in two seconds. */
+const soon = () => performance.now() + endsBeforeMs.browser + 2000
+
+/** Stops this process, which steers the host, as SIGSTOP does: timers and pipe wait until it runs again. */
+const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+t.test('browser host: that runs and does not report by its deadline fails its capture', async (t) => {
+  const { host } = await startWith('busy')
+  t.match(await host.capture(order, soon()), { outcome: 'failed', code: 'TIMEOUT', blame: 'target' })
+})
+
+t.test('browser host: that is frozen at its deadline interrupts its capture', async (t) => {
+  const { child, host } = await startWith('silent')
+  const capture = host.capture(order, soon())
+  child.kill('SIGSTOP')
+  t.match(await capture, { outcome: 'interrupted', by: 'browser', detail: /did not run/ })
+})
+
+for (const fault of ['busy', 'late']) {
+  t.test(`browser host: a worker that was frozen until after the deadline blames no page (${fault})`, async (t) => {
+    const { host } = await startWith(fault)
+    const capture = host.capture(order, soon())
+    freeze(5000)
+    t.match(await capture, { outcome: 'interrupted', by: 'worker', detail: /did not run for \d{4} ms, then TIMEOUT/ })
+  })
+}

@@ -1,11 +1,12 @@
-/** Waits at most `waitMs` for `work`, then throws the error of `tooLate` and ignores the outcome of `work`. */
+import { startDeadline } from './stalls.ts'
+
+/**
+ * Waits at most `waitMs`, in which this process runs, for `work`, then throws the error of `tooLate` and ignores the outcome of
+ * `work`.
+ */
 export const within = async <T>(work: Promise<T>, waitMs: number, tooLate: () => Error): Promise<T> => {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(tooLate()), waitMs)
+  using _deadline = startDeadline(waitMs, () => reject(tooLate()))
   work.catch(() => {})
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  return await Promise.race([work, promise])
 }

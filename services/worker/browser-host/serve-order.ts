@@ -2,6 +2,7 @@ import { openMs, requestedWaitMs } from '#shared/capture/budget.ts'
 import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { AppError, errorToCaptureCode } from '#shared/errors/app-error.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import { StallWatch } from '#shared/process/stalls.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 import { within } from '#shared/process/within.ts'
 import type { Timings } from '#shared/queue/messages.ts'
@@ -13,7 +14,14 @@ import { planCapture } from './capture/plan/plan-capture.ts'
 import { runCapture } from './capture/run-capture.ts'
 import { truncateOutcome, formatDetail } from './outcome.ts'
 import type { PageSupply } from './page-supply.ts'
-import type { DueOrder, Fault, HostReport, HostSettings, Outcome } from '#worker/protocol/protocol.ts'
+import {
+  type DueOrder,
+  excuseStalls,
+  type Fault,
+  type HostReport,
+  type HostSettings,
+  type Outcome,
+} from '#worker/protocol/protocol.ts'
 import type { ConnectionReviewer } from './capture/load/traffic.ts'
 
 type Host = {
@@ -65,6 +73,7 @@ type ServedOrder = { readonly outcome: Outcome; readonly release: () => void }
 
 const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
   const timings: Partial<Timings> = {}
+  using stalls = new StallWatch()
   const began = performance.now()
   const { id, options, leftMs } = order
   const endsAt = began + leftMs
@@ -127,7 +136,7 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
   if (interruption !== undefined) return { outcome: interrupted(interruption), release }
   const fault = isTainted ? await findFault(open.browser) : undefined
   if (fault !== undefined) return { outcome: interrupted({ by: 'browser', detail: fault }), release }
-  return { outcome, release }
+  return { outcome: excuseStalls(outcome, stalls.stalledMs, isLoaded), release }
 }
 
 /** Serves one order and reports its outcome. */

@@ -43,6 +43,7 @@ const endings = {
   browser: { code: 'RENDER_ERROR', message: 'The browser ended while it rendered the page.' },
   egress: { code: 'JOB_FAILED', message: 'The connections of the capture broke within the service.' },
   overload: { code: 'JOB_FAILED', message: 'The service had no room for the connections of the capture.' },
+  worker: { code: 'JOB_FAILED', message: 'The service stopped running while it made the capture.' },
 } as const
 
 /**
@@ -54,8 +55,8 @@ const endings = {
  * | egress was down, whatever the outcome of the page      | is handed back                    |
  * | the browser ended after the page had loaded            | is lost; the second time it fails |
  * | the browser ended before, or a connection to egress    | is handed back, three times;      |
- * | … broke or was rejected while egress was up: the page  | then as above                     |
- * | … may have caused it                                   |                                   |
+ * | … broke or was rejected while egress was up, or the    | then as above                     |
+ * | … worker did not run: the page may have caused it      |                                   |
  */
 const judge = (
   outcome: Outcome,

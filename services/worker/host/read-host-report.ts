@@ -52,7 +52,7 @@ const ending = Type.Union([
   Type.Object(
     {
       outcome: Type.Literal('interrupted'),
-      by: Type.Enum(['egress', 'overload', 'browser']),
+      by: Type.Enum(['egress', 'overload', 'browser', 'worker']),
       isLoaded: Type.Boolean(),
       detail,
       timings,

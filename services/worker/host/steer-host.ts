@@ -6,9 +6,11 @@ import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { outputBytesMax, outputsMax } from '#shared/capture/files.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { TargetTexts } from '#shared/policy/target-lists.ts'
+import { StallWatch } from '#shared/process/stalls.ts'
 import { within } from '#shared/process/within.ts'
 import {
   deadlineFailure,
+  excuseStalls,
   type HostSettings,
   type Order,
   type Outcome,
@@ -16,7 +18,7 @@ import {
   pipeFd,
 } from '#worker/protocol/protocol.ts'
 import type { Isolation, NetworkIsolation } from '#worker/isolation/isolated.ts'
-import { watchMemory, listChildren, keepStderr, runningPid } from '#worker/isolation/processes.ts'
+import { watchMemory, listChildren, keepStderr, readProcessorTicks, runningPid } from '#worker/isolation/processes.ts'
 import type { TrafficBounds } from '#worker/network/capture-traffic.ts'
 import { createRelay, type Relay } from '#worker/network/relay.ts'
 import { killGroup, killProcess } from '#shared/process/kill-group.ts'
@@ -64,6 +66,30 @@ const kill = (child: ChildProcess, network: NetworkIsolation) => {
   }
 }
 
+/** Longest time at its deadline for which a host that runs uses no processor. */
+const idleMs = 1000
+
+/** The processor time of the host itself, without its browsers: in a namespace `bwrap` starts the first process, which starts the host. */
+const readHostTicks = ({ pid = 0 }: ChildProcess, network: NetworkIsolation): number => {
+  const [first = 0] = listChildren(pid)
+  return readProcessorTicks(network === 'flags-only' ? pid : (listChildren(first)[0] ?? 0))
+}
+
+/**
+ * Calls `late` in `waitMs`, unless it is disposed before, with whether the host ran in the second before. A host that runs would have
+ * reported by then.
+ */
+const startHostDeadline = (waitMs: number, readTicks: () => number, late: (hasRun: boolean) => void): Disposable => {
+  let timer = setTimeout(
+    () => {
+      const before = readTicks()
+      timer = setTimeout(() => late(readTicks() > before), Math.min(idleMs, waitMs))
+    },
+    Math.max(0, waitMs - idleMs),
+  )
+  return { [Symbol.dispose]: () => clearTimeout(timer) }
+}
+
 type Failed = Extract<Outcome, { outcome: 'failed' }>
 
 type Running = {
@@ -74,10 +100,11 @@ type Running = {
   /** Ends the host; the reason is for logs. */
   readonly end: (reason: string) => void
   readonly memoryMax: number
+  readonly network: NetworkIsolation
 }
 
 const captureIn = async (
-  { child, pipe, relay, gone, end, memoryMax }: Running,
+  { child, pipe, relay, gone, end, memoryMax, network }: Running,
   order: Order,
   { endsAt, targets }: { readonly endsAt: number; readonly targets: TargetTexts | undefined },
 ): Promise<Outcome> => {
@@ -98,7 +125,13 @@ const captureIn = async (
     ({ outcome: 'failed', ...failure, detail, timings: {} }) as const
   const late = () => failed(deadlineFailure(isLoaded, order.options.timeout))
   const left = (step: 'browser' | 'page') => endsAt - endsBeforeMs[step] - performance.now()
-  const timer = setTimeout(() => endWith('killed at the deadline', late()), left('browser'))
+  using stalls = new StallWatch()
+  using _deadline = startHostDeadline(
+    left('browser'),
+    () => readHostTicks(child, network),
+    (hasRun) =>
+      hasRun ? endWith('killed at the deadline', late()) : endWith('the host did not run at its deadline', interrupted),
+  )
   using _traffic = order.online ? relay.begin({ id: order.id, proxy: order.options.proxy, targets }) : undefined
   using _watch = watchMemory(child.pid ?? 0, memoryMax, () => {
     const message = `The page takes more memory than the ${memoryMax} bytes that its browser may have.`
@@ -115,9 +148,8 @@ const captureIn = async (
     void pipe.order(due, { opened: () => (isOpen = true), loaded: () => (isLoaded = true) }).then(resolve)
   }
   const outcome = await promise
-  clearTimeout(timer)
   gone.removeEventListener('abort', onGone)
-  return outcome
+  return excuseStalls(outcome, stalls.stalledMs, isLoaded)
 }
 
 /** Waits for the listening socket of the browser's proxy, the only message on Node's IPC channel. */
@@ -170,7 +202,7 @@ export const steerHost = async (
     const socket = await within(Promise.race([receiveSocket(child), ended]), startMs, fail)
     if (!(socket instanceof Server) || ending.signal.aborted) throw fail()
     const relay = createRelay(socket, upstream, pipe)
-    const running = { child, pipe, relay, gone: ending.signal, end, memoryMax }
+    const running = { child, pipe, relay, gone: ending.signal, end, memoryMax, network }
     return {
       gone: ending.signal,
       capture: (order, endsAt, targets) => captureIn(running, order, { endsAt, targets }),

@@ -103,8 +103,8 @@ export const deadlineFailure = (
     ? { code: 'RENDER_ERROR', message: 'The page stopped responding after it had loaded.', blame: 'target' }
     : { code: 'TIMEOUT', message: `The page did not load within ${timeoutSeconds} s.`, blame: 'target' }
 
-/** Origin of a service fault: the connection to egress, an egress at its connection limit, or the browser. */
-export type Fault = 'egress' | 'overload' | 'browser'
+/** Origin of a service fault: the connection to egress, an egress at its connection limit, the browser, or a worker that did not run. */
+export type Fault = 'egress' | 'overload' | 'browser' | 'worker'
 
 /** How a capture ended in the browser host. */
 export type Outcome = { readonly timings: Partial<Timings> } & (
@@ -126,6 +126,16 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
       readonly detail: string
     }
 )
+
+/**
+ * The outcome of a capture during which the process that judges it stalled for `stalledMs`. Then it neither loaded nor waited for as
+ * long as it should, so that no failure is the page's.
+ */
+export const excuseStalls = (outcome: Outcome, stalledMs: number, isLoaded: boolean): Outcome => {
+  if (stalledMs === 0 || outcome.outcome !== 'failed' || outcome.blame !== 'target') return outcome
+  const detail = `did not run for ${stalledMs} ms, then ${outcome.code}`
+  return { outcome: 'interrupted', by: 'worker', isLoaded, detail, timings: outcome.timings }
+}
 
 /**
  * What a host reports: the page of a capture is open or has loaded; a capture has ended; whether a connection is allowed.

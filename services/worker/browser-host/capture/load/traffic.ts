@@ -3,7 +3,7 @@ import type { Refusal, TargetRefusal } from '#shared/net/refusal.ts'
 import type { Fault, ConnectionReview } from '#worker/protocol/protocol.ts'
 
 /** A fault of the service, and its detail for logs. */
-export type Interruption = { readonly by: Exclude<Fault, 'browser'>; readonly detail: string }
+export type Interruption = { readonly by: Exclude<Fault, 'browser' | 'worker'>; readonly detail: string }
 
 /** Tracks the connections of one capture: why egress refused some, and whether egress itself failed. */
 export const openTraffic = () => {
