@@ -1,6 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
+import { startDeadline } from '#shared/process/stalls.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ReceiverRequestOptions } from './receiver-agent.ts'
 
@@ -84,17 +85,17 @@ const readBody = async (response: IncomingMessage): Promise<void> => {
 const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome> =>
   new Promise((resolve) => {
     let status: number | null = null
-    let timer: NodeJS.Timeout | undefined
+    let deadline: Disposable | undefined
     const end = (failure: Failure | null | 'not_tried') => {
-      clearTimeout(timer)
+      deadline?.[Symbol.dispose]()
       resolve(failure === 'not_tried' ? failure : { status, failure })
     }
     // The wait for a connection has its own bound.
     request.once('socket', () => {
-      timer = setTimeout(() => {
+      deadline = startDeadline(answerMs, () => {
         end('timeout')
         request.destroy()
-      }, answerMs)
+      })
     })
     request.on('error', (error) => end(classifyFailure(error)))
     request.once('response', (response) => {

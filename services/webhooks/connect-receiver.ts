@@ -8,6 +8,7 @@ import { connectEgress, type EgressAddress } from '#shared/net/egress-trust.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
+import { startSignalDeadline } from '#shared/process/stalls.ts'
 import { NoConnection } from './outcome.ts'
 
 /** How receivers are reached through egress. */
@@ -67,7 +68,8 @@ const tlsFailure = (cause: unknown): Failure =>
  * name. Throws `NoConnection` with the reason.
  */
 export const connectReceiver = async (route: EgressRoute, to: HostPort): Promise<TLSSocket> => {
-  const signal = AbortSignal.timeout(route.connectMs)
+  using deadline = startSignalDeadline(route.connectMs)
+  const { signal } = deadline
   const tunnel = await openTunnel(route, to, signal)
   const socket = connectTls({
     socket: tunnel,

@@ -4,6 +4,7 @@ import t from 'tap'
 import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freeze } from '#test/helpers/freeze.ts'
 import { steerHost } from '#worker/host/steer-host.ts'
 
 const program = join(import.meta.dirname, '../fixtures/hostile/host.ts')
@@ -76,9 +77,6 @@ t.test('browser host: cannot pass handles or Node.js messages to its supervisor 
 
 /** The end of a budget whose browser is killed in two seconds. */
 const soon = () => performance.now() + endsBeforeMs.browser + 2000
-
-/** Stops this process, which steers the host, as SIGSTOP does: timers and pipe wait until it runs again. */
-const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 t.test('browser host: that runs and does not report by its deadline fails its capture', async (t) => {
   const { host } = await startWith('busy')

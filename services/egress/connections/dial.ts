@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
+import { startSignalDeadline } from '#shared/process/stalls.ts'
 import { parseAddress } from '#shared/policy/cidr.ts'
 
 /** Starts a connection to an address, like `net.connect`, which then resolves no name. */
@@ -10,8 +11,8 @@ export type Connect = (to: { host: string; port: number }) => Socket
 export type DialOptions = {
   readonly connect: Connect
   readonly connectMs: number
-  /** Returns a signal that aborts after `waitMs`; by default a timer's. */
-  readonly deadline?: (waitMs: number) => AbortSignal
+  /** Starts a signal that aborts after `waitMs`; by default `startSignalDeadline`. */
+  readonly deadline?: typeof startSignalDeadline
 }
 
 /** Most addresses of a name that are tried. */
@@ -37,12 +38,17 @@ const errorCode = ({ name, code = '' }: NodeJS.ErrnoException) => {
   return localErrors.includes(code) ? 'SERVICE_UNAVAILABLE' : 'CONNECTION_FAILED'
 }
 
-const dialOne = async (connect: Connect, to: { host: string; port: number }, late: AbortSignal): Promise<Socket> => {
+const dialOne = async (
+  connect: Connect,
+  to: { host: string; port: number },
+  deadline: ReturnType<typeof startSignalDeadline>,
+): Promise<Socket> => {
+  using late = deadline
   const socket = connect(to)
   // Users of the socket listen for 'close'; without a listener an 'error' would end the process.
   socket.on('error', () => {})
   try {
-    await once(socket, 'connect', { signal: late })
+    await once(socket, 'connect', late)
   } catch (cause) {
     socket.destroy()
     throw new AppError(errorCode(cause as NodeJS.ErrnoException), { message: 'no connection to the address', cause })
@@ -83,7 +89,7 @@ export const tryEach = async (
  * different peer, `SERVICE_UNAVAILABLE` if this machine can open no connection.
  */
 export const dial = (
-  { connect, connectMs, deadline = (waitMs) => AbortSignal.timeout(waitMs) }: DialOptions,
+  { connect, connectMs, deadline = startSignalDeadline }: DialOptions,
   addresses: readonly string[],
   port: number,
 ): Promise<Socket> =>

@@ -1,7 +1,7 @@
 import { Resolver as CAres } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
-import { setTimeout } from 'node:timers/promises'
 import { parseAddress } from '#shared/policy/cidr.ts'
+import { startDeadline } from '#shared/process/stalls.ts'
 import type { Resolver } from './resolve-target.ts'
 
 /** The addresses that a hosts file (hosts(5)) gives to a normal name; `localhost` is loopback even without an entry (RFC 6761 §6.3). */
@@ -31,11 +31,10 @@ const toAnswer = (query: Promise<readonly string[]>): Promise<Answer> =>
   )
 
 const answersWithin = async (waitMs: number, queries: readonly Promise<readonly string[]>[]): Promise<Answer> => {
-  const ended = new AbortController()
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<Answer>()
   const unanswered: Answer = { addresses: [], isAnswered: false }
-  const late = setTimeout(waitMs, unanswered, { signal: ended.signal }).catch(() => unanswered)
+  using _deadline = startDeadline(waitMs, () => giveUp(unanswered))
   const answers = await Promise.all(queries.map((query) => Promise.race([toAnswer(query), late])))
-  ended.abort()
   return {
     addresses: answers.flatMap(({ addresses }) => addresses),
     isAnswered: answers.some(({ isAnswered }) => isAnswered),

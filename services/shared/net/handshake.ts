@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
+import { startDeadline } from '#shared/process/stalls.ts'
 
 /** The connection to a peer during the handshake. */
 export type Line = {
@@ -59,7 +60,7 @@ export const handshake = async <T>(
       return received.toString('latin1', 0, end)
     }
   }
-  const late = setTimeout(tooLate, waitMs)
+  using _deadline = startDeadline(waitMs, tooLate)
   // One listener for the whole exchange: each new one would be called again for the bytes that are already buffered.
   socket.on('readable', onReadable).once('end', hungUp).once('close', hungUp)
   try {
@@ -68,7 +69,6 @@ export const handshake = async <T>(
     socket.destroy()
     throw thrown
   } finally {
-    clearTimeout(late)
     socket.off('readable', onReadable).off('end', hungUp).off('close', hungUp)
   }
 }

@@ -2,6 +2,7 @@ import { connect, createServer, Socket } from 'node:net'
 import t from 'tap'
 import { type Connect, dial } from '#egress/connections/dial.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
+import { freeze } from '#test/helpers/freeze.ts'
 
 /** Maps every address to a loopback port, or to a closed port; the socket reports the dialled peer. */
 const leadingTo = (ports: Readonly<Record<string, number>>, dialled: string[] = []): Connect => {
@@ -19,6 +20,15 @@ t.test('dial: uses the first address that accepts a connection', async (t) => {
   const socket = await dial({ connect: connects, connectMs: 5000 }, ['1.1.1.1', '8.8.8.8', '9.9.9.9'], 443)
   socket.destroy()
   t.same(dialled, ['1.1.1.1', '8.8.8.8'])
+})
+
+t.test('dial: a connection that was made while this process was frozen is in time', async (t) => {
+  await using server = await listening(createServer())
+  const dialling = dial({ connect: leadingTo({ '1.1.1.1': server.port }), connectMs: 500 }, ['1.1.1.1'], 443)
+  freeze(2200)
+  const socket = await dialling
+  t.equal(socket.destroyed, false)
+  socket.destroy()
 })
 
 t.test('dial: tries at most four addresses', async (t) => {
@@ -100,7 +110,7 @@ t.test('dial: all addresses of a name share the connection timeout', async (t) =
     const waits: number[] = []
     const deadline = (waitMs: number) => {
       waits.push(waitMs)
-      return AbortSignal.abort()
+      return { signal: AbortSignal.abort(), [Symbol.dispose]: () => {} }
     }
     const dialling = dial({ connect: silent, connectMs: 1000, deadline }, addresses.slice(0, count), 443)
     await t.rejects(dialling, { code: 'TIMEOUT' })

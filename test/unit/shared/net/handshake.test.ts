@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { handshake } from '#shared/net/handshake.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
+import { freeze } from '#test/helpers/freeze.ts'
 
 /** Both ends of one connection: the client's, and the proxy's. */
 const startPair = async () => {
@@ -49,6 +50,14 @@ t.test('handshake: waits for late bytes within the timeout', async (t) => {
   pair.proxy.write('b')
   await talking
   t.equal(await received.promise, 'ab')
+})
+
+t.test('handshake: bytes that arrived while this process was frozen are in time', async (t) => {
+  await using pair = await startPair()
+  const talking = handshake(pair.ours, 500, ({ read }) => read(1))
+  pair.proxy.write('a')
+  freeze(2200)
+  t.equal(String(await talking), 'a')
 })
 
 t.test('handshake: fails and destroys the socket if the rest does not arrive', async (t) => {

@@ -1,11 +1,9 @@
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
+import { freeze } from '#test/helpers/freeze.ts'
 import { StallWatch, startDeadline, startSignalDeadline } from '#shared/process/stalls.ts'
 
 const bounds = { everyMs: 20, lateMs: 200 }
-
-/** Stops this process, as SIGSTOP does. */
-const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 t.test('stall watch: counts the time for which the process did not run, a stall that has just ended included', (t) => {
   using watch = new StallWatch(bounds)
