@@ -26,7 +26,7 @@ type Ways = { readonly alone: By; readonly queued: By }
 const accepts: Ways = {
   alone: (database) => async (tenant) => (await acceptCapture(database, tenant.capture(), { windowSize })).ok,
   queued: (database) => {
-    const { acceptQueue } = createRequestQueues(database, windowSize)
+    const { acceptQueue } = createRequestQueues(database, { windowSize, poolMax: 20 })
     return async (tenant) => (await acceptQueue.serve({ capture: tenant.capture(), counted: false })).ok
   },
 }
@@ -36,7 +36,7 @@ const requestOf = ({ keyHash }: Tenant): CheckedRequest => ({ keyHash, originHos
 const checks: Ways = {
   alone: (database) => async (tenant) => (await checkRequest(database, requestOf(tenant))).ok,
   queued: (database) => {
-    const { checkQueue } = createRequestQueues(database, windowSize)
+    const { checkQueue } = createRequestQueues(database, { windowSize, poolMax: 20 })
     return async (tenant) => (await checkQueue.serve(requestOf(tenant))).ok
   },
 }

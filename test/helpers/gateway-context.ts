@@ -1,4 +1,5 @@
 import { acceptCapture, type AcceptOutcome, type AcceptRequest } from '#gateway/db/accept-capture.ts'
+import { LockWaits } from '#gateway/db/lock-waits.ts'
 import { RequestQueue } from '#gateway/db/request-queue.ts'
 import { createRequestQueues } from '#gateway/db/request-queues.ts'
 import { createHash } from 'node:crypto'
@@ -268,8 +269,8 @@ const fakeLive = (): Pick<Context, 'waitLimit' | 'streamLimit' | 'loadProgress' 
 })
 
 /** The gateway's queues; captures are accepted by a statement for each. */
-const testQueues = (database: TestContext['database']): Pick<TestContext, 'acceptQueue' | 'checkQueue'> => ({
-  ...createRequestQueues(database, settings.windowCaptures),
+const testQueues = (database: TestContext['database']): Pick<TestContext, 'acceptQueue' | 'checkQueue' | 'lockWaits'> => ({
+  ...createRequestQueues(database, { windowSize: settings.windowCaptures, poolMax: 10 }),
   acceptQueue: new RequestQueue<AcceptRequest, AcceptOutcome>(
     (requests) =>
       Promise.all(
@@ -277,7 +278,7 @@ const testQueues = (database: TestContext['database']): Pick<TestContext, 'accep
           acceptCapture(database, capture, { windowSize: settings.windowCaptures, counted }),
         ),
       ),
-    { identityOf: ({ capture }) => capture },
+    { lockWaits: new LockWaits(10), identityOf: ({ capture }) => capture },
   ),
 })
 

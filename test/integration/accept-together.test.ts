@@ -1,6 +1,7 @@
 import t from 'tap'
 import { acceptCapture, acceptCaptures, type AcceptOutcome, type NewCapture } from '#gateway/db/accept-capture.ts'
 import { createRequestQueues } from '#gateway/db/request-queues.ts'
+import { openDatabase } from '#shared/db/connection.ts'
 import { checkRequests, type Verdict } from '#shared/db/check-request.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -21,7 +22,7 @@ const codeOf = (outcome: AcceptOutcome | 'locked') =>
 const codesOf = async (captures: readonly NewCapture[], waits?: boolean) =>
   (await together(captures, waits)).map(codeOf)
 
-const openQueue = () => createRequestQueues(database, windowSize).acceptQueue
+const openQueue = () => createRequestQueues(database, { windowSize, poolMax: 20 }).acceptQueue
 
 /** So that no minute ends during a test. */
 const keepFromEndOfMinute = () =>
@@ -170,6 +171,32 @@ t.test('accept queue: a caller of a locked account waits, and is accepted once i
   )
 })
 
+t.test('accept queue: however many accounts are locked, captures of the others are accepted', async (t) => {
+  await using few = openDatabase({ url: database.url, poolMax: 8 })
+  const { acceptQueue } = createRequestQueues(few, { windowSize, poolMax: 8 })
+  const accept = ({ capture }: Tenant) => acceptQueue.serve({ capture: capture(), counted: false })
+  const held: Tenant[] = []
+  while (held.length < 12) held.push(await createTenant(database))
+  const [free, brief] = [await createTenant(database), await createTenant(database)]
+  const ids = held.map(({ accountId }) => accountId)
+  let waiting: Promise<AcceptOutcome>[] = []
+  await database.transaction(async (sql) => {
+    await sql.query('select from account_meter where account_id = any ($1) for update', [ids])
+    waiting = held.map(accept)
+    const first = Promise.race(waiting.map((each) => each.then(codeOf, () => 'unavailable')))
+    const accepted = async (tenant: Tenant) => Promise.race([first, accept(tenant).then(codeOf)])
+    t.equal(await accepted(free), 'accepted', 'while all of the others wait')
+    let late = Promise.resolve('')
+    await database.transaction(async (other) => {
+      await other.query('select from account_meter where account_id = $1 for update', [brief.accountId])
+      late = accepted(brief)
+      t.equal(await accepted(free), 'accepted')
+    })
+    t.equal(await late, 'accepted', 'an account that was locked briefly is not behind those')
+  })
+  t.strictSame(new Set((await Promise.all(waiting)).map(codeOf)), new Set(['accepted']))
+})
+
 t.test(
   'accept queue: after a time-out for another lock than the meter of an account, others are accepted',
   async (t) => {
@@ -231,7 +258,7 @@ t.test('check together: a locked account holds up only requests that it counts',
     await createTenant(database, { rate_limit_per_minute: 100 }),
   ]
   const session = { ...check({ keyHash: Buffer.alloc(32, 9) }), accountId: held.accountId }
-  const { checkQueue } = createRequestQueues(database, windowSize)
+  const { checkQueue } = createRequestQueues(database, { windowSize, poolMax: 20 })
   let waiting: Promise<Verdict> | undefined
   await database.transaction(async (sql) => {
     await sql.query('select from account_meter where account_id = $1 for update', [held.accountId])
@@ -247,7 +274,7 @@ t.test('check together: a locked account holds up only requests that it counts',
 t.test('check together: the minute limit is exact over concurrent statements of several gateways', async (t) => {
   const tenant = await createTenant(database, { rate_limit_per_minute: 20 })
   await keepFromEndOfMinute()
-  const gateways = Array.from({ length: 3 }, () => createRequestQueues(database, windowSize))
+  const gateways = Array.from({ length: 3 }, () => createRequestQueues(database, { windowSize, poolMax: 20 }))
   const verdicts = await Promise.all(
     gateways.flatMap(({ checkQueue, acceptQueue }) =>
       Array.from({ length: 5 }, () => [

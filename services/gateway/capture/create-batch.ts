@@ -104,7 +104,8 @@ const acceptPrepared = async (
   if (replay) return { id, members, ...replay }
   const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
   const batch = { id, ...common, traceparent, members: sealedMembers }
-  const outcome = await acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
+  const accept = () => acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
+  const outcome = await context.lockWaits.run(batch.keyHash?.toString('latin1') ?? batch.accountId ?? '', accept)
   return { id, members, ...acceptedOutcome(outcome, common) }
 }
 

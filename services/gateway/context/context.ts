@@ -7,6 +7,7 @@ import { findProgress, type Progress } from '#gateway/db/find-progress.ts'
 import { TargetsCache } from '#gateway/db/targets-cache.ts'
 import { type TargetStore, targetStoreIn } from '#shared/db/account-targets.ts'
 import { type AccountChanges, accountChangesIn } from '#gateway/db/recent-captures.ts'
+import type { LockWaits } from '#gateway/db/lock-waits.ts'
 import { type AcceptQueue, type CheckQueue, createRequestQueues } from '#gateway/db/request-queues.ts'
 import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache.ts'
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
@@ -86,6 +87,8 @@ export type Context = {
   /** Cached refusals of keys and minute limits. */
   readonly refusals: RefusalCache
   readonly acceptQueue: Pick<AcceptQueue, 'serve'>
+  /** Bounds the statements that wait for locked accounts. */
+  readonly lockWaits: Pick<LockWaits, 'run'>
   readonly checkQueue: Pick<CheckQueue, 'serve'>
   /** Whether a key or session is valid now. Not counted; concurrent lookups are batched into one round trip. */
   readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
@@ -358,7 +361,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   return {
     hashKey: createKeyHash(config.keyPepper),
     refusals: createRefusalCache(nowMs),
-    ...createRequestQueues(database, config.windowCaptures),
+    ...createRequestQueues(database, { windowSize: config.windowCaptures, poolMax: config.databasePoolMax }),
     isValidKey,
     findCredentials: createCredentialLookup(database),
     routerToken: config.routerToken,

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { isLockTimeout } from '#shared/db/classify-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { LockWaits } from './lock-waits.ts'
 import type { RequestIdentity } from './refusal-cache.ts'
 
 /** Statements that run at a time for accounts that no other transaction has locked. The requests of one key go through the same. */
@@ -10,6 +12,8 @@ const bytesMax = 1_000_000
 /** Most requests that wait for a statement, and for how long: as for a connection of the pool. */
 const waitingMax = 1000
 const waitMs = 5000
+/** Time between two tries of the requests for whose locked accounts no statement may wait. */
+const retryMs = 50
 
 type Waiting<Request, Outcome> = { readonly request: Request; readonly sinceMs: number } & PromiseWithResolvers<Outcome>
 
@@ -24,6 +28,8 @@ type ServeTogether<Request, Outcome> = (
 
 /** What the queue knows of a request: whose it is, and how large. */
 type Options<Request> = {
+  /** Shared by the queues of a pool. */
+  readonly lockWaits: Pick<LockWaits, 'take'>
   readonly identityOf: (request: Request) => Pick<RequestIdentity, 'accountId'> & { readonly keyHash: Buffer | null }
   readonly bytesOf?: (request: Request) => number
   /** Monotonic. */
@@ -38,7 +44,7 @@ const endOfTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
  * Serves requests that lock their account, each with an outcome of its own: those that arrive while a statement runs share the next one,
  * so that one commit and one round trip serve many under load. If a statement fails, its requests are served one by one, so that none
  * fails by another's fault; not if its effect is unknown. While another transaction has locked an account, only requests of its keys
- * wait. Rejects with `SERVICE_UNAVAILABLE`, without an effect, what has waited for a statement for five seconds.
+ * wait: in a statement of their own, of which `lockWaits` bounds the number; beyond it they are tried again, together, without waiting. Rejects with `SERVICE_UNAVAILABLE`, without an effect, what has waited for a statement for five seconds.
  */
 export class RequestQueue<Request, Outcome> {
   readonly #serveTogether: ServeTogether<Request, Outcome>
@@ -46,6 +52,8 @@ export class RequestQueue<Request, Outcome> {
   readonly #lines: Line<Request, Outcome>[] = Array.from({ length: statementsMax }, createLine)
   /** Lines of callers whose account was locked. */
   readonly #locked = new Map<string, Line<Request, Outcome>>()
+  /** Requests of locked accounts for which no statement may wait now. */
+  readonly #retried: Line<Request, Outcome> = createLine()
 
   constructor(serveTogether: ServeTogether<Request, Outcome>, options: Options<Request>) {
     this.#serveTogether = serveTogether
@@ -75,10 +83,16 @@ export class RequestQueue<Request, Outcome> {
 
   #waitForLock(waiting: Waiting<Request, Outcome>): void {
     const caller = this.#callerOf(waiting.request)
-    const line = this.#locked.get(caller) ?? createLine()
-    if (!this.#join(line, waiting) || line.isRunning) return
+    const running = this.#locked.get(caller)
+    const permit = running ? undefined : this.#options.lockWaits.take(caller)
+    const line = running ?? (permit ? createLine() : this.#retried)
+    if (!this.#join(line, waiting) || running) return
+    if (!permit) return void this.#run(line, false)
     this.#locked.set(caller, line)
-    void this.#run(line, true, () => this.#locked.delete(caller))
+    void this.#run(line, true, () => {
+      this.#locked.delete(caller)
+      permit[Symbol.dispose]()
+    })
   }
 
   #take(waiting: Waiting<Request, Outcome>[]): Waiting<Request, Outcome>[] {
@@ -95,11 +109,13 @@ export class RequestQueue<Request, Outcome> {
   async #run(line: Line<Request, Outcome>, waits: boolean, ended = () => {}): Promise<void> {
     if (line.isRunning) return
     line.isRunning = true
+    const isRetry = line === this.#retried
     // Requests of the same turn share the statement.
     await endOfTurn()
     while (line.waiting.length > 0) {
+      if (isRetry) await delay(retryMs)
       for (const locked of await this.#serveBatch(this.#take(line.waiting), waits))
-        this.#waitForLock({ ...locked, sinceMs: this.#options.nowMs() })
+        this.#waitForLock(isRetry ? locked : { ...locked, sinceMs: this.#options.nowMs() })
     }
     line.isRunning = false
     ended()

@@ -17,7 +17,8 @@ export const deleteScreenshot = forCaller({
   description: 'Deletes a screenshot in any state, with its image and all other data stored for it.',
   answers: { 204: emptyAnswer('Deleted. Later requests for the id return 404.') },
   run: async (context, { caller, id }) => {
-    orNotFound(await deleteCapture(context.database, { id, accountId: caller.accountId }))
+    const remove = () => deleteCapture(context.database, { id, accountId: caller.accountId })
+    orNotFound(await context.lockWaits.run(caller.accountId, remove))
     // The deletion may have made room in the account's window.
     context.publisher.wakeRelay()
     return { status: 204 }

@@ -1,8 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { AcceptOutcome, AcceptRequest, NewCapture } from '#gateway/db/accept-capture.ts'
+import { LockWaits } from '#gateway/db/lock-waits.ts'
 import { RequestQueue } from '#gateway/db/request-queue.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { testCaller } from '#test/helpers/gateway-context.ts'
 
 type Statement = {
@@ -33,7 +35,7 @@ const request = (url: string, key = 0, sealedBytes = 1): AcceptRequest => ({
 const accepted = (createdAt: string): AcceptOutcome => ({ ok: true, caller: testCaller, createdAt, admitted: true })
 
 /** A queue whose statements end when the test answers them. */
-const openQueue = () => {
+const openQueue = (poolMax = 100) => {
   const statements: Statement[] = []
   const clock = { nowMs: 0 }
   const answerLater = (requests: readonly AcceptRequest[], { waits }: { readonly waits: boolean }) => {
@@ -42,6 +44,7 @@ const openQueue = () => {
     return promise
   }
   const queue = new RequestQueue(answerLater, {
+    lockWaits: new LockWaits(poolMax),
     identityOf: ({ capture }) => capture,
     bytesOf: ({ capture }) => capture.sealed.length,
     nowMs: () => clock.nowMs,
@@ -146,6 +149,23 @@ t.test('request queue: while an account is locked, only requests of its keys wai
   await sent()
   void accept(request('again', 0))
   t.strictSame((await sent()).at(-1), 'again', 'once none is left, the account is as any other')
+})
+
+t.test('request queue: beyond the bound of waiting statements, requests are tried again without waiting', async (t) => {
+  const { accept, sent, last, statements } = openQueue(1)
+  const outcomes = [accept(request('held', 0)), accept(request('brief', 2))]
+  await sent()
+  last().answer(['locked', 'locked'])
+  t.strictSame(await sent(), ['held brief', 'waiting for held'])
+  await eventually(() => statements.length === 3)
+  t.strictSame((await sent()).at(-1), 'brief')
+  last().answer(['locked'])
+  await eventually(() => statements.length === 4)
+  t.strictSame((await sent()).at(-1), 'brief')
+  last().answer([accepted('brief')])
+  t.match(await outcomes[1], { createdAt: 'brief' })
+  statements[1]?.answer([accepted('held')])
+  t.match(await outcomes[0], { createdAt: 'held' })
 })
 
 t.test('request queue: what has waited for five seconds is rejected and never sent', async (t) => {
