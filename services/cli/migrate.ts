@@ -4,6 +4,7 @@ import { readEnv } from '#shared/config/read-env.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
+import { grantToServices } from '#shared/db/service-roles.ts'
 import { listPlans, replacePlans } from '#shared/db/plans.ts'
 import { type Command, dataFlag, flagText } from './command/command.ts'
 import { readDuration } from './command/duration.ts'
@@ -28,13 +29,15 @@ export const migrateDatabase: Command = {
     data: dataFlag,
   },
   run: async ({ env, stop, print }, args) => {
-    const { plansFile } = readEnv({ plansFile: localSettings.plansFile }, env)
-    const plans = await readPlansFile(plansFile)
+    const { plansFile, databaseRoles } = localSettings
+    const settings = readEnv({ plansFile, databaseRoles }, env)
+    const plans = await readPlansFile(settings.plansFile)
     const wait = flagText(args, 'wait')
     const migrateAndLoadPlans = async (database: Database) => {
       if (wait !== undefined) await waitForDatabase(database, readDuration('wait', wait), stop)
       const names = await migrate(database)
-      if (plansFile !== '' || (await listPlans(database)).length === 0) await replacePlans(database, plans)
+      await database.transaction((sql) => grantToServices(sql, settings.databaseRoles))
+      if (settings.plansFile !== '' || (await listPlans(database)).length === 0) await replacePlans(database, plans)
       return names
     }
     const applied = await withDatabase(env, args, migrateAndLoadPlans, { statementMs: migrationStatementMs })

@@ -1,5 +1,6 @@
 import { eventually } from './eventually.ts'
 import { startPostgres } from './postgres.ts'
+import { openAsService } from './service-database.ts'
 import { type Behaviour, makeCertificate, startReceiver } from './webhook-receiver.ts'
 import { hookNames, newTenant, startReceiverFilter } from './webhook-sender.ts'
 
@@ -7,8 +8,8 @@ type Row = { state: string; attempts: number; next: string | null; putOff: boole
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 
 /**
- * Starts PostgreSQL and creates a certificate for one test file; returns a factory of a database, a receiver and a filter in
- * front of it for one test. `resolve` maps names to addresses; by default the receiver's.
+ * Starts PostgreSQL and creates a certificate for one test file; returns a factory of a database, which senders open under their
+ * role, a receiver and a filter in front of it for one test. `resolve` maps names to addresses; by default the receiver's.
  */
 export const startWebhookWorld = async (t: WithTeardown) => {
   const server = await startPostgres(t)
@@ -23,7 +24,9 @@ export const startWebhookWorld = async (t: WithTeardown) => {
     const receiver = await startReceiver(certificate, behave)
     const filter = await startReceiverFilter(receiver, resolve)
     const tenant = await newTenant(database)
-    const environment = { database, egressPort: filter.port, certificate }
+    const own = await openAsService(database, 'webhooks')
+    t.teardown(() => own[Symbol.asyncDispose]())
+    const environment = { database: own, egressPort: filter.port, certificate }
     const deliveries = (captureId: string) =>
       database.query<Row>(
         `select state, attempts, next_attempt_at as next, leased_until is null and next_attempt_at > created_at as "putOff"
