@@ -100,10 +100,13 @@ const ownSite = against(
 /** Faults in the scope of the caller's headers, redirects included. */
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
-    { at: 'toContinuation', replace: 'givenFor($$args) ?? withoutReferer($values)', by: '$values' },
-    { at: 'givenFor', replace: '$url.hostname !== $target', by: '!$url.hostname.endsWith($target)' },
+    { at: 'toContinuation', replace: 'requestedFor($$args) ?? withoutReferer($values)', by: '$values' },
+    {
+      at: 'requestedFor',
+      replace: '$origins.includes($origin)',
+      by: '$origins.some((each) => $origin.startsWith(each))',
+    },
     { at: 'toContinuation', drop: 'withoutReferer($values)' },
-    { at: 'givenFor', replace: '$url.origin === $origin || $url.origin === $secured', by: '$url.origin' },
     { at: 'toContinuation', drop: "$request.urlFragment ?? ''" },
   ]),
   {

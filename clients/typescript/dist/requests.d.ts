@@ -133,8 +133,10 @@ export interface CaptureParameters {
     css?: string;
     /** JavaScript to run on the page. */
     js?: string;
-    /** HTTP headers that the browser sends to the host of the target. Values are never returned. */
+    /** HTTP headers that the browser sends to the origin of the target. Values are never returned. */
     headers?: Record<string, string>;
+    /** Origins besides that of the target to which the browser sends `headers`. */
+    header_origins?: string[];
     /** Cookies that are set before the page loads. Values are never returned. */
     cookies?: {
         name: string;
@@ -328,8 +330,10 @@ export interface BatchParameters {
     css?: string;
     /** JavaScript to run on the page. */
     js?: string;
-    /** HTTP headers that the browser sends to the host of the target. Values are never returned. */
+    /** HTTP headers that the browser sends to the origin of the target. Values are never returned. */
     headers?: Record<string, string>;
+    /** Origins besides that of the target to which the browser sends `headers`. */
+    header_origins?: string[];
     /** Cookies that are set before the page loads. Values are never returned. */
     cookies?: {
         name: string;

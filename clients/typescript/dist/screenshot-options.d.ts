@@ -74,6 +74,7 @@ export interface ScreenshotOptions {
     css?: string;
     js?: string;
     headers?: Record<string, unknown>;
+    header_origins?: string[];
     cookies?: {
         name: string;
         value: string;
@@ -195,6 +196,7 @@ export interface CompletedScreenshotOptions {
     css?: string;
     js?: string;
     headers?: Record<string, unknown>;
+    header_origins?: string[];
     cookies?: {
         name: string;
         value: string;

@@ -56,6 +56,7 @@ export interface ScreenshotOptions {
   css?: string
   js?: string
   headers?: Record<string, unknown>
+  header_origins?: string[]
   cookies?: { name: string; value: string; domain?: string }[]
   local_storage?: Record<string, unknown>
   session_storage?: Record<string, unknown>
@@ -150,6 +151,7 @@ export interface CompletedScreenshotOptions {
   css?: string
   js?: string
   headers?: Record<string, unknown>
+  header_origins?: string[]
   cookies?: { name: string; value: string; domain?: string }[]
   local_storage?: Record<string, unknown>
   session_storage?: Record<string, unknown>

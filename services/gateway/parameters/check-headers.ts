@@ -39,3 +39,25 @@ export const checkHeaders = (headers: unknown, report: Report): void => {
     else if (method !== undefined) report(`headers.${name}`, `must not name the method ${method.trim()}`)
   }
 }
+
+const isOrigin = (text: string): boolean => {
+  const url = URL.parse(text)
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    [url.origin, `${url.origin}/`].includes(url.href) &&
+    !/[?#\\]/.test(text)
+  )
+}
+
+/** Checks the origins that headers are sent to besides that of the target; the schema checks their number. */
+export const checkHeaderOrigins = (origins: unknown, report: Report): void => {
+  if (!Array.isArray(origins)) return
+  for (const [index, origin] of (origins as readonly unknown[]).entries()) {
+    if (typeof origin === 'string' && !isOrigin(origin))
+      report(
+        `header_origins.${index}`,
+        'must be an origin such as https://api.example.com: http or https, a host, optionally a port',
+      )
+  }
+}

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { checkCombinations } from './check-combinations.ts'
 import { checkCookieDomains, checkCookies } from './check-cookies.ts'
-import { checkHeaders } from './check-headers.ts'
+import { checkHeaderOrigins, checkHeaders } from './check-headers.ts'
 import { createSchemaCheck } from '#shared/capture/check-schema.ts'
 import { checkSelectors } from './check-selectors.ts'
 import { checkSize } from './check-size.ts'
@@ -56,6 +56,7 @@ type Input = Readonly<Record<string, unknown>>
 const checkParts = (input: Input, host: string | undefined, errors: ErrorCollector) => {
   const { headers, cookies, html, markdown } = input
   checkHeaders(headers, errors.report)
+  checkHeaderOrigins(input['header_origins'], errors.report)
   checkCookies(cookies, errors.report)
   const hostIsKnown = host !== undefined || html !== undefined || markdown !== undefined
   if (hostIsKnown) checkCookieDomains(cookies, host, errors.report)

@@ -40,6 +40,7 @@ export const featureOfParameter: Partial<Record<ParameterName, Feature>> = {
   webhook_url: 'webhooks',
   upload_to: 'webhooks',
   headers: 'headers',
+  header_origins: 'headers',
   cookies: 'cookies',
   local_storage: 'cookies',
   session_storage: 'cookies',

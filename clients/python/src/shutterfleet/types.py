@@ -157,7 +157,9 @@ class CaptureParameters(TypedDict):
     js: NotRequired[str]
     """JavaScript to run on the page."""
     headers: NotRequired[dict[str, str]]
-    """HTTP headers that the browser sends to the host of the target. Values are never returned."""
+    """HTTP headers that the browser sends to the origin of the target. Values are never returned."""
+    header_origins: NotRequired[list[str]]
+    """Origins besides that of the target to which the browser sends `headers`."""
     cookies: NotRequired[list[Cookie]]
     """Cookies that are set before the page loads. Values are never returned."""
     local_storage: NotRequired[dict[str, str]]
@@ -325,7 +327,9 @@ class BatchParameters(TypedDict):
     js: NotRequired[str]
     """JavaScript to run on the page."""
     headers: NotRequired[dict[str, str]]
-    """HTTP headers that the browser sends to the host of the target. Values are never returned."""
+    """HTTP headers that the browser sends to the origin of the target. Values are never returned."""
+    header_origins: NotRequired[list[str]]
+    """Origins besides that of the target to which the browser sends `headers`."""
     cookies: NotRequired[list[Cookie]]
     """Cookies that are set before the page loads. Values are never returned."""
     local_storage: NotRequired[dict[str, str]]
@@ -500,6 +504,7 @@ class ScreenshotOptions(TypedDict):
     css: NotRequired[str]
     js: NotRequired[str]
     headers: NotRequired[dict[str, Any]]
+    header_origins: NotRequired[list[str]]
     cookies: NotRequired[list[Cookie]]
     local_storage: NotRequired[dict[str, Any]]
     session_storage: NotRequired[dict[str, Any]]
@@ -594,6 +599,7 @@ class CompletedScreenshotOptions(TypedDict):
     css: NotRequired[str]
     js: NotRequired[str]
     headers: NotRequired[dict[str, Any]]
+    header_origins: NotRequired[list[str]]
     cookies: NotRequired[list[Cookie]]
     local_storage: NotRequired[dict[str, Any]]
     session_storage: NotRequired[dict[str, Any]]

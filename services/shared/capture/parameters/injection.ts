@@ -2,14 +2,23 @@ import { Type } from 'typebox'
 import { line } from '#shared/schema/fields.ts'
 import { code, cookie, storageItems, withDoc } from './kinds.ts'
 
+/** Most origins in `header_origins`. */
+const headerOriginsMax = 10
+
 /** What is added to the page or to its requests. */
 export const injection = {
   css: withDoc(code(), { description: 'CSS to add to the page.', example: 'body { margin: 0 }' }),
   js: withDoc(code(), { description: 'JavaScript to run on the page.', example: 'window.scrollTo(0, 0)' }),
   headers: withDoc(Type.Record(Type.String(), line(0, 4096), { maxProperties: 20 }), {
-    description: 'HTTP headers that the browser sends to the host of the target. Values are never returned.',
+    description: 'HTTP headers that the browser sends to the origin of the target. Values are never returned.',
     example: { 'X-Token': 'abc' },
-    more: 'The headers are not sent to other hosts, even after a redirect; credentials (`Authorization`, `Cookie`, keys and tokens) are not sent to other ports of the host either, nor from https to http.',
+    more: 'The headers are not sent to other hosts or ports, even after a redirect, nor from https to http; from http they follow to https if both ports are the default ones. `header_origins` names other origins.',
+    appliesTo: 'url',
+  }),
+  header_origins: withDoc(Type.Array(line(1, 500), { maxItems: headerOriginsMax, uniqueItems: true }), {
+    description: 'Origins besides that of the target to which the browser sends `headers`.',
+    example: ['https://api.example.com', 'https://example.com:8443'],
+    more: 'Each is a scheme, http or https, a host, and a port unless it is the default one.',
     appliesTo: 'url',
   }),
   cookies: withDoc(Type.Array(cookie, { maxItems: 20 }), {

@@ -43,31 +43,22 @@ const mergeHeaders = (own: HeaderValues, requested: HeaderValues) => {
 const withoutReferer = (values: HeaderValues): HeaderValues | undefined =>
   Object.keys(values).some((name) => isNamed(name, 'referer')) ? { Referer: '' } : undefined
 
-/** Names of headers that hold credentials. */
-const credential = /auth|cookie|credential|jwt|key|pass|secret|session|signature|token/i
-
-const withoutCredentials = (values: HeaderValues): HeaderValues =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => !credential.test(name)))
-
-/** The caller's headers for a request; undefined if it is for another host than that of `origin`. */
-const givenFor = (requestUrl: string, { origin, values }: TargetHeaders): HeaderValues | undefined => {
-  const asked = URL.parse(requestUrl)
-  if (!asked || asked.hostname !== new URL(origin).hostname) return undefined
-  // A site that moves from http to https keeps its name; origins are written without their default port.
-  const secured = /:\d+$/.test(origin) ? origin : origin.replace(/^http:/, 'https:')
-  return asked.origin === origin || asked.origin === secured ? values : withoutCredentials(values)
+/** The caller's headers for a request; undefined if it is for none of their origins. */
+const requestedFor = (requestUrl: string, { origins, values }: TargetHeaders): HeaderValues | undefined => {
+  const origin = URL.parse(requestUrl)?.origin
+  return origin !== undefined && origins.includes(origin) ? values : undefined
 }
 
 /**
- * How one request continues: to the target's host with the caller's headers (credentials only to its origin or, from http, its
- * https), to any other host, or without headers of the caller, unchanged. On a redirect Chromium drops what was added to the previous hop,
+ * How one request continues: to an origin of the caller's headers with them, to any other one, or without headers of the
+ * caller, unchanged. On a redirect Chromium drops what was added to the previous hop,
  * except for two kinds of headers. `Sec-*` headers are dropped, and a `Referer` replaced, only if the hop restarts, which setting its `url` forces. The caller's `Referer` itself is kept in any
- * case, so requests to other hosts are sent without one.
+ * case, so requests to other origins are sent without one.
  */
 export const toContinuation = (paused: PausedRequest, headers: TargetHeaders | undefined): Continuation => {
   const { requestId, request, redirectedRequestId } = paused
   if (headers === undefined) return { requestId }
-  const added = givenFor(request.url, headers) ?? withoutReferer(headers.values)
+  const added = requestedFor(request.url, headers) ?? withoutReferer(headers.values)
   return {
     requestId,
     ...(redirectedRequestId !== undefined && { url: request.url + (request.urlFragment ?? '') }),
@@ -89,14 +80,14 @@ const refusalIn = ({ message }: Error): AppError | undefined => {
 
 /** Changes to requests. */
 export type Interception = {
-  /** Sent to the target's host, credentials to its origin; undefined: none are added. */
+  /** Sent to their origins; undefined: none are added. */
   readonly headers: CapturePlan['headers']
   /** Undefined: every request is allowed. */
   readonly refuses: Blocker['refusesRequest']
 }
 
 /**
- * Sends the caller's headers to the target's host and fails what rules refuse, until the context closes; costs nothing if there
+ * Sends the caller's headers to their origins and fails what rules refuse, until the context closes; costs nothing if there
  * are neither. Captures intercept only here, in a session of the browser itself, so only one capture at a time may use it. It
  * covers every request, each hop of a redirect separately, of pages, frames in other processes, all kinds of workers, and
  * preflights; not WebSockets. It lasts until the context is gone, because a redirect of a request continued earlier could

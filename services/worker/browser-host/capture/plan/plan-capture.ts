@@ -67,9 +67,15 @@ const planEmulation = (options: CaptureOptions) => {
 /** Browser properties that a page can observe; fixed before the page opens. */
 export type Emulation = Readonly<ReturnType<typeof planEmulation>>
 
-const planHeaders = ({ url, headers = {} }: CaptureOptions) => {
-  const origin = url === undefined ? undefined : URL.parse(url)?.origin
-  return origin === undefined || Object.keys(headers).length === 0 ? undefined : { origin, values: headers }
+/** The origin of `url` and, from http on its default port, its https, as a site moves: origins are written without their default port. */
+const targetOrigins = (url: string): string[] => {
+  const { origin, protocol, port } = new URL(url)
+  return protocol === 'http:' && port === '' ? [origin, origin.replace('http:', 'https:')] : [origin]
+}
+
+const planHeaders = ({ url, headers = {}, header_origins: more = [] }: CaptureOptions) => {
+  if (url === undefined || Object.keys(headers).length === 0) return undefined
+  return { origins: [...targetOrigins(url), ...more.map((origin) => new URL(origin).origin)], values: headers }
 }
 
 const planSubject = (options: CaptureOptions): Subject => {
@@ -167,7 +173,7 @@ export const planCapture = (options: CaptureOptions) => {
     cookies: options.cookies ?? [],
     /** Items of the target's storage, set before it loads. */
     storage: { local: options.local_storage ?? {}, session: options.session_storage ?? {} },
-    /** Headers for the target, by its origin; undefined if there are none. */
+    /** Headers, and the origins that they are sent to; undefined if there are none. */
     headers: planHeaders(options),
     /** Seconds within which the page must load, and `waitForSelector` match. */
     timeoutSeconds: options.timeout,

@@ -21,7 +21,17 @@ t.test('plan capture: a table decides between parameters that exclude each other
     ['a fit on one side', { resize_height: 100 }, { output: { fit: { width: undefined, height: 100 } } }],
     ['a pdf is not resized', { format: 'pdf', resize_width: 100 }, { output: { kind: 'pdf', fit: undefined } }],
     ['no headers', { headers: {} }, { headers: undefined }],
-    ['headers', { headers: { a: 'b' } }, { headers: { origin: 'https://example.com', values: { a: 'b' } } }],
+    ['headers', { headers: { a: 'b' } }, { headers: { origins: ['https://example.com'], values: { a: 'b' } } }],
+    [
+      'headers from http',
+      { url: 'http://[::1]/', headers: { a: 'b' }, header_origins: ['https://api.example.com:443/'] },
+      { headers: { origins: ['http://[::1]', 'https://[::1]', 'https://api.example.com'], values: { a: 'b' } } },
+    ],
+    [
+      'headers from http on another port',
+      { url: 'http://example.com:8080/', headers: { a: 'b' } },
+      { headers: { origins: ['http://example.com:8080'], values: { a: 'b' } } },
+    ],
     ['headers of an html source', { html: 'x', headers: { a: 'b' } }, { headers: undefined }],
     ['an html source', { html: 'x' }, { source: { html: 'x' } }],
   ]
