@@ -1,5 +1,5 @@
 import type { Database } from '#shared/db/connection.ts'
-import { findCaptures, type FoundCapture } from '#shared/db/find-capture.ts'
+import { findCaptures, type StoredCapture } from '#shared/db/find-capture.ts'
 import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { handBackDeliveries } from './db/record-attempts.ts'
 import { dropDeliveries, type TakenDelivery } from './db/take-deliveries.ts'
@@ -13,7 +13,7 @@ import type { StoredImage, Upload } from './upload.ts'
 export type PrepareDeps = {
   readonly database: Pick<Database, 'query'>
   readonly openingKeys: readonly OpeningKey[]
-  readonly records: Pick<RecordSeal, 'open' | 'openText' | 'sealText'>
+  readonly records: Pick<RecordSeal, 'openCapture' | 'openText' | 'openUrl' | 'sealText'>
   readonly publicUrl: string
   readonly events: Pick<Events, 'dropped' | 'unreadable'>
 }
@@ -26,6 +26,8 @@ type Content =
 /** A delivery that is ready to be sent. */
 export type Prepared = Content & {
   readonly delivery: TakenDelivery
+  /** Of the receiver or the bucket. */
+  readonly url: string
   /** The body, of an upload its key, as it is stored with the first result; null if it is stored already. */
   readonly newBody: string | null
 }
@@ -47,7 +49,7 @@ const decrypted = <T>({ events }: PrepareDeps, what: string, read: () => T): T |
 const storedBody = ({ records }: PrepareDeps, id: string, stored: string) =>
   stored.startsWith('{') ? stored : records.openText(id, stored)
 
-type Captures = ReadonlyMap<string | null, FoundCapture>
+type Captures = ReadonlyMap<string | null, StoredCapture>
 
 /** The captures that bodies are built from, and those whose images are uploaded, by id. */
 const findNeeded = async ({ database }: PrepareDeps, taken: readonly TakenDelivery[]): Promise<Captures> => {
@@ -58,7 +60,7 @@ const findNeeded = async ({ database }: PrepareDeps, taken: readonly TakenDelive
   return new Map(captures.map((capture) => [capture.id, capture]))
 }
 
-const imageOf = (capture: FoundCapture | undefined): StoredImage | undefined => {
+const imageOf = (capture: StoredCapture | undefined): StoredImage | undefined => {
   if (!capture) return undefined
   const { objectKey, fileSize: bytes, sha256, mimeType: mediaType, files } = capture
   if (objectKey === null || bytes === null || sha256 === null || mediaType === null) return undefined
@@ -76,7 +78,7 @@ const renderBodies = (deps: PrepareDeps, taken: readonly TakenDelivery[], captur
     const stored = captures.get(delivery.captureId)
     if (delivery.destinationId !== null && delivery.captureId !== null && !stored) return null
     if (body !== null) return decrypted(deps, what, () => storedBody(deps, id, body))
-    const capture = stored && decrypted(deps, what, () => deps.records.open(stored))
+    const capture = stored && decrypted(deps, what, () => deps.records.openCapture(stored))
     if (stored && !capture) return undefined
     if (delivery.destinationId !== null) return renderUploadKey(delivery, capture) ?? null
     return renderBody(delivery, capture, deps.publicUrl) ?? null
@@ -101,21 +103,22 @@ const openSecrets = (deps: PrepareDeps, delivery: TakenDelivery): readonly strin
   )
 }
 
-/** Undefined, and reported, if a secret cannot be decrypted. */
+/** Undefined, and reported, if a secret or the URL cannot be decrypted. */
 const prepare = (
   deps: PrepareDeps,
   delivery: TakenDelivery,
   body: string,
-  capture: FoundCapture | undefined,
+  capture: StoredCapture | undefined,
 ): Prepared | undefined => {
   const secrets = openSecrets(deps, delivery)
-  if (secrets === undefined) return undefined
   const { id, destination, captureId } = delivery
+  const url = decrypted(deps, `URL of delivery ${id}`, () => deps.records.openUrl(delivery.url))
+  if (secrets === undefined || url === undefined) return undefined
   const newBody = delivery.body === null ? deps.records.sealText(id, body) : null
   const [secret] = secrets
-  if (destination === null || secret === undefined) return { kind: 'webhook', delivery, newBody, body, secrets }
+  if (destination === null || secret === undefined) return { kind: 'webhook', delivery, url, newBody, body, secrets }
   const image = captureId === null ? 'test' : imageOf(capture)
-  return { kind: 'upload', delivery, newBody, key: body, credentials: { ...destination, secret }, image }
+  return { kind: 'upload', delivery, url, newBody, key: body, credentials: { ...destination, secret }, image }
 }
 
 /**

@@ -64,7 +64,8 @@ const attemptDelivery = async (
   prepared: Prepared,
   { at, traceparent }: { readonly at: Date; readonly traceparent: string | undefined },
 ): Promise<Outcome> => {
-  const { id, accountId, url } = prepared.delivery
+  const { url } = prepared
+  const { id, accountId } = prepared.delivery
   if (prepared.kind === 'upload') {
     const { key, credentials, image } = prepared
     return sender.upload({ accountId, bucketUrl: url, key, credentials, image, at })

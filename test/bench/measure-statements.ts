@@ -5,7 +5,7 @@ import { deleteCapture } from '#gateway/db/captures.ts'
 import { findOverdue, findUnstarted } from '#ledger/db/find-stuck.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
-import { captureColumns, findSealedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
+import { captureColumns, findSealedCapture, type StoredCapture } from '#shared/db/find-capture.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
@@ -50,7 +50,7 @@ const addAccounts = async (database: Sql, number: number): Promise<string[]> => 
 /** Finds a capture as it was done in one table. */
 const findInTable: typeof findSealedCapture = async (database, { id, accountId }) => {
   const statement = `select ${captureColumns} from capture where id = $1 and account_id = $2`
-  return (await database.query<FoundCapture>(statement, [id, accountId], 'keep'))[0]
+  return (await database.query<StoredCapture>(statement, [id, accountId], 'keep'))[0]
 }
 
 /** The statements, which find the capture that the one before them left. */

@@ -119,7 +119,7 @@ const forgeResults: Fault = {
     const queue = await connectToNats(world)
     const subscription = queue.subscribe(startedFilter('standard'), ({ data }) => {
       const { id, attempt } = startedCodec.decode(data)
-      const forged = { id, attempt, token: 'forged', code: 'RENDER_ERROR', message: 'forged', timings: {} } as const
+      const forged = { id, attempt, token: 'forged', code: 'RENDER_ERROR', timings: {} } as const
       queue.publish(resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...forged, outcome: 'failed' }))
     })
     return async () => {

@@ -18,7 +18,7 @@ export const advanceCapture = (
       ...(to === 'failed' && { end: { status: 'failed', code, message: 'slow' } }),
       ...(to === 'completed' && {
         end: {
-          ...{ status: 'completed', objectKey: newObjectKey(id, new Date()), fileSize: 1, sha256: '0', warnings: [] },
+          ...{ status: 'completed', objectKey: newObjectKey(id, new Date()), fileSize: 1, sha256: '0' },
           ...{ mimeType: 'image/png', width: 1, height: 1, timings: {} },
         },
       }),

@@ -22,6 +22,7 @@ import { chromiumPath } from '#test/helpers/bare-browser.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { nodeEnv } from './node-env.ts'
 import { testProgramPath } from './test-program-path.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 const programs = { 'main.ts': testProgramPath('worker/main'), 'main-job.ts': testProgramPath('worker/main-job') }
 
@@ -151,7 +152,7 @@ export const sendCapture = async (
     lane: overrides.lane ?? 'normal',
     budgetMs: overrides.budgetMs ?? (options.timeout + options.delay + 20) * 1000,
     attempts: overrides.attempts ?? 0,
-    sealed: seal(to.sealingKey, id, sealedCodec.encode({ options, token, puts })),
+    sealed: seal(to.sealingKey, id, sealedCodec.encode({ options, token, resultKey: testRecords.resultKey(id), puts })),
   })
   return { id, token, keys: puts.map(({ key }) => key) }
 }

@@ -24,6 +24,7 @@ import { newObjectKey } from '#shared/storage/objects.ts'
 import { startObjectSink } from './browser-worker.ts'
 import { eventually } from './eventually.ts'
 import { startNats, type TestNats } from './nats.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 const password = 'test'
 const sendsAtOnce = 20
@@ -112,7 +113,11 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
     const token = crypto.randomUUID()
     const putOf = (key: string) => ({ key, url: `${store.url}/${key}` })
     const puts = [1, 2, 3].map(() => putOf(newObjectKey(id, new Date())))
-    const sealed = seal(readSealingKey(sealingKey(pool).public), id, sealedCodec.encode({ options, token, puts }))
+    const sealed = seal(
+      readSealingKey(sealingKey(pool).public),
+      id,
+      sealedCodec.encode({ options, token, resultKey: testRecords.resultKey(id), puts }),
+    )
     rows.set(id, { id, pool, lane, token, sentAtMs: performance.now(), starts: [], results: [] })
     await publishCapture(queue, {
       ...{ id, accountId, pool, lane, sealed },

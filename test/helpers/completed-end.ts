@@ -11,6 +11,5 @@ export const completedEnd = ({ id }: { readonly id: string }): CaptureEnd => ({
   mimeType: 'image/png',
   width: 1,
   height: 1,
-  warnings: [],
   timings: {},
 })

@@ -5,7 +5,7 @@ import type { Batch } from '#gateway/records/batch.ts'
 import type { Delivery } from '#gateway/records/delivery.ts'
 import type { Caller, Refusal, RequestRow, Verdict } from '#shared/db/check-request.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { StoredCapture } from '#shared/db/find-capture.ts'
 import { testRecords } from '#test/helpers/record-seal.ts'
 
 /** What the gateway's statements return. `list` and `deliveries` take the parameters of their statement. */
@@ -13,8 +13,8 @@ export type DatabaseAnswers = {
   accept: () => AcceptOutcome
   check: () => Verdict
   acceptBatch: (batch: NewBatch) => AcceptBatchOutcome
-  find: (id: string) => FoundCapture | undefined
-  list: (parameters: readonly unknown[]) => readonly FoundCapture[]
+  find: (id: string) => StoredCapture | undefined
+  list: (parameters: readonly unknown[]) => readonly StoredCapture[]
   account: () => Account | undefined
   findBatch: (id: string) => Batch | undefined
   deliveries: (parameters: readonly unknown[]) => readonly Delivery[]

@@ -11,12 +11,12 @@ import type { Activity } from '#gateway/db/activity.ts'
 import type { Account } from '#gateway/records/account.ts'
 import type { ApiKeyRecord } from '#gateway/records/key.ts'
 import type { MemberRecord } from '#gateway/records/member.ts'
-import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { StoredCapture } from '#shared/db/find-capture.ts'
 import type { OpeningKey } from '#shared/queue/seal.ts'
 import { createFakeDatabase, type DatabaseAnswers, type DatabaseCalls } from '#test/helpers/fake-database.ts'
 import { TargetsCache } from '#gateway/db/targets-cache.ts'
 import { noLists } from '#shared/policy/target-lists.ts'
-import { testRecords } from '#test/helpers/record-seal.ts'
+import { sealTestDetails, testRecords } from '#test/helpers/record-seal.ts'
 import { openingKeysOf, poolKeys, sealingKeysOf } from '#test/helpers/pool-keys.ts'
 import { namedKey } from '#test/helpers/named-key.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
@@ -110,17 +110,15 @@ const notStarted = {
   height: null,
   processingTimeMs: null,
   targetStatus: null,
-  finalUrl: null,
-  warnings: null,
+  sealedResult: null,
   timings: null,
-  metadata: null,
   files: null,
   error: null,
   upload: null,
 }
 
 /** A capture before its first attempt. */
-export const pendingCapture: FoundCapture = {
+export const pendingCapture: StoredCapture = {
   id: '22222222-2222-4222-8222-222222222222',
   accountId: testCaller.accountId,
   status: 'pending',
@@ -133,7 +131,7 @@ export const pendingCapture: FoundCapture = {
 }
 
 /** A capture whose image is `testImage`. */
-export const completedCapture: FoundCapture = {
+export const completedCapture: StoredCapture = {
   ...pendingCapture,
   status: 'completed',
   startedAt: '2026-01-01T00:00:01.000000Z',
@@ -147,8 +145,7 @@ export const completedCapture: FoundCapture = {
   height: 800,
   processingTimeMs: 1000,
   targetStatus: 200,
-  finalUrl: 'https://user:secret@example.com/end',
-  warnings: [],
+  sealedResult: sealTestDetails(pendingCapture.id, { finalUrl: 'https://user:secret@example.com/end', warnings: [] }),
   timings: { total: 1000 },
 }
 

@@ -15,6 +15,8 @@ const pinned = resolve(import.meta.dirname, '../../.tools/nats-server-2.15.1/nat
 /** A NATS server of one test. The address survives `restart` and `wipe`. */
 export type TestNats = AsyncDisposable & {
   readonly url: string
+  /** Where it stores its streams. */
+  readonly storeFolder: string
   /** Process id of the current server. */
   readonly pid: number
   /** Stops the server and removes its folder. Idempotent. */
@@ -99,6 +101,7 @@ export const startNats = async (
   t?.teardown(stop)
   return {
     url: `nats://${host}:${running.port}`,
+    storeFolder: join(folder, 'store'),
     get pid() {
       return running.server.pid ?? 0
     },

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
+import type { ResultDetails } from '#shared/capture/result-details.ts'
+import { sealDetails } from '#shared/db/result-seal.ts'
 import { publishCompletion } from '#ledger/reports/publish-completion.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import {
@@ -24,12 +26,13 @@ export type Behaviour =
       readonly image: Buffer
       readonly targetStatus?: number
       readonly before?: () => Promise<void>
-      readonly warnings?: CompletedResult['warnings']
-      readonly metadata?: CompletedResult['metadata']
+      readonly warnings?: ResultDetails['warnings']
+      readonly metadata?: ResultDetails['metadata']
+      readonly finalUrl?: string
       /** Stored behind the image. */
       readonly html?: Buffer
     }
-  | { readonly fails: CaptureErrorCode }
+  | { readonly fails: CaptureErrorCode; readonly message?: string }
   | 'nothing'
 
 /** A stand-in for workers, and the captures that it received, with their lanes. */
@@ -67,7 +70,12 @@ export const startStandInFleet = (
     if (behaviour === 'nothing') return delivery.ack()
     const report = { id, attempt: 1, token: part.token, timings: { total: 5 } }
     if ('fails' in behaviour) {
-      const end = { ...report, outcome: 'failed', code: behaviour.fails, message: 'as the test wants' } as const
+      const end = {
+        ...report,
+        outcome: 'failed',
+        code: behaviour.fails,
+        details: sealDetails(part.resultKey, id, { message: behaviour.message ?? 'as the test wants' }),
+      } as const
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       await commit(id, end)
       delivery.ack()
@@ -79,7 +87,11 @@ export const startStandInFleet = (
         headers: { 'if-none-match': '*' },
       })
       if (status !== 201) throw new Error(`put: ${status}`)
-      const end: CompletedResult = { ...report, ...createImage(put?.key ?? '', behaviour) }
+      const end: CompletedResult = {
+        ...report,
+        ...createImage(put?.key ?? '', behaviour),
+        details: sealDetails(part.resultKey, id, detailsOf(behaviour)),
+      }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       // Before waiting, otherwise a capture held for longer than its lease is redelivered.
       delivery.ack()
@@ -108,10 +120,17 @@ export const startStandInFleet = (
 
 const sha256Hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-const createImage = (
-  objectKey: string,
-  { image, targetStatus = 200, warnings = [], metadata, html }: Extract<Behaviour, { image: Buffer }>,
-) =>
+const detailsOf = ({
+  warnings = [],
+  metadata,
+  finalUrl = 'https://example.com/',
+}: Extract<Behaviour, { image: Buffer }>): ResultDetails => ({
+  finalUrl,
+  warnings,
+  ...(metadata && { metadata }),
+})
+
+const createImage = (objectKey: string, { image, targetStatus = 200, html }: Extract<Behaviour, { image: Buffer }>) =>
   ({
     outcome: 'completed',
     objectKey,
@@ -120,15 +139,12 @@ const createImage = (
     width: 1280,
     height: 800,
     targetStatus,
-    finalUrl: 'https://example.com/',
-    warnings,
-    ...(metadata && { metadata }),
     ...(html && { files: [{ name: 'html' as const, bytes: html.length, sha256: sha256Hex(html) }] }),
   }) as const
 
 const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
   result.outcome === 'failed'
-    ? ({ status: 'failed', code: result.code, message: result.message } as const)
+    ? ({ status: 'failed', code: result.code, sealedResult: result.details } as const)
     : ({
         status: 'completed',
         objectKey: result.objectKey,
@@ -139,9 +155,7 @@ const endOf = (result: ReturnType<typeof resultCodec.decode>) =>
         height: result.height,
         processingTimeMs: 5,
         targetStatus: result.targetStatus,
-        finalUrl: result.finalUrl,
-        warnings: result.warnings,
+        sealedResult: result.details,
         timings: { total: 5 },
-        metadata: result.metadata,
         files: result.files,
       } as const)

@@ -20,6 +20,7 @@ import { startS3, type TestS3 } from './s3.ts'
 import { createTenant } from './tenant.ts'
 import { makeCertificate } from './webhook-receiver.ts'
 import { hookNames, startReceiverFilter, type startSender, webhooksKey } from './webhook-sender.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 type WithTeardown = { teardown: (clean: () => Promise<void>) => void }
 type Upload = {
@@ -98,7 +99,7 @@ export const startUploadWorld = async (t: WithTeardown) => {
     const { accountId } = tenant
     const record = async (id: string) => {
       const [capture] = await findCaptures(database, [id])
-      return capture && toRecord(capture, 'https://shots.example')
+      return capture && toRecord(testRecords.openCapture(capture), 'https://shots.example')
     }
     const uploadOf = async (id: string) => (await record(id))?.['upload'] as Upload | undefined
     return {

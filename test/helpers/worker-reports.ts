@@ -4,6 +4,8 @@ import { lastMessage, publishStored } from '#shared/queue/stored.ts'
 import { resultSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { resultsStream } from '#shared/queue/topology.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
+import type { ResultDetails } from '#shared/capture/result-details.ts'
+import { sealTestDetails } from './record-seal.ts'
 import { token } from './tenant.ts'
 
 /** Reports the start of the first attempt, as a worker of the standard pool. */
@@ -15,7 +17,11 @@ export const reportStart = (queue: Queue, id: string) =>
   )
 
 /** Reports the success of the first attempt, as a worker of the standard pool; stores no object. */
-export const reportSuccess = async (queue: Queue, id: string, more: Partial<CompletedResult> = {}) => {
+export const reportSuccess = async (
+  queue: Queue,
+  id: string,
+  { finalUrl, warnings, metadata, ...more }: Partial<CompletedResult> & ResultDetails = {},
+) => {
   const result: CompletedResult = {
     id,
     attempt: 1,
@@ -28,7 +34,11 @@ export const reportSuccess = async (queue: Queue, id: string, more: Partial<Comp
     height: 800,
     targetStatus: 200,
     timings: { navigate: 10, total: 150 },
-    warnings: [],
+    details: sealTestDetails(id, {
+      ...(finalUrl && { finalUrl }),
+      warnings: warnings ?? [],
+      ...(metadata && { metadata }),
+    }),
     ...more,
   }
   await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode(result))
@@ -36,8 +46,13 @@ export const reportSuccess = async (queue: Queue, id: string, more: Partial<Comp
 }
 
 /** Reports the failure of the first attempt, as a worker of the standard pool. */
-export const reportFailure = async (queue: Queue, id: string, more: Partial<FailedResult> = {}) => {
-  const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow', timings: {} } as const
+export const reportFailure = async (
+  queue: Queue,
+  id: string,
+  { message = 'slow', ...more }: Partial<FailedResult> & Pick<ResultDetails, 'message'> = {},
+) => {
+  const details = sealTestDetails(id, { message })
+  const result = { id, attempt: 1, token, outcome: 'failed', code: 'TIMEOUT', details, timings: {} } as const
   await publishStored(queue, resultSubject({ pool: 'standard', id }), resultCodec.encode({ ...result, ...more }))
 }
 

@@ -11,6 +11,7 @@ import { newObjectKey } from '#shared/storage/objects.ts'
 import { meterDifferences } from '#test/helpers/meter-differences.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant, type Tenant } from '#test/helpers/tenant.ts'
+import { sealTestDetails, testRecords } from '#test/helpers/record-seal.ts'
 
 const server = await startPostgres(t)
 const database = await server.createDatabase(25)
@@ -35,17 +36,19 @@ const completedEnd = (id: string): Extract<CaptureEnd, { status: 'completed' }> 
   height: 20,
   processingTimeMs: 7,
   targetStatus: 404,
-  finalUrl: 'https://example.com/end',
-  warnings: [{ code: 'blank', message: 'm' }],
+  sealedResult: sealTestDetails(id, {
+    finalUrl: 'https://example.com/end',
+    warnings: [{ code: 'blank', message: 'm' }],
+    metadata: { title: 'T', og: { type: 'website' } },
+  }),
   timings: { total: 7 },
-  metadata: { title: 'T', og: { type: 'website' } },
 })
 const failedEnd: CaptureEnd = { status: 'failed', code: 'TIMEOUT', message: 'slow' }
 
 const end = (id: string, how: CaptureEnd = completedEnd(id)) =>
   changeCaptures(database, [id], () => ({ change: { attempts: 1, unendedStarts: 0, begins: true, end: how } }))
 const find = async (tenant: Tenant, id: string) =>
-  (await findSealedCapture(database, { id, accountId: tenant.accountId }))!
+  testRecords.openCapture((await findSealedCapture(database, { id, accountId: tenant.accountId }))!)
 const usage = async ({ accountId }: Tenant) => {
   const [row] = await database.query<object>(
     `select reserved::integer, settled::integer, pending from usage join account_meter using (account_id) where account_id = $1`,

@@ -47,7 +47,7 @@ t.teardown(async () => {
 const find = async (ref: { id: string; accountId: string }) => {
   const found = await findSealedCapture(database, ref)
   if (!found) throw new Error(`no capture ${ref.id}`)
-  return testRecords.open(found)
+  return testRecords.openCapture(found)
 }
 
 type Fields = Record<string, unknown>

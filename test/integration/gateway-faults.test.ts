@@ -46,7 +46,6 @@ const storedAway = (id: string): CaptureEnd => ({
   width: 1280,
   height: 800,
   processingTimeMs: 1,
-  warnings: [],
   timings: { total: 1 },
 })
 

@@ -39,7 +39,7 @@ const feedLedger = (metrics: Metrics): Feed => {
     const error = new AppError('SERVICE_UNAVAILABLE', { message: word })
     const capture = { id: word, accountId: word, pool: 'standard', lane: 'bulk', traceparent: null } as const
     events.begun(capture, 1)
-    events.ended(capture, { status: 'failed', code: 'TIMEOUT', message: word })
+    events.ended(capture, { status: 'failed', code: 'TIMEOUT' })
     events.reaped(capture, 'given_up')
     events.lost(word, [word])
     events.reportIgnored(word, 'token')
@@ -74,10 +74,10 @@ const feedWorker = (metrics: Metrics): Feed => {
   return (word) => {
     const error = new AppError('JOB_FAILED', { message: word })
     const result = { id: word, attempt: 1, token: word, timings: { total: 1 } }
-    const shot = { objectKey: word, bytes: 1, sha256: word, width: 1, height: 1, finalUrl: word, warnings: [] }
+    const shot = { objectKey: word, bytes: 1, sha256: word, width: 1, height: 1 }
     events.begun({ id: word, attempt: 1, traceId: word })
     events.ended({ ...result, ...shot, outcome: 'completed' }, word)
-    events.ended({ ...result, outcome: 'failed', code: 'TIMEOUT', message: word }, word)
+    events.ended({ ...result, outcome: 'failed', code: 'TIMEOUT' }, word)
     events.interrupted({ id: word, attempt: 1 }, { by: 'browser', detail: word, fate: { kind: 'lost' } })
     events.dropped(word, 'ended')
     events.lost(word, error)

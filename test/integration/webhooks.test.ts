@@ -20,6 +20,7 @@ import {
   startSender,
 } from '#test/helpers/webhook-sender.ts'
 import { startWebhookWorld } from '#test/helpers/webhook-world.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 const setUp = await startWebhookWorld(t)
 type World = Awaited<ReturnType<typeof setUp>>
@@ -95,7 +96,7 @@ t.test('webhooks: a failed capture is delivered with the code and message of its
     t.equal(event, 'screenshot.failed')
     t.strictSame(Object.keys(data), ['id', 'status', 'url', 'error', 'created_at'])
     const [capture] = await findCaptures(s.database, [id])
-    const { error } = toRecord(capture!, '')
+    const { error } = toRecord(testRecords.openCapture(capture!), '')
     t.match(data, { id, status: 'failed', error: { code, message: 'The page did not load in time.' } })
     t.strictSame((data as { error: object }).error, error)
   }

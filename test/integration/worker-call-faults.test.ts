@@ -31,6 +31,7 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept } from '#test/helpers/running-ledger.ts'
 import { createTenant, type Tenant, token } from '#test/helpers/tenant.ts'
 import { openPair, type Stores, type UseCase } from '#test/helpers/use-case-faults.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 // A worker serves a capture, once for every fault at every call that it makes to NATS, its browser and the object store. The
 // capture is then delivered to another worker, and the ledger does its work: it ends once, is charged once, and its one image
@@ -53,7 +54,9 @@ const arrange = async (world: World) => {
     const key = newObjectKey(id, acceptedAt())
     return { key, url: `${world.files.url}/${key}` }
   })
-  const plain = Buffer.from(sealedCodec.encode({ options: withDefaults({ html: 'x' }), token, puts }))
+  const plain = Buffer.from(
+    sealedCodec.encode({ options: withDefaults({ html: 'x' }), token, resultKey: testRecords.resultKey(id), puts }),
+  )
   const capture = await accept(world, { id, ...lane, sealed: seal(readSealingKey(keys.public), id, plain) })
   await publishCapture(world.queue, { ...capture, attempts: 0 })
   await world.database.query('delete from outbox')

@@ -109,7 +109,7 @@ t.test('worker: does not count a returned attempt', async (t) => {
 // Contract: Time budget
 t.test('worker: drops a capture that has ended or has no attempts left', async (t) => {
   const ended = crypto.randomUUID()
-  const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT', message: 'x' } as const
+  const result = { id: ended, attempt: 1, token: 'x', outcome: 'failed', code: 'TIMEOUT' } as const
   const begun = startedCodec.encode({ id: ended, attempt: 1, kind: 'begun', pod: 'other' })
   await publishStored(queue, startedSubject({ pool: 'standard', id: ended }), begun)
   await publishStored(
@@ -135,7 +135,12 @@ t.test('worker: reports a message that it cannot decrypt as unreadable', async (
 
 t.test('worker: reports a message whose capture differs from its subject as unreadable', async (t) => {
   const [id, named] = [crypto.randomUUID(), crypto.randomUUID()]
-  const part = { options: withDefaults({ html: 'x' }), token: 'token', puts: [{ key: 'key', url: store.url }] }
+  const part = {
+    options: withDefaults({ html: 'x' }),
+    token: 'token',
+    resultKey: 'x:eA==',
+    puts: [{ key: 'key', url: store.url }],
+  }
   const sealed = seal(to.sealingKey, named, sealedCodec.encode(part)).toString('base64')
   const message = captureCodec.encode({ id: named, pool: 'standard', budgetMs: 30_000, attempts: 0, sealed })
   await publishStored(queue, captureSubject({ pool: 'standard', lane: 'normal', accountId: 'a', id }), message)

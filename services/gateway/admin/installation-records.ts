@@ -191,7 +191,12 @@ export const trace: Schema<object> = component('CaptureTrace', {
     }),
   ),
   error_code: orNull(typed<string>({ type: 'string', description: 'Code of the error.' })),
-  error_message: orNull(typed<string>({ type: 'string', description: 'Message of the error.' })),
+  error_message: orNull(
+    typed<string>({
+      type: 'string',
+      description: 'Message of the error; null if it is that of a worker, which may quote the page or the request.',
+    }),
+  ),
   traceparent: orNull(typed<string>({ type: 'string', description: 'W3C trace context of its request.' })),
 })
 

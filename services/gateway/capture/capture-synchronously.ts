@@ -67,7 +67,7 @@ const awaitEnd = async (
   context: Records & Pick<Context, 'waiters' | 'queueAllowanceMs'>,
   created: CreatedCapture,
   { waiter, watchClient }: Waiting,
-): Promise<WaitResult | 'full'> => {
+): Promise<WaitResult<FoundCapture> | 'full'> => {
   const find = () => findRecord(context, created)
   if (created.shared || created.isReplay) {
     const capture = orNotFound(await find())

@@ -103,7 +103,8 @@ const acceptPrepared = async (
   const id = randomUUIDv7()
   if (replay) return { id, members, ...replay }
   const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
-  const batch = { id, ...common, traceparent, members: sealedMembers }
+  const webhookUrl = common.webhookUrl && context.records.sealUrl(id, common.webhookUrl)
+  const batch = { id, ...common, webhookUrl, traceparent, members: sealedMembers }
   const accept = () => acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
   const outcome = await context.lockWaits.run(batch.keyHash?.toString('latin1') ?? batch.accountId ?? '', accept)
   return { id, members, ...acceptedOutcome(outcome, common) }

@@ -8,6 +8,7 @@ import { poolOf } from '#shared/capture/pool-of.ts'
 import type { NewCapture } from '#gateway/db/accept-capture.ts'
 import type { TargetTexts } from '#shared/policy/target-lists.ts'
 import { sealedCodec } from '#shared/queue/messages.ts'
+import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -18,6 +19,7 @@ export type PrepareDependencies = {
   readonly objects: Pick<ObjectStore, 'signPut'>
   readonly sealingKeys: Readonly<Record<Pool, SealingKey>>
   readonly longestWaitSeconds: number
+  readonly records: Pick<RecordSeal, 'resultKey'>
   readonly now: () => Date
 }
 
@@ -84,7 +86,14 @@ export const prepareCapture = async (
   const puts = await Promise.all(
     keys.map(async (key) => ({ key, url: await deps.objects.signPut(key, lifetimeSeconds) })),
   )
-  const part = { options: workedOn(options), token, puts, ...(targets.texts && { targets: plainTexts(targets.texts) }) }
+  const resultKey = deps.records.resultKey(id)
+  const part = {
+    options: workedOn(options),
+    token,
+    resultKey,
+    puts,
+    ...(targets.texts && { targets: plainTexts(targets.texts) }),
+  }
   return {
     id,
     features,

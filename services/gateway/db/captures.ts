@@ -7,7 +7,7 @@ import type { RecordSeal } from '#shared/db/record-seal.ts'
 export type CaptureRef = { readonly id: string; readonly accountId: string }
 
 /** A database whose records are stored sealed. */
-export type Records = { readonly database: Sql; readonly records: Pick<RecordSeal, 'open'> }
+export type Records = { readonly database: Sql; readonly records: Pick<RecordSeal, 'open' | 'openCapture'> }
 
 /** A capture of an account, its url and options opened; undefined if there is none. */
 export const findRecord = async (
@@ -15,7 +15,7 @@ export const findRecord = async (
   ref: CaptureRef,
 ): Promise<FoundCapture | undefined> => {
   const row = await findSealedCapture(database, ref)
-  return row && records.open(row)
+  return row && records.openCapture(row)
 }
 
 /** Deletes a capture of an account, in any state; see `delete-capture.sql` of `#shared/db/sql`. Returns false if it does not exist. */

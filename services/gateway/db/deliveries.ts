@@ -1,5 +1,6 @@
 import { maskQuery } from '#shared/capture/mask-url.ts'
 import type { Sql } from '#shared/db/connection.ts'
+import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { attemptsMax, type Delivery } from '#gateway/records/delivery.ts'
 
 /** Selects the deliveries of one capture or one webhook of the account. Ids are UUIDs. */
@@ -34,12 +35,16 @@ const keyOf = (owner: DeliveryOwner) =>
     : ({ column: 'webhook_id', id: owner.webhookId } as const)
 
 /** Lists the deliveries of a webhook, or of a capture (to `webhook_url` and to webhooks), with their latest attempts. */
-export const listDeliveries = async (database: Sql, owner: DeliveryOwner, page: DeliveryPage): Promise<Delivery[]> => {
+export const listDeliveries = async (
+  { database, records }: { readonly database: Sql; readonly records: Pick<RecordSeal, 'openUrl'> },
+  owner: DeliveryOwner,
+  page: DeliveryPage,
+): Promise<Delivery[]> => {
   const { column, id } = keyOf(owner)
   const { limit, before } = page
   const parameters = [id, owner.accountId, before?.createdAt ?? null, before?.id ?? null, limit]
   const rows = await database.query<Delivery>(list(column), parameters)
-  return rows.map((row) => ({ ...row, url: maskQuery(row.url) }))
+  return rows.map((row) => ({ ...row, url: maskQuery(records.openUrl(row.url)) }))
 }
 
 /**

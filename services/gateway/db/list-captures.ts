@@ -1,6 +1,6 @@
 import type { Status } from '#shared/capture/status.ts'
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
-import { captureColumns, type FoundCapture } from '#shared/db/find-capture.ts'
+import { captureColumns, type StoredCapture } from '#shared/db/find-capture.ts'
 
 /** Filter of a list. Times are ISO 8601 UTC with microseconds, both inclusive, on `created_at`. */
 export type CaptureFilter = {
@@ -11,7 +11,7 @@ export type CaptureFilter = {
 }
 
 /** Position of a capture in the list of its account, newest first. */
-export type CapturePosition = Pick<FoundCapture, 'createdAt' | 'id'>
+export type CapturePosition = Pick<StoredCapture, 'createdAt' | 'id'>
 
 /** Start of a page: after the `skip` newest captures, or next to a position, exclusive. */
 export type PageStart =
@@ -20,7 +20,7 @@ export type PageStart =
 
 /** One page, newest first. */
 export type CapturePage = {
-  readonly captures: readonly FoundCapture[]
+  readonly captures: readonly StoredCapture[]
   readonly hasOlder: boolean
   readonly hasNewer: boolean
   /** Number of captures that match the filter; estimated above `countedMax`. */
@@ -32,7 +32,7 @@ export type CapturePage = {
 export const countedMax = 10_000
 
 type Row = {
-  readonly captures: readonly FoundCapture[]
+  readonly captures: readonly StoredCapture[]
   /** Whether there are captures on the other side of the start of the page. */
   readonly hasOpposite: boolean
   readonly counted: number | null

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
+import { maskQuery } from '#shared/capture/mask-url.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { featureError } from './feature-error.ts'
 import { type Database, onlyRow, type Sql } from '#shared/db/connection.ts'
+import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { seal, type SealingKey } from '#shared/queue/seal.ts'
 import { readStatement } from '#shared/db/read-statement.ts'
 import { followReceiver } from './follow-receiver.ts'
@@ -49,13 +51,21 @@ const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base
 /** A webhook with its new secret, which is stored sealed to the sender and bound to its webhook: the gateway cannot decrypt it. */
 type WithSecret = Webhook & { readonly secret: string }
 
+/** How webhooks are stored: their secrets sealed to the sender, their URLs to gateway and sender. */
+type Seals = { readonly webhooksKey: SealingKey; readonly records: Pick<RecordSeal, 'sealUrl' | 'openUrl'> }
+
+/** Shows a row, with the password and the query of its URL masked, which often contain secrets. */
+const shown =
+  ({ records }: { readonly records: Pick<RecordSeal, 'openUrl'> }) =>
+  (row: Webhook): Webhook => ({ ...row, url: maskQuery(records.openUrl(row.url)) })
+
 /**
  * Creates a webhook. Throws `FEATURE_NOT_AVAILABLE` on a plan without
  * webhooks, `VALIDATION_ERROR` above 20 webhooks.
  */
 export const createWebhook = (
   database: Transactions,
-  sealingKey: SealingKey,
+  seals: Seals,
   fields: WebhookFields & { readonly accountId: string },
 ): Promise<WithSecret> =>
   database.transaction(async (sql) => {
@@ -67,29 +77,35 @@ export const createWebhook = (
     const rows = await sql.query<Webhook>(
       `insert into webhook (id, account_id, url, events, description, active, created_at)
        values ($1, $2, $3, $4, $5, $6, clock_timestamp()) returning ${columns}`,
-      [id, accountId, url, events, description, active],
+      [id, accountId, seals.records.sealUrl(id, url), events, description, active],
     )
     await sql.query('insert into webhook_secret (webhook_id, sealed) values ($1, $2)', [
       id,
-      seal(sealingKey, id, Buffer.from(secret)),
+      seal(seals.webhooksKey, id, Buffer.from(secret)),
     ])
-    return { ...onlyRow(rows), secret }
+    return { ...shown(seals)(onlyRow(rows)), secret }
   })
 
+/** A database whose webhooks are stored sealed. */
+type Stored = { readonly database: Sql; readonly records: Pick<RecordSeal, 'openUrl'> }
+
 /** All webhooks of an account, oldest first; at most 20. */
-export const listWebhooks = (database: Sql, accountId: string): Promise<Webhook[]> =>
-  database.query<Webhook>(
+export const listWebhooks = async ({ database, records }: Stored, accountId: string): Promise<Webhook[]> => {
+  const rows = await database.query<Webhook>(
     `select ${columns} from webhook where account_id = $1 order by webhook.created_at, id limit ${webhooksMax}`,
     [accountId],
   )
+  return rows.map(shown({ records }))
+}
 
 /** One webhook; undefined if the account has no such webhook. */
-export const findWebhook = async (database: Sql, { accountId, id }: WebhookRef): Promise<Webhook | undefined> => {
-  const [row] = await database.query<Webhook>(`select ${columns} from webhook where id = $1 and account_id = $2`, [
-    id,
-    accountId,
-  ])
-  return row
+export const findWebhook = async (
+  { database, records }: Stored,
+  { accountId, id }: WebhookRef,
+): Promise<Webhook | undefined> => {
+  const statement = `select ${columns} from webhook where id = $1 and account_id = $2`
+  const [row] = await database.query<Webhook>(statement, [id, accountId])
+  return row && shown({ records })(row)
 }
 
 /**
@@ -97,7 +113,7 @@ export const findWebhook = async (database: Sql, { accountId, id }: WebhookRef):
  * Undefined if the account has no such webhook.
  */
 export const changeWebhook = (
-  database: Transactions,
+  { database, records }: { readonly database: Transactions } & Pick<Seals, 'records'>,
   ref: WebhookRef,
   { url, events, description, active }: Partial<WebhookFields>,
 ): Promise<Webhook | undefined> =>
@@ -106,11 +122,18 @@ export const changeWebhook = (
       `update webhook set url = coalesce($3, url), events = coalesce($4, events),
               description = coalesce($5, description), active = coalesce($6, active)
         where id = $1 and account_id = $2 returning ${columns}`,
-      [ref.id, ref.accountId, url ?? null, events ?? null, description ?? null, active ?? null],
+      [
+        ref.id,
+        ref.accountId,
+        url === undefined ? null : records.sealUrl(ref.id, url),
+        events ?? null,
+        description ?? null,
+        active ?? null,
+      ],
     )
     const isDeactivated = active === false
     if (row && (url !== undefined || isDeactivated)) await followReceiver(sql, { ...ref, isDeactivated })
-    return row
+    return row && shown({ records })(row)
   })
 
 /** Deletes a webhook with its secret, deliveries and stored idempotent responses. Returns false if there is no such webhook. */
@@ -124,20 +147,16 @@ export const deleteWebhook = (database: Transactions, ref: WebhookRef): Promise<
   })
 
 /** Replaces a webhook's secret; the previous one also signs for another 24 hours. Undefined if there is no such webhook. */
-export const rotateSecret = (
-  database: Transactions,
-  sealingKey: SealingKey,
-  ref: WebhookRef,
-): Promise<WithSecret | undefined> =>
+export const rotateSecret = (database: Transactions, seals: Seals, ref: WebhookRef): Promise<WithSecret | undefined> =>
   database.transaction(async (sql) => {
     const secret = newSecret()
     await sql.query(
       `update webhook_secret s
           set previous_sealed = s.sealed, previous_until = now() + interval '${previousHours} hours', sealed = $3
          from webhook w where w.id = s.webhook_id and w.id = $1 and w.account_id = $2`,
-      [ref.id, ref.accountId, seal(sealingKey, ref.id, Buffer.from(secret))],
+      [ref.id, ref.accountId, seal(seals.webhooksKey, ref.id, Buffer.from(secret))],
     )
-    const webhook = await findWebhook(sql, ref)
+    const webhook = await findWebhook({ database: sql, ...seals }, ref)
     return webhook && { ...webhook, secret }
   })
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { NamedKey } from '#shared/config/settings/named-keys.ts'
 import type { Sql } from '#shared/db/connection.ts'
-import { findLinkedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
+import { findLinkedCapture, type StoredCapture } from '#shared/db/find-capture.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
@@ -105,7 +105,7 @@ export const findLinked = async (
   { database, clients, links, now }: Dependencies,
   exchange: Exchange,
   link: LinkQuery,
-): Promise<FoundCapture> => {
+): Promise<StoredCapture> => {
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   const id = pathId(exchange)
   const verdict = verifyLink(links.keys, id, link, now())

@@ -167,9 +167,9 @@ export const createWaiters = ({ queue, readSmall, bufferedImages, waitersMax }: 
 const pollMs = 1000
 
 /** How a wait ended: with a terminal capture, or by timeout or shutdown while the capture is still running. */
-export type WaitResult = { readonly capture: FoundCapture } | 'accepted'
+export type WaitResult<Capture> = { readonly capture: Capture } | 'accepted'
 
-const readCapture = async (find: () => Promise<FoundCapture | undefined>) => {
+const readCapture = async <Capture>(find: () => Promise<Capture | undefined>) => {
   try {
     return { capture: await find() }
   } catch (error) {
@@ -183,15 +183,15 @@ const readCapture = async (find: () => Promise<FoundCapture | undefined>) => {
  * Waits at most `boundMs` for the end of a capture, and no longer than its client does. Events only trigger a read: the row decides.
  * Throws `NOT_FOUND` if the capture was deleted meanwhile.
  */
-export const waitForEnd = async (
+export const waitForEnd = async <Capture extends Pick<FoundCapture, 'status'>>(
   deps: {
-    readonly find: () => Promise<FoundCapture | undefined>
+    readonly find: () => Promise<Capture | undefined>
     readonly isStopping: () => boolean
     readonly watchClient: Exchange['watchClient']
   },
   waiter: Pick<Waiter, 'waitForChange' | 'wake'>,
   boundMs: number,
-): Promise<WaitResult> => {
+): Promise<WaitResult<Capture>> => {
   using client = deps.watchClient()
   client.signal.addEventListener('abort', waiter.wake)
   const isOver = () => client.signal.aborted || deps.isStopping()

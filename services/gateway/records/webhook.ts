@@ -33,7 +33,10 @@ export const webhooksMax = 20
 
 const fields = {
   id: id('Id of the webhook.', exampleIds.webhook),
-  url: url('URL that events are sent to.', 'https://hooks.example.com/shots'),
+  url: url(
+    'URL that events are sent to, with its password and its query masked as `***`.',
+    'https://hooks.example.com/shots',
+  ),
   events: typed<readonly WebhookEvent[]>({
     type: 'array',
     items: enumSchema(webhookEvents, 'Name of an event.'),

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { type Stage, stages } from '#shared/capture/stages.ts'
-import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { CaptureChange, CaptureEnd, JudgedCapture } from '#shared/db/change-captures.ts'
 import type { CompletedResult, ResultMessage, StartedMessage } from '#shared/queue/messages.ts'
 import { isCaptureObjectKey } from '#shared/storage/objects.ts'
@@ -28,18 +27,6 @@ type State = {
   notifies: boolean
   ignored: IgnoreReason[]
 }
-
-/** PostgreSQL's text is UTF-8 without NUL; text from a page may violate both. */
-const plain = (text: string): string => text.replaceAll('\0', '').toWellFormed()
-
-const plainTags = (tags: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(tags).map(([name, text]) => [name, plain(text)]))
-
-const plainMetadata = ({ og, twitter, ...fields }: PageMetadata): PageMetadata => ({
-  ...plainTags(fields),
-  ...(og && { og: plainTags(og) }),
-  ...(twitter && { twitter: plainTags(twitter) }),
-})
 
 /** Keeps only known stages, in their order: the worker may have another version. */
 const knownTimings = (timings: Partial<Record<Stage, number>>): Partial<Record<Stage, number>> =>
@@ -102,10 +89,8 @@ const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
   height: result.height,
   processingTimeMs: result.timings.total,
   targetStatus: result.targetStatus,
-  finalUrl: result.finalUrl === undefined ? undefined : plain(result.finalUrl),
-  warnings: result.warnings.map(({ code, message }) => ({ code: plain(code), message: plain(message) })),
+  sealedResult: result.details,
   timings: result.timings,
-  metadata: result.metadata && plainMetadata(result.metadata),
   files: result.files,
 })
 
@@ -120,8 +105,8 @@ const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {
 const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>, msAgo: number) => {
   if (!state.ended && result.attempt < state.attempts) return void state.ignored.push('late_failure')
   begin(state, result.attempt, msAgo)
-  const { code, message, blame, timings } = result
-  if (!state.ended) finish(state, { status: 'failed', code, message: plain(message), blame, timings })
+  const { code, details: sealedResult, blame, timings } = result
+  if (!state.ended) finish(state, { status: 'failed', code, sealedResult, blame, timings })
   state.notifies = true
 }
 

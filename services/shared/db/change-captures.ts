@@ -1,7 +1,6 @@
 import type { CapturedFile } from '#shared/capture/files.ts'
 import type { Format } from '#shared/capture/options.ts'
 import type { Lane, Pool } from '#shared/capture/lane.ts'
-import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Status } from '#shared/capture/status.ts'
 import type { Blame, CaptureErrorCode } from '#shared/errors/catalog.ts'
 import { type Database, onlyRow, type Sql } from './connection.ts'
@@ -30,7 +29,7 @@ export type JudgedCapture = {
   readonly traceparent: string | null
 }
 
-/** How a capture ends: with an object, or with an error. Texts contain no NUL. */
+/** How a capture ends: with an object, or with an error. */
 export type CaptureEnd =
   | {
       readonly status: 'completed'
@@ -42,16 +41,17 @@ export type CaptureEnd =
       readonly height: number
       readonly processingTimeMs?: number | undefined
       readonly targetStatus?: number | undefined
-      readonly finalUrl?: string | undefined
-      readonly warnings: readonly { readonly code: string; readonly message: string }[]
+      /** See `sealDetails`; absent: there are none. */
+      readonly sealedResult?: string | undefined
       readonly timings: Readonly<Record<string, number>>
-      readonly metadata?: PageMetadata | undefined
       readonly files?: readonly CapturedFile[] | undefined
     }
   | {
       readonly status: 'failed'
       readonly code: CaptureErrorCode
-      readonly message: string
+      /** Of the ledger, instead of `sealedResult`. */
+      readonly message?: string | undefined
+      readonly sealedResult?: string | undefined
       /** Not stored. Absent: that of the code. */
       readonly blame?: Blame | undefined
       readonly timings?: Readonly<Record<string, number>> | undefined
@@ -105,7 +105,8 @@ const withdraw = `
 
 const endColumns = (end: CaptureEnd | undefined) => {
   if (end === undefined) return {}
-  if (end.status === 'failed') return { error_code: end.code, error_message: end.message, timings: end.timings }
+  const { sealedResult: sealed_result, timings } = end
+  if (end.status === 'failed') return { error_code: end.code, error_message: end.message, sealed_result, timings }
   return {
     object_key: end.objectKey,
     file_size: end.fileSize,
@@ -115,10 +116,8 @@ const endColumns = (end: CaptureEnd | undefined) => {
     height: end.height,
     processing_time_ms: end.processingTimeMs,
     target_status: end.targetStatus,
-    final_url: end.finalUrl,
-    warnings: end.warnings,
-    timings: end.timings,
-    metadata: end.metadata,
+    sealed_result,
+    timings,
     files: end.files,
   }
 }

@@ -6,7 +6,7 @@ import type { CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import type { Sql } from './connection.ts'
 
-/** A stored capture. Fields that its status has not reached are null; times are ISO 8601 UTC with microseconds. */
+/** A capture. Fields that its status has not reached are null; times are ISO 8601 UTC with microseconds. */
 export type FoundCapture = {
   readonly id: string
   readonly accountId: string
@@ -58,12 +58,21 @@ const uploadColumn = `case when options ->> 'upload_to' is not null then (
       from webhook_delivery u left join webhook_attempt a on a.delivery_id = u.id and a.number = u.attempts
      where u.capture_id = capture.id and u.upload_destination_id is not null limit 1) end as upload`
 
-/** Selects a `FoundCapture` from the table `capture`. Each column has the same form in JSON: lists come as JSON. */
+/**
+ * A capture as it is stored: url and options sealed, and with them what its result quotes of the page and the request. A message
+ * that the ledger wrote quotes nothing, and is plain.
+ */
+export type StoredCapture = Omit<FoundCapture, 'finalUrl' | 'warnings' | 'metadata' | 'error'> & {
+  readonly sealedResult: string | null
+  readonly error: { readonly code: CaptureErrorCode; readonly message: string | null } | null
+}
+
+/** Selects a `StoredCapture` from the table `capture`. Each column has the same form in JSON: lists come as JSON. */
 export const captureColumns = `id, account_id as "accountId", status, url, options, cached, batch_id as "batchId", iso_time(created_at) as "createdAt",
   iso_time(started_at) as "startedAt", iso_time(completed_at) as "completedAt",
   iso_time(expires_at) as "expiresAt", object_key as "objectKey", file_size::float8 as "fileSize", sha256,
   mime_type as "mimeType", width, height, processing_time_ms as "processingTimeMs", target_status as "targetStatus",
-  final_url as "finalUrl", warnings, timings, metadata, files,
+  sealed_result as "sealedResult", timings, files,
   case when error_code is not null then json_build_object('code', error_code, 'message', error_message) end as error,
   ${uploadColumn}`
 
@@ -81,9 +90,9 @@ const findOne = async (
   database: Sql,
   { quick, thorough }: typeof linked,
   values: readonly string[],
-): Promise<FoundCapture | undefined> => {
-  const [row] = await database.query<FoundCapture>(quick, values, 'keep')
-  return row ?? (await database.query<FoundCapture>(thorough, values))[0]
+): Promise<StoredCapture | undefined> => {
+  const [row] = await database.query<StoredCapture>(quick, values, 'keep')
+  return row ?? (await database.query<StoredCapture>(thorough, values))[0]
 }
 
 /**
@@ -93,19 +102,19 @@ const findOne = async (
 export const findSealedCapture = (
   database: Sql,
   ref: { readonly id: string; readonly accountId: string },
-): Promise<FoundCapture | undefined> => findOne(database, ofAccount, [ref.id, ref.accountId])
+): Promise<StoredCapture | undefined> => findOne(database, ofAccount, [ref.id, ref.accountId])
 
 /** Finds a capture of any account that is not disabled, by its id; only for requests with a link signed for it. */
-export const findLinkedCapture = (database: Sql, id: string): Promise<FoundCapture | undefined> =>
+export const findLinkedCapture = (database: Sql, id: string): Promise<StoredCapture | undefined> =>
   findOne(database, linked, [id])
 
 const findMany = `select ${captureColumns} from unnest($1::uuid[]) as key cross join lateral find_capture(key) as capture`
 const findManyThoroughly = `select ${captureColumns} from capture where id = any ($1::uuid[])`
 
 /** Finds captures by their ids, unordered; missing ones are left out. */
-export const findCaptures = async (database: Sql, ids: readonly string[]): Promise<FoundCapture[]> => {
-  const found = await database.query<FoundCapture>(findMany, [ids])
-  return found.length === ids.length ? found : database.query<FoundCapture>(findManyThoroughly, [ids])
+export const findCaptures = async (database: Sql, ids: readonly string[]): Promise<StoredCapture[]> => {
+  const found = await database.query<StoredCapture>(findMany, [ids])
+  return found.length === ids.length ? found : database.query<StoredCapture>(findManyThoroughly, [ids])
 }
 
 /** What publishing a capture needs. */

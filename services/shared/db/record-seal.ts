@@ -2,13 +2,18 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import { plainReasons } from '#shared/capture/options.ts'
 import type { NamedKey } from '#shared/config/settings/named-keys.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import { catalog } from '#shared/errors/catalog.ts'
 import { decrypt, encrypt } from './encrypt.ts'
+import type { FoundCapture, StoredCapture } from './find-capture.ts'
+import { deriveResultKey, openDetails } from './result-seal.ts'
 
 /** What a record shows of its request: in memory whole, in a row its plain part and `options.sealed`. */
 type RecordedRequest = {
   readonly id: string
   readonly url: string | null
   readonly options: Readonly<Record<string, unknown>>
+  /** Receiver of the completion event; in a row as `sealUrl` writes it. */
+  readonly webhookUrl?: string | null | undefined
 }
 
 /** Encrypts what the database stores of a request, for all services that show records, and decrypts it. */
@@ -21,6 +26,17 @@ export type RecordSeal = {
   readonly seal: <T extends RecordedRequest>(capture: T) => T
   /** Opens the url and options of a row; one that was stored before records were sealed is returned unchanged. */
   readonly open: <T extends RecordedRequest>(row: T) => T
+  /** Opens a capture with what its result quotes of the page and the request. */
+  readonly openCapture: (row: StoredCapture) => FoundCapture
+  /** The key under which a worker seals the results of a capture; see `sealDetails`. */
+  readonly resultKey: (id: string) => string
+  /**
+   * Seals the URL of a receiver for the row `id`, from which deliveries copy it: its origin stays plain, because deliveries wait in
+   * queues by receiver, and the whole URL is its sealed fragment.
+   */
+  readonly sealUrl: (id: string, url: string) => string
+  /** Opens what `sealUrl` returned; the URL of a bucket, which contains no secret, is returned unchanged. Throws as `openText`. */
+  readonly openUrl: (stored: string) => string
 }
 
 /** A key of its own for each row, so that the number of seals under one key is not bounded by random nonces (NIST SP 800-38D §8.3). */
@@ -32,36 +48,83 @@ const plainOptions = plainReasons.flatMap(([name]) => (name === 'url' || name ==
 /** The origin of a URL; see the reason at the parameter `url`. */
 const parseOrigin = (url: string | null) => (url === null ? null : (URL.parse(url)?.origin ?? null))
 
+/** The form of a URL that `sealUrl` wrote: origin, id of the row that it was sealed for, sealed text. */
+const sealedUrl = /^https?:\/\/[^/]+\/#(?<id>[\da-f-]{36}):(?<sealed>[\w-]+:[\w+/=]+)$/
+
+/** What is bound to the URL of a row, so that it fits no other sealed text of that row. */
+const urlOf = (id: string) => `url ${id}`
+
+const openWith = (keyId: string | undefined, id: string, keys: readonly NamedKey[]): NamedKey => {
+  const key = keys.find((each) => each.id === keyId)
+  if (!key) throw new AppError('SERVER_ERROR', { message: `no key ${keyId} in SHUTTERFLEET_RECORD_KEYS opens ${id}` })
+  return key
+}
+
 /** Seals with the first key, opens with any. */
 export const createRecordSeal = (keys: readonly NamedKey[]): RecordSeal => {
-  const sealText = (id: string, text: string) => {
+  const sealingKey = () => {
     const [key] = keys
     if (!key) throw new AppError('CONFIGURATION', { publicMessage: 'SHUTTERFLEET_RECORD_KEYS contains no key' })
+    return key
+  }
+  const sealText = (id: string, text: string) => {
+    const key = sealingKey()
     return `${key.id}:${encrypt(rowKey(key, id), id, text).toString('base64')}`
   }
   const openText = (id: string, sealed: string) => {
     const [keyId, body = ''] = sealed.split(':')
-    const key = keys.find((each) => each.id === keyId)
-    if (!key) throw new AppError('SERVER_ERROR', { message: `no key ${keyId} in SHUTTERFLEET_RECORD_KEYS opens ${id}` })
+    const key = openWith(keyId, id, keys)
     try {
       return decrypt(rowKey(key, id), id, Buffer.from(body, 'base64'))
     } catch (cause) {
       throw new AppError('SERVER_ERROR', { message: `the sealed part of ${id} does not open`, cause })
     }
   }
+  const sealUrl = (id: string, url: string) => `${new URL(url).origin}/#${id}:${sealText(urlOf(id), url)}`
+  const openUrl = (stored: string) => {
+    const { id, sealed } = sealedUrl.exec(stored)?.groups ?? {}
+    return id === undefined || sealed === undefined ? stored : openText(urlOf(id), sealed)
+  }
+  const open = <T extends RecordedRequest>(row: T): T => {
+    const { sealed } = row.options
+    if (typeof sealed !== 'string') return row
+    const { webhookUrl } = row
+    return {
+      ...row,
+      ...(JSON.parse(openText(row.id, sealed)) as Pick<RecordedRequest, 'url' | 'options'>),
+      ...(typeof webhookUrl === 'string' && { webhookUrl: openUrl(webhookUrl) }),
+    }
+  }
   return {
     sealText,
     openText,
+    sealUrl,
+    openUrl,
+    open,
+    resultKey: (id) => deriveResultKey(sealingKey(), id),
     seal: (capture) => {
-      const { id, url, options } = capture
+      const { id, url, options, webhookUrl } = capture
       const plain = plainOptions.flatMap((name) => (name in options ? [[name, options[name]]] : []))
       const sealed = sealText(id, JSON.stringify({ url, options }))
-      return { ...capture, url: parseOrigin(url), options: { ...Object.fromEntries(plain), sealed } }
+      return {
+        ...capture,
+        url: parseOrigin(url),
+        options: { ...Object.fromEntries(plain), sealed },
+        ...(typeof webhookUrl === 'string' && { webhookUrl: sealUrl(id, webhookUrl) }),
+      }
     },
-    open: (row) => {
-      const { sealed } = row.options
-      if (typeof sealed !== 'string') return row
-      return { ...row, ...(JSON.parse(openText(row.id, sealed)) as Pick<RecordedRequest, 'url' | 'options'>) }
+    openCapture: (row) => {
+      const { sealedResult, error, ...capture } = open(row)
+      const [keyId] = sealedResult?.split(':') ?? []
+      const details = sealedResult === null ? {} : openDetails(openWith(keyId, row.id, keys), sealedResult)
+      const { finalUrl = null, warnings = null, metadata = null, message } = details
+      return {
+        ...capture,
+        finalUrl,
+        warnings,
+        metadata,
+        error: error && { code: error.code, message: message ?? error.message ?? catalog[error.code].publicMessage },
+      }
     },
   }
 }

@@ -8,9 +8,8 @@ import { entriesMax, entryCharactersMax } from '#shared/policy/target-lists.ts'
 import { capturedFile, filesMax } from '#shared/capture/files.ts'
 import { byLane, pools } from '#shared/capture/lane.ts'
 import { browserKinds } from '#shared/capture/pool-of.ts'
+import { sealedDetailsMax } from '#shared/capture/result-details.ts'
 import { workerStages } from '#shared/capture/stages.ts'
-import { pageMetadata } from '#shared/capture/page-metadata.ts'
-import { warningCharactersMax, warningsMax } from '#shared/capture/bound-warnings.ts'
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
 const count = (maximum = Number.MAX_SAFE_INTEGER) => Type.Integer({ minimum: 0, maximum })
@@ -88,8 +87,8 @@ export const startedCodec = message('started', {
  */
 export const timings = Type.Record(Type.Enum([...workerStages]), count(stageMsMax))
 
-/** See `Warning`; a report has at most `warningsMax`. */
-export const warning = Type.Object({ code: text(40), message: text(warningCharactersMax) }, closed)
+/** What the result quotes of the page or the request, see `sealDetails`: queue and ledger cannot open it. Absent: nothing. */
+const details = Type.Optional(text(sealedDetailsMax))
 
 const completed = Type.Object(
   {
@@ -103,11 +102,8 @@ const completed = Type.Object(
     width: count(200_000),
     height: count(200_000),
     targetStatus: Type.Optional(count(999)),
-    finalUrl: Type.Optional(text(8192)),
     timings: Type.Partial(timings),
-    warnings: Type.Array(warning, { maxItems: warningsMax }),
-    /** Absent: it was not requested, or could not be read. */
-    metadata: Type.Optional(pageMetadata),
+    details,
     /** Stored behind the image, in this order; `bytes` and `sha256` are of the image alone. Absent: none. */
     files: Type.Optional(Type.Array(capturedFile, { maxItems: filesMax })),
   },
@@ -121,7 +117,7 @@ const failed = Type.Object(
     token: text(64),
     outcome: Type.Literal('failed'),
     code: Type.Enum([...captureErrorCodes]),
-    message: text(1000),
+    details,
     /** Absent: that of the code. */
     blame: Type.Optional(Type.Enum([...blames])),
     timings: Type.Partial(timings),
@@ -228,10 +224,12 @@ const put = Type.Object({ key: text(300), url: text(8192) }, closed)
 
 const targetEntries = Type.Array(text(entryCharactersMax), { maxItems: entriesMax })
 
-/** The part that only a worker can read: the effective options with the source, the result's token, and one signed PUT address per attempt. */
+/** The part that only a worker can read: the effective options with the source, the result's token and key, and one signed PUT address per attempt. */
 export const sealedCodec = message('sealed', {
   options: Type.Unsafe<CaptureOptions>(Type.Object({}, { additionalProperties: true })),
   token: text(64),
+  /** Under which the details of its results are sealed; see `sealDetails`. */
+  resultKey: text(100),
   /** Those of attempt 1, 2, 3. */
   puts: Type.Array(put, { minItems: 1, maxItems: 10 }),
   /** The account's lists of targets when it was accepted, in normal form; absent: empty. A worker that does not know them fails the capture. */
@@ -269,5 +267,3 @@ export type PoolStateMessage = DecodedMessage<typeof poolStateCodec>
 export type DecisionMessage = DecodedMessage<typeof decisionCodec>
 /** See `timings`. */
 export type Timings = Static<typeof timings>
-/** A problem that did not keep a capture from completing. */
-export type Warning = Static<typeof warning>

@@ -1,6 +1,7 @@
 import { endsBeforeMs, handBacksMax, unendedMax } from '#shared/capture/budget.ts'
 import { bytesOfFiles } from '#shared/capture/files.ts'
 import { errorToCaptureCode, toAppError } from '#shared/errors/app-error.ts'
+import { sealDetails } from '#shared/db/result-seal.ts'
 import type { CompletedResult, FailedResult, SealedPart, Timings } from '#shared/queue/messages.ts'
 import type { Outcome, Shot } from '#worker/protocol/protocol.ts'
 import type { Host } from '#worker/host/steer-host.ts'
@@ -92,10 +93,12 @@ const completedResult = (
   width: shot.width,
   height: shot.height,
   ...(shot.targetStatus !== undefined && { targetStatus: shot.targetStatus }),
-  ...(shot.finalUrl !== undefined && { finalUrl: shot.finalUrl }),
   timings: { ...before, ...timings },
-  warnings: [...shot.warnings],
-  ...(shot.metadata && { metadata: shot.metadata }),
+  details: sealDetails(sealed.resultKey, id, {
+    ...(shot.finalUrl !== undefined && { finalUrl: shot.finalUrl }),
+    warnings: [...shot.warnings],
+    ...(shot.metadata && { metadata: shot.metadata }),
+  }),
   ...(shot.files && { files: [...shot.files] }),
 })
 
@@ -111,7 +114,13 @@ export const runAttempt = async (
   const failed = ({ code, message, blame, timings, detail }: Failed): AttemptResult => {
     const common = { id, attempt, token: sealed.token, outcome: 'failed' } as const
     return {
-      result: { ...common, code, message, blame, timings: { ...before, ...timings, total: total() } },
+      result: {
+        ...common,
+        code,
+        details: sealDetails(sealed.resultKey, id, { message }),
+        blame,
+        timings: { ...before, ...timings, total: total() },
+      },
       detail,
     }
   }

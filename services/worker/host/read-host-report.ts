@@ -5,9 +5,9 @@ import { bytesOfFiles, capturedFile, filesMax } from '#shared/capture/files.ts'
 import { createValidator } from '#shared/capture/check-schema.ts'
 import { mediaTypes } from '#shared/capture/options.ts'
 import { boundMetadata, pageMetadata } from '#shared/capture/page-metadata.ts'
+import { warning } from '#shared/capture/result-details.ts'
 import { workerStages } from '#shared/capture/stages.ts'
 import { blames, captureErrorCodes } from '#shared/errors/catalog.ts'
-import { warning } from '#shared/queue/messages.ts'
 import { type HostReport, outcomeCharactersMax } from '#worker/protocol/protocol.ts'
 
 const closed = { additionalProperties: false }

@@ -4,7 +4,8 @@ import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import type { PageMetadata } from '#shared/capture/page-metadata.ts'
 import type { Blame, CaptureErrorCode } from '#shared/errors/catalog.ts'
 import type { Refusal } from '#shared/net/refusal.ts'
-import type { Timings, Warning } from '#shared/queue/messages.ts'
+import type { Warning } from '#shared/capture/result-details.ts'
+import type { Timings } from '#shared/queue/messages.ts'
 
 /** The browsers of a host: the kind that is started ahead, and the binary of each installed kind. */
 export type Browsers = {

@@ -120,7 +120,7 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
         logger.info({ id, attempt, bytes: result.bytes, timings, lists: current.lists }, 'capture completed')
       } else {
         metric.worker_captures_total.inc({ outcome: result.code })
-        logger.info({ id, attempt, code: result.code, message: result.message, detail, timings }, 'capture failed')
+        logger.info({ id, attempt, code: result.code, detail, timings }, 'capture failed')
       }
     },
     /** A fault of the service interrupted the attempt, which is handed back or lost. */

@@ -1,7 +1,9 @@
 import t from 'tap'
-import { completedCapture } from '#test/helpers/gateway-context.ts'
+import { completedCapture as storedCapture } from '#test/helpers/gateway-context.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 import { renderBody } from '#webhooks/render-body.ts'
 
+const completedCapture = testRecords.openCapture(storedCapture)
 const sentAt = '2026-06-01T00:00:00.000000Z'
 const delivery = { event: 'screenshot.completed', eventData: null, sentAt }
 

@@ -25,7 +25,7 @@ const Facts = ({ capture }: { capture: TracedCapture }) => (
           {capture.account_name}
         </Link>,
       ],
-      [words.error, capture.error_code && `${capture.error_code}: ${capture.error_message}`],
+      [words.error, [capture.error_code, capture.error_message].filter(Boolean).join(': ')],
       [words.pool, capture.pool],
       [words.lane, texts.operator.pools.lanes[capture.lane] ?? capture.lane],
       [words.attempts, capture.attempts],

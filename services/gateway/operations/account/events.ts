@@ -58,7 +58,7 @@ const singleTexts = async function* singleTexts(source: Source, { changed, left,
     const row = byId.get(each)
     // One that left the read without having ended is further back in the queue.
     if (row && (isTerminal(row.status) || !left.includes(each)))
-      yield eventText({ name: nameOf(row.status), data: toRecord(records.open(row), publicUrl()) })
+      yield eventText({ name: nameOf(row.status), data: toRecord(records.openCapture(row), publicUrl()) })
   }
   for (const each of [...ids.filter((changedId) => !byId.has(changedId)), ...deleted]) yield deletedText(each)
 }

@@ -29,7 +29,9 @@ export const downloadFile = forCaller({
   errors: ['NOT_READY', 'EXPIRED'],
   run: async (context, { caller, id, file: name, headers: { 'if-none-match': known } }) => {
     const capture = orNotFound(await findSealedCapture(context.database, { id, accountId: caller.accountId }))
-    const { file, stored } = orNotFound(storedFile(readyImage(capture, context.now(), true), capture.files, name))
+    const { file, stored } = orNotFound(
+      storedFile(readyImage(capture, context.now(), context.records), capture.files, name),
+    )
     const headers = fileHeaders(capture, file)
     if (isUnchanged(known, etagOf(file))) return { status: 304, headers }
     const body = await readImage(context, stored)

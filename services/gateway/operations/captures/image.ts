@@ -1,4 +1,5 @@
-import { findSealedCapture, type FoundCapture } from '#shared/db/find-capture.ts'
+import { findSealedCapture, type StoredCapture } from '#shared/db/find-capture.ts'
+import type { RecordSeal } from '#shared/db/record-seal.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { ByteRange } from '#shared/storage/object-store.ts'
 import {
@@ -78,10 +79,15 @@ const readRange = (header: string | undefined, bytes: number): Requested => {
   return last < first ? 'whole' : { first, last: Math.min(last, bytes - 1) }
 }
 
-/** The image of a completed capture. Throws `NOT_READY` or `EXPIRED`. `hasAccountKey`: the request has a key of the account; requests with a signed link get no reason for a failed capture. */
-export const readyImage = (capture: FoundCapture, now: Date, hasAccountKey: boolean): StoredImage => {
-  const { status, error } = capture
-  if (status === 'failed' && hasAccountKey) {
+/** The image of a completed capture. Throws `NOT_READY` or `EXPIRED`. `records`: the request has a key of the account; requests with a signed link get no reason for a failed capture. */
+export const readyImage = (
+  capture: StoredCapture,
+  now: Date,
+  records: Pick<RecordSeal, 'openCapture'> | undefined,
+): StoredImage => {
+  const { status } = capture
+  if (status === 'failed' && records) {
+    const { error } = records.openCapture(capture)
     throw new AppError('NOT_READY', { publicMessage: `The capture failed: ${error?.code} ${error?.message}` })
   }
   if (status !== 'completed') throw new AppError('NOT_READY')
@@ -97,13 +103,13 @@ const wantedRange = ({ headers }: Exchange, image: StoredImage): Requested => {
 }
 
 type Prepared = {
-  readonly capture: FoundCapture
+  readonly capture: StoredCapture
   readonly image: StoredImage
   readonly headers: Readonly<Record<string, string>>
 }
 
-const prepare = (capture: FoundCapture, now: Date, hasAccountKey: boolean): Prepared => {
-  const image = readyImage(capture, now, hasAccountKey)
+const prepare = (capture: StoredCapture, now: Date, records: Pick<RecordSeal, 'openCapture'> | undefined): Prepared => {
+  const image = readyImage(capture, now, records)
   return { capture, image, headers: { ...imageHeaders(capture), 'accept-ranges': 'bytes' } }
 }
 
@@ -137,18 +143,18 @@ const answerImage = async (
   exchange: Exchange,
   work: (prepared: Prepared) => Promise<Answer>,
 ): Promise<Answer> => {
-  const answer = async (capture: FoundCapture, hasAccountKey: boolean): Promise<Answer> => {
-    const prepared = prepare(capture, context.now(), hasAccountKey)
+  const answer = async (capture: StoredCapture, records?: Context['records']): Promise<Answer> => {
+    const prepared = prepare(capture, context.now(), records)
     const isKnown = isUnchanged(exchange.headers['if-none-match'], etagOf(prepared.image))
     return isKnown ? { status: 304, headers: prepared.headers } : await work(prepared)
   }
   const link = linkOf(exchange)
-  if (link) return await answer(await findLinked(context, exchange, link), false)
+  if (link) return await answer(await findLinked(context, exchange, link))
   const caller = await authorize(context, exchange)
   const ref = { id: pathId(exchange), accountId: caller.accountId }
   return await withFacts({ caller }, async () => ({
     caller,
-    ...(await answer(orNotFound(await findSealedCapture(context.database, ref)), true)),
+    ...(await answer(orNotFound(await findSealedCapture(context.database, ref)), context.records)),
   }))
 }
 

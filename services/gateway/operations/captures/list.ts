@@ -4,12 +4,16 @@ import { screenshotPage, type ScreenshotPage } from '#gateway/records/capture-pa
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
 import { type CapturePage, countedMax, listCaptures } from '#gateway/db/list-captures.ts'
+import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import type { ErrorCollector } from '#shared/capture/validation-errors.ts'
 import { type Status, statuses } from '#shared/capture/status.ts'
 import { type CheckInput, perPageParameter, perPageDefault, type ReadQuery } from '#gateway/http/input.ts'
 import { checkRange, momentsOf } from '#gateway/http/time-range.ts'
+
+/** A page whose captures are opened. */
+type OpenPage = Omit<CapturePage, 'captures'> & { readonly captures: readonly FoundCapture[] }
 
 /** Parameters that all pages of a list share. */
 const filters = {
@@ -87,11 +91,11 @@ export const toListQuery = ({ values, rawQuery }: ReadQuery<ListParameters>): Li
 
 type Target = { readonly page: number } | { readonly cursor: string }
 
-const cursorAt = (direction: Cursor['direction'], capture: CapturePage['captures'][number] | undefined) =>
+const cursorAt = (direction: Cursor['direction'], capture: FoundCapture | undefined) =>
   capture && writeCursor({ direction, position: capture })
 
 /** Targets of the previous and next page; undefined at the ends. Pages out of reach by number are linked by cursor. */
-const adjacentPages = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: number) => {
+const adjacentPages = ({ at, perPage }: ListQuery, page: OpenPage, lastPage: number) => {
   const older = page.hasOlder ? cursorAt('older', page.captures.at(-1)) : undefined
   const newer = page.hasNewer ? cursorAt('newer', page.captures[0]) : undefined
   const asTarget = (cursor: string | undefined): Target | undefined => (cursor === undefined ? undefined : { cursor })
@@ -102,7 +106,7 @@ const adjacentPages = ({ at, perPage }: ListQuery, page: CapturePage, lastPage: 
 }
 
 /** Positions of a numbered page's first and last capture in the whole list, from 1. Null for a page by cursor. */
-const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
+const positionsOf = ({ at, perPage }: ListQuery, { captures }: OpenPage) => {
   if (!('page' in at)) return { page: null, from: null, to: null }
   if (captures.length === 0) return { page: at.page, from: null, to: null }
   const skipped = (at.page - 1) * perPage
@@ -110,7 +114,7 @@ const positionsOf = ({ at, perPage }: ListQuery, { captures }: CapturePage) => {
 }
 
 /** The contract's body of a list page. Its links are based on the public URL and keep the request's parameters. */
-export const pageBody = (listQuery: ListQuery, page: CapturePage, publicUrl: string): ScreenshotPage => {
+export const pageBody = (listQuery: ListQuery, page: OpenPage, publicUrl: string): ScreenshotPage => {
   const path = `${publicUrl}/v1/screenshots`
   const link = (target: Target) => {
     const parameters = 'page' in target ? { page: String(target.page) } : target
@@ -160,7 +164,7 @@ export const listScreenshots = forCaller({
     const start = 'page' in at ? { skip: (at.page - 1) * perPage } : at
     const filter = { accountId, status, from, to }
     const page = await listCaptures(context.replica.asOf(caller), filter, { start, limit: perPage })
-    const captures = page.captures.map((each) => context.records.open(each))
+    const captures = page.captures.map((each) => context.records.openCapture(each))
     return { status: 200, body: pageBody(listQuery, { ...page, captures }, context.publicUrl()) }
   },
 })

@@ -23,8 +23,8 @@ const checkPage: CheckInput<Page> = ({ cursor }, errors) => checkNextCursor(curs
 
 const positionOf = ({ created_at: createdAt, id }: Delivery) => ({ createdAt, id })
 
-const list = async ({ database }: Context, owner: DeliveryOwner, { per_page: limit, cursor }: Page) => {
-  const found = await listDeliveries(database, owner, { limit: limit + 1, before: positionAfter(cursor) })
+const list = async (context: Context, owner: DeliveryOwner, { per_page: limit, cursor }: Page) => {
+  const found = await listDeliveries(context, owner, { limit: limit + 1, before: positionAfter(cursor) })
   return { status: 200, body: cursorPage(found, limit, positionOf) }
 }
 
@@ -49,7 +49,7 @@ export const webhookDeliveryOperations: readonly Operation[] = [
     checkQuery: checkPage,
     answers,
     run: async (context, { caller: { accountId }, id, query }) => {
-      const webhook = orNotFound(await findWebhook(context.database, { accountId, id }))
+      const webhook = orNotFound(await findWebhook(context, { accountId, id }))
       return list(context, { accountId, webhookId: webhook.id }, query)
     },
   }),

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { enumSchema, flag, type JsonSchema, line, object, optional, typed } from '#shared/schema/fields.ts'
+import { mask } from '#shared/capture/mask-url.ts'
 import { checkTarget } from '#shared/policy/target.ts'
 import type { CheckInput } from '#gateway/http/input.ts'
 import { type WebhookEvent, webhookEvents, webhooksMax } from '#gateway/records/webhook.ts'
@@ -35,6 +36,12 @@ export const webhookUpdate = object(
   'Fields to change. Omitted fields keep their values.',
 )
 
+/** Whether a URL is as responses show it, without its secrets. */
+const isShownMasked = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && (url.password === mask || url.search === `?${mask}`)
+}
+
 /** Reports a URL that is not a public https URL, and text that is not well-formed Unicode. */
 export const checkWebhook: CheckInput<Static<typeof webhookUpdate>> = (fields, errors, rules) => {
   const target =
@@ -42,6 +49,8 @@ export const checkWebhook: CheckInput<Static<typeof webhookUpdate>> = (fields, e
       ? undefined
       : checkTarget(fields.url, { schemes: ['https:'], allow: rules.allowTargets, lists: rules.targetLists })
   if (target?.ok === false) errors.report('url', target.problem)
+  if (fields.url !== undefined && isShownMasked(fields.url))
+    errors.report('url', `contains ${mask}, which replaces its password or query in responses; send the whole URL`)
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string' && !value.isWellFormed()) errors.report(name, 'must be well-formed Unicode')
   }

@@ -27,7 +27,7 @@ export const webhookOperations: readonly Operation[] = [
     answers: { 200: jsonAnswer('The webhooks.', webhookList) },
     run: async (context, { caller }) => ({
       status: 200,
-      body: { data: await listWebhooks(context.database, caller.accountId) },
+      body: { data: await listWebhooks(context, caller.accountId) },
     }),
   }),
   forCaller({
@@ -54,7 +54,7 @@ export const webhookOperations: readonly Operation[] = [
     errors: ['FEATURE_NOT_AVAILABLE'],
     run: async (context, { caller, body }) => {
       const fields = { ...body, accountId: caller.accountId, url: new URL(body.url).href }
-      return { status: 200, body: { data: await createWebhook(context.database, context.webhooksKey, fields) } }
+      return { status: 200, body: { data: await createWebhook(context.database, context, fields) } }
     },
   }),
   forCaller({
@@ -67,7 +67,7 @@ export const webhookOperations: readonly Operation[] = [
     description: 'Returns a webhook, without its secret.',
     answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id }) => {
-      const data = orNotFound(await findWebhook(context.database, { accountId: caller.accountId, id }))
+      const data = orNotFound(await findWebhook(context, { accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
     },
   }),
@@ -84,7 +84,7 @@ export const webhookOperations: readonly Operation[] = [
     answers: { 200: jsonAnswer('The webhook.', webhookAnswer) },
     run: async (context, { caller, id, body }) => {
       const fields = { ...body, ...(body.url !== undefined && { url: new URL(body.url).href }) }
-      const data = orNotFound(await changeWebhook(context.database, { accountId: caller.accountId, id }, fields))
+      const data = orNotFound(await changeWebhook(context, { accountId: caller.accountId, id }, fields))
       return { status: 200, body: { data } }
     },
   }),
@@ -133,9 +133,7 @@ export const webhookOperations: readonly Operation[] = [
       ]),
     },
     run: async (context, { caller, id }) => {
-      const data = orNotFound(
-        await rotateSecret(context.database, context.webhooksKey, { accountId: caller.accountId, id }),
-      )
+      const data = orNotFound(await rotateSecret(context.database, context, { accountId: caller.accountId, id }))
       return { status: 200, body: { data } }
     },
   }),

@@ -9,8 +9,8 @@ create type capture_change as (
   was text, status text,
   attempts integer, unended_starts integer, attempt_begins boolean, begun_ms_ago integer, ends boolean,
   object_key text, file_size bigint, sha256 text, mime_type text, width integer, height integer,
-  processing_time_ms integer, target_status integer, final_url text, warnings json, timings json,
-  metadata jsonb, files jsonb, error_code text, error_message text
+  processing_time_ms integer, target_status integer, sealed_result text, timings json,
+  files jsonb, error_code text, error_message text
 );
 
 drop function if exists change_captures(json, text[]);
@@ -37,8 +37,8 @@ begin
            sealed = case when n.ends then null else c.sealed end,
            object_key = n.object_key, file_size = n.file_size, sha256 = n.sha256, mime_type = n.mime_type,
            width = n.width, height = n.height, processing_time_ms = n.processing_time_ms,
-           target_status = n.target_status, final_url = n.final_url, warnings = n.warnings, timings = n.timings,
-           metadata = n.metadata, files = n.files, error_code = n.error_code, error_message = n.error_message,
+           target_status = n.target_status, sealed_result = n.sealed_result, timings = n.timings,
+           files = n.files, error_code = n.error_code, error_message = n.error_message,
            cache_key = case when n.status = 'failed' then null else c.cache_key end
       from (select u.*, v_now - coalesce(u.begun_ms_ago, 0) * interval '1 millisecond' as begun_at
               from unnest(v_changes) as u) as n

@@ -20,8 +20,8 @@ begin
            sealed = null, follows = null, cache_key = null, cache_seconds = null,
            object_key = k.object_key, file_size = k.file_size, sha256 = k.sha256, mime_type = k.mime_type,
            width = k.width, height = k.height, processing_time_ms = k.processing_time_ms,
-           target_status = k.target_status, final_url = k.final_url, warnings = k.warnings, timings = k.timings,
-           metadata = k.metadata, files = k.files, error_code = k.error_code, error_message = k.error_message
+           target_status = k.target_status, sealed_result = k.sealed_result, timings = k.timings,
+           files = k.files, error_code = k.error_code, error_message = k.error_message
       from unnest(p_leaders) as k
      where f.follows = k.id and (f.part = 'open' or f.part is null)
     returning f as follower

@@ -68,12 +68,12 @@ begin
   insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, charge,
                        retention_seconds, cached, created_at, started_at, completed_at, expires_at, webhook_url,
                        batch_id, batch_index, object_key, file_size, sha256, mime_type, width, height,
-                       processing_time_ms, target_status, final_url, warnings, timings, metadata, files, traceparent, part)
+                       processing_time_ms, target_status, sealed_result, timings, files, traceparent, part)
   select p_id, c.account_id, p_pool, p_lane, 'completed', p_url, p_options, p_token_hash, p_budget_ms, c.period, 'free',
          c.retention_seconds, true, c.created_at, c.created_at, c.created_at,
          c.created_at + c.retention_seconds * interval '1 second', p_webhook_url, p_batch_id, p_batch_index,
          k.object_key, k.file_size, k.sha256, k.mime_type, k.width, k.height,
-         k.processing_time_ms, k.target_status, k.final_url, k.warnings, k.timings, k.metadata, k.files, p_traceparent, 'ended'
+         k.processing_time_ms, k.target_status, k.sealed_result, k.timings, k.files, p_traceparent, 'ended'
     from find_capture(s.id) as k
   returning * into v_hit;
   if not found then

@@ -52,7 +52,6 @@ const start = (waitersMax = 10, bytesMax = 1000) => {
       width: 1,
       height: 1,
       timings: {},
-      warnings: [],
       ...changes,
     })
   return { waiters, filters, reads, deliver, result, bufferedImages }

@@ -51,7 +51,6 @@ const success = (attempt: number, more: Partial<CompletedResult> = {}): Report =
     width: 1,
     height: 1,
     timings: { total: 5 },
-    warnings: [],
     ...more,
   },
 })
@@ -60,7 +59,7 @@ const failure = (attempt: number, token = 'token'): Report => ({
   pool: 'standard',
   id,
   storedAtMs,
-  message: { id, attempt, token, outcome: 'failed', code: 'TIMEOUT', message: 'slow\0', timings: {} },
+  message: { id, attempt, token, outcome: 'failed', code: 'TIMEOUT', details: 'sealed', timings: {} },
 })
 
 const nothing = { change: undefined, losers: [], ignored: [] }
@@ -137,7 +136,7 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
     name: 'the latest attempt can fail the capture; text that PostgreSQL cannot store is removed',
     capture: processing,
     reports: [failure(1)],
-    want: { change: { end: { status: 'failed', code: 'TIMEOUT', message: 'slow' } }, notifies: true },
+    want: { change: { end: { status: 'failed', code: 'TIMEOUT', sealedResult: 'sealed' } }, notifies: true },
   },
   {
     name: 'the failure of an earlier attempt is ignored',
@@ -198,16 +197,10 @@ const cases: { name: string; capture: JudgedCapture; reports: Report[]; want: ob
   },
   { name: 'a completed capture stays completed', capture: completed, reports: [failure(1), started(2)], want: nothing },
   {
-    name: 'characters that are not text are removed from texts of a page',
+    name: 'what a worker sealed is passed on as it is',
     capture: processing,
-    reports: [success(1, { finalUrl: 'https://a/\0\ud800', warnings: [{ code: 'blank', message: '\0' }] })],
-    want: { change: { end: { finalUrl: 'https://a/\ufffd', warnings: [{ code: 'blank', message: '' }] } } },
-  },
-  {
-    name: 'characters that are not text are removed from page metadata, also in tags',
-    capture: processing,
-    reports: [success(1, { metadata: { title: 'a\0', og: { title: '\0\ud800' }, twitter: { card: 'c' } } })],
-    want: { change: { end: { metadata: { title: 'a', og: { title: '\ufffd' }, twitter: { card: 'c' } } } } },
+    reports: [success(1, { details: 'sealed' })],
+    want: { change: { end: { sealedResult: 'sealed' } } },
   },
 ]
 

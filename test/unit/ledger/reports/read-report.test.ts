@@ -12,7 +12,6 @@ const failed = resultCodec.encode({
   token: 'token',
   outcome: 'failed',
   code: 'TIMEOUT',
-  message: 'slow',
   timings: {},
 })
 

@@ -20,7 +20,6 @@ const completed = {
   width: 1280,
   height: 800,
   timings: { navigate: 10 },
-  warnings: [],
 }
 
 t.test('messages: an encoded message decodes to the same value', async (t) => {

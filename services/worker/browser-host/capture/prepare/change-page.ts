@@ -1,5 +1,5 @@
 import { within } from '#shared/process/within.ts'
-import type { Warning } from '#shared/queue/messages.ts'
+import type { Warning } from '#shared/capture/result-details.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { invalidSelector, findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'

@@ -1,4 +1,4 @@
-import type { Warning } from '#shared/queue/messages.ts'
+import type { Warning } from '#shared/capture/result-details.ts'
 import type { Blocker, HidingRule, Tokens } from '#worker/browser-host/blocking/blocker.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
-import type { Warning } from '#shared/queue/messages.ts'
+import type { Warning } from '#shared/capture/result-details.ts'
 import { awaitSelector } from '#worker/browser-host/capture/load/await-selector.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'

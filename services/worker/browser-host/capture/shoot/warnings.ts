@@ -1,5 +1,5 @@
 import { outputBytesMax } from '#shared/capture/files.ts'
-import type { Warning } from '#shared/queue/messages.ts'
+import type { Warning } from '#shared/capture/result-details.ts'
 import type { Frame } from './measure.ts'
 
 /** The picture may lack content that was still loading. */

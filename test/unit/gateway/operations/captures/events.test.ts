@@ -1,20 +1,22 @@
 import t from 'tap'
-import type { FoundCapture } from '#shared/db/find-capture.ts'
+import type { StoredCapture } from '#shared/db/find-capture.ts'
 import type { Progress } from '#gateway/db/find-progress.ts'
 import { reportCapture } from '#gateway/operations/captures/events.ts'
 import { completedCapture, pendingCapture } from '#test/helpers/gateway-context.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 const { id } = pendingCapture
 const waiting: Progress = { id, status: 'pending', startedAt: null, position: 3 }
 const begun: Progress = { id, status: 'processing', startedAt: '2026-01-01T00:00:00.000000Z', position: null }
 
-const start = (row: FoundCapture | undefined, ...reads: (Progress | undefined)[]) => {
+const start = (stored: StoredCapture | undefined, ...reads: (Progress | undefined)[]) => {
   const loads = { count: 0 }
   const loadProgress = async () => {
     loads.count += 1
     return reads.shift()
   }
   const publicUrl = () => 'https://shots.example'
+  const row = stored && testRecords.openCapture(stored)
   const report = reportCapture(id, { find: async () => row, loadProgress, publicUrl })
   return { loads, next: (woken: boolean) => Array.fromAsync(report(woken)) }
 }

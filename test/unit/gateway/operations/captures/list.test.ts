@@ -10,8 +10,8 @@ import {
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
 import { checkList, listParameters, pageBody, toListQuery } from '#gateway/operations/captures/list.ts'
 import { createQueryReader } from '#gateway/http/input.ts'
-import type { CapturePage } from '#gateway/db/list-captures.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 const context = createTestContext()
 const app = createApp(context)
@@ -61,8 +61,9 @@ t.test('list: an invalid parameter is a 422 with rate headers, without a query o
 })
 
 const idAt = (place: number) => `22222222-2222-4222-8222-${String(place).padStart(12, '0')}`
-const createPage = (length: number, more: Partial<CapturePage>): CapturePage => ({
-  captures: Array.from({ length }, (_, place) => ({ ...pendingCapture, id: idAt(place) })),
+type Page = Parameters<typeof pageBody>[1]
+const createPage = (length: number, more: Partial<Page>): Page => ({
+  captures: Array.from({ length }, (_, place) => ({ ...testRecords.openCapture(pendingCapture), id: idAt(place) })),
   hasOlder: false,
   hasNewer: false,
   total: length,
@@ -72,7 +73,7 @@ const createPage = (length: number, more: Partial<CapturePage>): CapturePage => 
 
 const path = 'https://shots.example/v1/screenshots'
 const read = createQueryReader(listParameters, checkList)
-const listBody = (query: string, page: CapturePage) =>
+const listBody = (query: string, page: Page) =>
   pageBody(toListQuery(read(query, { allowTargets: [] })), page, 'https://shots.example')
 const cursorIn = (link: string | null | undefined) => readCursor(new URL(link ?? '').searchParams.get('cursor') ?? '')
 const from = (direction: Cursor['direction'], place: number) => ({
