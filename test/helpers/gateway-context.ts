@@ -325,6 +325,7 @@ export const createTestContext = (): TestContext => {
     refusals: { find: () => answers.refused(), queryAndCache: (_request, query) => query() },
     ...testQueues(database),
     isValidKey: async () => answers.validKey(),
+    isAuthorized: async () => answers.validKey(),
     findCredentials: async () => [],
     routerToken: '',
     webhooksKey: sealingKeysOf(keys).standard,

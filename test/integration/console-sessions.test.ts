@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import t from 'tap'
 import { createAccount, setDisabled } from '#shared/db/accounts.ts'
 import { createSignInLink } from '#shared/db/sign-in-links.ts'
@@ -25,6 +27,14 @@ const newAccount = async (plan = 'unlimited') => {
   return { id, key }
 }
 const owner = async () => signIn(gateway, (await newAccount()).id, 'owner')
+
+/** Deletes the session; `fetch` sends no `Host` of ours. Resolves to the status. */
+const sendWithHost = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
+  const sent = request(`${baseUrl}/console/api/session`, { method: 'DELETE', headers }).end()
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  answer.resume()
+  return answer.statusCode
+}
 const missing = '99999999-9999-4999-8999-999999999999'
 const url = 'https://example.com/'
 
@@ -113,14 +123,13 @@ t.test('session: a viewer reads, and may only sign out', async (t) => {
 
 // Contract: Session changes
 t.test('session: what changes state needs the CSRF token and comes from the console', async (t) => {
-  const { call } = await owner()
+  const { call, cookie, session } = await owner()
   const refused = [
     { 'x-csrf-token': '' },
     { 'x-csrf-token': 'x'.repeat(43) },
     { origin: 'https://evil.example' },
     { origin: 'null' },
-    { 'sec-fetch-site': 'cross-site' },
-    { 'sec-fetch-site': 'same-site' },
+    { origin: 'http://console.attacker.example' },
   ]
   const requests = [
     ['POST', '/v1/screenshots'],
@@ -132,7 +141,12 @@ t.test('session: what changes state needs the CSRF token and comes from the cons
   for (const [method, path] of requests)
     for (const headers of refused)
       t.same(await codeOf(await call(method, path, { headers })), [403, 'FORBIDDEN'], `${method} ${path}`)
+  for (const [method, path] of [...requests, ['GET', '/v1/account'] as const])
+    for (const site of ['cross-site', 'same-site'])
+      t.equal((await call(method, path, { headers: { 'sec-fetch-site': site } })).status, 401, 'without its cookie')
   t.same(await database.query('select from capture'), [])
+  const rebound = { origin: 'http://console.attacker.example:1', host: 'console.attacker.example:1' }
+  t.equal(await sendWithHost({ ...rebound, cookie, 'x-csrf-token': session.csrf_token }), 403, 'whatever Host says')
   t.equal((await call('GET', '/v1/account', { headers: { 'x-csrf-token': '' } })).status, 200)
   const sameOrigin = { origin: baseUrl, 'sec-fetch-site': 'same-origin' }
   t.equal((await call('POST', '/v1/screenshots', { body: { url }, headers: sameOrigin })).status, 202)
@@ -234,7 +248,22 @@ t.test('session: sees and ends those of its own account alone', async (t) => {
 })
 
 // Contract: Session requests
-t.test('session: has a rate limit of its own and does not count against that of the account', async (t) => {
+t.test('session: its captures count against the minute of the plan, as those of a key do', async (t) => {
+  const { id, key } = await newAccount('free')
+  const { call } = await signIn(gateway, id, 'owner')
+  const statuses: number[] = []
+  for (let index = 0; index < 7; index += 1)
+    statuses.push((await call('POST', '/v1/screenshots', { body: { url } })).status)
+  // A minute that begins meanwhile counts anew.
+  t.ok(statuses.includes(429), statuses.join(' '))
+  t.equal(statuses[0], 202)
+  t.equal((await call('GET', '/v1/account')).status, 200, 'reads are not limited by it')
+  const headers = { authorization: `Bearer ${key}` }
+  t.same(await codeOf(await sendJson(`${baseUrl}/v1/account`, 'GET', { headers })), [429, 'RATE_LIMIT_EXCEEDED'])
+})
+
+// Contract: Session requests
+t.test('session: has a rate limit of its own, and reads do not count against that of the account', async (t) => {
   const { id, key } = await newAccount('free')
   const { call } = await signIn(gateway, id, 'owner')
   const sent = await Promise.all(Array.from({ length: 250 }, () => call('GET', '/v1/account')))

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { defaultPlans } from '#local/default-plans.ts'
-import { createKey, revokeKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { type ReceivedEvent, readEvents } from '#test/helpers/read-events.ts'
@@ -143,4 +143,12 @@ t.test('account events: bounded per account, for readers only, and ended with th
   await second.ended
   t.equal(second.events.at(-1)?.name, 'unauthorized')
   t.equal((await fetch(`${baseUrl}/v1/events`)).status, 401)
+})
+
+t.test('account events: a stream ends once its key allows no more what opened it', async (t) => {
+  const account = await newAccount()
+  const { events, ended } = await account.follow()
+  await changeKey(database, account.keyId, { domains: ['shop.example'] })
+  await ended
+  t.equal(events.at(-1)?.name, 'unauthorized')
 })

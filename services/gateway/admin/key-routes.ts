@@ -103,7 +103,7 @@ export const keyRoutes: readonly AdminRoute[] = [
     tag,
     summary: 'Change a key',
     description:
-      'Sets the domains of a key, or removes the restriction (`[]`); sets its expiry, or removes it (`null`).',
+      'Sets the domains of a key, or removes the restriction (`[]`); sets its expiry, or removes it (`null`). A key that has expired cannot be changed: create another one. In the console an operator makes a key only narrower.',
     body: { name: 'KeyChange', schema: object(restrictions), example: { domains: ['shop.example'], expires_at: null } },
     run: async ({ database }, { actor, id: keyId, body: { domains, expires_at } }) => {
       await changeKey(database, keyId, { domains, expiresAt: momentOf(expires_at) }, actor)

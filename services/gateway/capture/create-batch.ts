@@ -120,7 +120,7 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const how = { operation: 'batch', from: 'body', keyFirst: true, parse } as const
   const request = await readRequest(context, exchange, how)
   const { traceparent } = exchange
-  const by = { issuer: request, isCounted: request.caller !== undefined }
+  const by = { issuer: request, isCounted: request.isCounted }
   return await withFacts({ caller: request.caller }, async () => {
     const accepted = await withAccountTargets(context.accountTargets, by, (targets, isCounted) =>
       acceptPrepared(context, request, { targets, isCounted, traceparent }),

@@ -105,7 +105,7 @@ export const createCapture = (
   withFacts({ caller: request.caller }, async () => {
     const id = randomUUIDv7()
     const { parsed } = request
-    const by = { issuer: request, isCounted: request.caller !== undefined }
+    const by = { issuer: request, isCounted: request.isCounted }
     const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {
       const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
       const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)

@@ -30,11 +30,15 @@ export type ReadOptions<Parsed extends { ok: true }> = {
   readonly parse: Parse<Parsed>
 }
 
-/** A valid request. Its key is already checked if `caller` is set; otherwise the accept statement checks it. */
+/**
+ * A valid request. Its key is already checked if `caller` is set; otherwise the accept statement checks it. `isCounted`: the minute count
+ * of its account has it, or is not to have it.
+ */
 export type ValidRequest<Parsed> = RequestIdentity & {
   readonly parsed: Parsed
   readonly idempotency: Idempotency | undefined
   readonly caller: Caller | undefined
+  readonly isCounted: boolean
 }
 
 /** A valid request for one capture. */
@@ -95,14 +99,15 @@ export const readRequest = async <Parsed extends { ok: true }>(
   const identity = identify(exchange, deps.hashKey)
   const refusal = deps.refusals.find(identity)
   if (refusal) throw refusalError(refusal, identity.originHost)
-  // The accept statement counts requests, and those of a session are not counted.
   const readsFirst = exchange.inputIsSmall && !options.keyFirst && exchange.session === undefined
   const caller = readsFirst ? undefined : await authorize(deps, exchange)
   const { parsed, body } = await readParameters(exchange, options).catch(async (thrown: unknown) => {
     throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(deps, exchange)) })
   })
   const idempotency = body && idempotencyOf(exchange, options.operation, body)
-  return { ...identity, parsed, idempotency, caller }
+  // Requests of a session are counted by the accept statement alone: those that capture nothing have a limit of their own.
+  const isCounted = caller !== undefined && exchange.session === undefined
+  return { ...identity, parsed, idempotency, caller, isCounted }
 }
 
 /** Reads a request for one capture, by `readRequest`. */

@@ -48,7 +48,7 @@ const acceptNext = async (
   }
   const idempotency = { key, requestSha256: createHash('sha256').update(key).digest() }
   await releaseFailed(context.database, rendering)
-  const request = { keyHash, originHost, parsed, idempotency, caller: undefined }
+  const request = { keyHash, originHost, parsed, idempotency, caller: undefined, isCounted: false }
   const created = await createCapture(context, { lane, request, traceparent }).catch(refuseWithoutReason)
   return created.id
 }

@@ -13,7 +13,7 @@ import { createRefusalCache, type RefusalCache } from '#gateway/db/refusal-cache
 import { type AccountKeys, accountKeysIn } from '#gateway/db/account-keys.ts'
 import { type AccountMembers, accountMembersIn } from '#gateway/db/account-members.ts'
 import { openReplica, type ReplicaReads } from '#gateway/db/replica-reads.ts'
-import { createKeyLookup } from '#gateway/db/valid-keys.ts'
+import { type AuthorizationLookup, createAuthorizationLookup } from '#gateway/db/valid-keys.ts'
 import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { confirmKeys } from '#shared/db/key-fingerprints.ts'
 import { createKeyHash } from '#shared/db/keys.ts'
@@ -90,8 +90,8 @@ export type Context = {
   /** Bounds the statements that wait for locked accounts. */
   readonly lockWaits: Pick<LockWaits, 'run'>
   readonly checkQueue: Pick<CheckQueue, 'serve'>
-  /** Whether a key or session is valid now. Not counted; concurrent lookups are batched into one round trip. */
-  readonly isValidKey: (keyHash: Buffer) => Promise<boolean>
+  readonly isValidKey: AuthorizationLookup['isValidKey']
+  readonly isAuthorized: AuthorizationLookup['isAuthorized']
   readonly findCredentials: FindCredentials
   /** Of the router that may ask whose a credential is; empty: none may. */
   readonly routerToken: string
@@ -349,7 +349,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const { waitersMax } = config
   const activity = await activityOf(stack, database, config, events)
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
-  const isValidKey = createKeyLookup(database)
+  const authorizations = createAuthorizationLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
@@ -362,12 +362,12 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     hashKey: createKeyHash(config.keyPepper),
     refusals: createRefusalCache(nowMs),
     ...createRequestQueues(database, { windowSize: config.windowCaptures, poolMax: config.databasePoolMax }),
-    isValidKey,
+    ...authorizations,
     findCredentials: createCredentialLookup(database),
     routerToken: config.routerToken,
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
-    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: isValidKey }),
+    keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: authorizations.isValidKey }),
     ...consoleOf(database, queue, config),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),

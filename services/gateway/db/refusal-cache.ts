@@ -61,14 +61,15 @@ export const createRefusalCache = (nowMs: () => number) => {
       if (endsMs === undefined) return refusal
       return { ...refusal, retryAfterSeconds: Math.max(1, Math.ceil((endsMs - now) / 1000)) }
     },
-    /** Queries the database, and caches its refusal. */
+    /** Queries the database, and caches its refusal, unless a session is refused: the minute limits only its captures. */
     queryAndCache: async <Outcome extends AcceptOutcome | { readonly ok: true }>(
       identity: RequestIdentity,
       query: () => Promise<Outcome | Refusal>,
     ): Promise<Outcome | Refusal> => {
       const queriedMs = nowMs()
       const outcome = await query()
-      const entry = outcome.ok ? undefined : toCacheEntry(outcome, queriedMs, nowMs())
+      const isCached = !outcome.ok && identity.accountId === undefined
+      const entry = isCached ? toCacheEntry(outcome, queriedMs, nowMs()) : undefined
       if (entry) setWithEviction(entries, nameOf(identity), entry, entriesMax)
       return outcome
     },

@@ -5,8 +5,8 @@ import { identify } from '#gateway/http/identification/identify.ts'
 import { type ChangeReporter, eventStream, type StreamBounds, streamUntilEnd } from './event-stream.ts'
 
 const retryAfterSeconds = 10
-/** Bounds of all streams. The key is checked every 10 s, so that even with slow reads a revoked key is noticed within 30 s. */
-export const streamBounds = { pollMs: 2000, keyCheckMs: 10_000, heartbeatMs: 15_000 } as const
+/** Bounds of all streams. What a stream was opened with is checked before an event if the last check is 2 s old, and every 2 s without events. */
+export const streamBounds = { pollMs: 2000, keyCheckMs: 2000, heartbeatMs: 15_000 } as const
 /** A client that has not read the end of its stream this long after `streamMs` is disconnected. */
 const graceMs = 30_000
 
@@ -35,19 +35,32 @@ export const takeStream = ({ streamLimit }: Pick<Context, 'streamLimit'>, accoun
 }
 
 /**
+ * Returns the check of whether the request would still be authorized for the account: its session or key has not ended, been
+ * narrowed, or turned to another account.
+ */
+export const recheck = (
+  { isAuthorized, hashKey }: Pick<Context, 'isAuthorized' | 'hashKey'>,
+  request: Pick<Exchange, 'headers' | 'session' | 'scopes'>,
+  accountId: string,
+): (() => Promise<boolean>) => {
+  const { keyHash, originHost } = identify(request, hashKey)
+  const { scopes } = request
+  return () => isAuthorized({ keyHash, originHost, accountId, scopes })
+}
+
+/**
  * Returns an event stream, woken by the events of the capture `id`, or of all captures of the account. It reads at most every `gapMs`
- * and ends when the key of the request becomes invalid. Throws `RATE_LIMIT_EXCEEDED` if the account has too many streams
+ * and ends when what authorized the request no longer does. Throws `RATE_LIMIT_EXCEEDED` if the account has too many streams
  * open, `SERVICE_UNAVAILABLE` if this gateway has.
  */
 export const answerStream = (
   context: Context,
-  request: Pick<Exchange, 'headers' | 'session'>,
+  request: Pick<Exchange, 'headers' | 'session' | 'scopes'>,
   options: { readonly accountId: string; readonly id?: string; readonly gapMs: number },
   report: ChangeReporter,
 ) => {
   const { isStopping } = context
-  const { keyHash } = identify(request, context.hashKey)
-  const isAuthorized = () => context.isValidKey(keyHash)
+  const isAuthorized = recheck(context, request, options.accountId)
   const slot = takeStream(context, options.accountId)
   const watcher = context.waiters.watch(options)
   const bounds: StreamBounds = { ...streamBounds, gapMs: options.gapMs, lifeMs: context.streamMs }

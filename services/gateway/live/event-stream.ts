@@ -70,7 +70,7 @@ export type StreamBounds = {
   readonly pollMs: number
   /** Minimum between two reads. */
   readonly gapMs: number
-  /** Maximum between two checks of the key, plus the time of a read. */
+  /** Maximum between two checks of what the stream was opened with, plus the time of a read. */
   readonly keyCheckMs: number
   /** Maximum between two texts. */
   readonly heartbeatMs: number
@@ -85,7 +85,7 @@ type Dependencies = {
   readonly watcher: Pick<Watcher, 'waitForChange'>
   readonly isStopping: () => boolean
   readonly bounds: StreamBounds
-  /** Whether the key that opened the stream is still valid. */
+  /** Whether what the stream was opened with still authorizes it. */
   readonly isAuthorized: () => Promise<boolean>
   readonly ended: (end: StreamEnd) => void
   /** A monotonic clock, in milliseconds. */
@@ -100,7 +100,7 @@ const closingComments = {
   stopping: 'this server is stopping; connect again',
 } as const
 
-/** The last event of a stream whose key is no longer valid. */
+/** The last event of a stream that is no longer authorized. */
 const unauthorized = () => {
   const { code, publicMessage: message } = new AppError('INVALID_API_KEY')
   return eventText({ name: 'unauthorized', data: { code, message } })
@@ -108,7 +108,7 @@ const unauthorized = () => {
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE'
 
-/** Creates the check of the key, which reads at most every `keyCheckMs`. While the database is unavailable the key counts as valid: nothing is sent then anyway. */
+/** Creates the check, which reads at most every `keyCheckMs`. While the database is unavailable the stream counts as authorized: nothing is sent then anyway. */
 const createKeyCheck = ({ isAuthorized, bounds, nowMs }: Required<Dependencies>) => {
   let checkedMs = nowMs()
   return async (): Promise<boolean> => {
@@ -186,7 +186,7 @@ const streamAll = async function* streamAll(
   return 'gone'
 }
 
-/** Streams changes until the last event, `lifeMs`, shutdown, an invalid key, or the client's disconnect. */
+/** Streams changes until the last event, `lifeMs`, shutdown, the end of its authorization, or the client's disconnect. */
 export const streamUntilEnd = (deps: Dependencies, report: ChangeReporter): EventTexts =>
   async function* streamTexts(gone) {
     let end: StreamEnd = 'gone'

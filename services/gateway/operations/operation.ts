@@ -66,7 +66,7 @@ export const operation = ({
 })
 
 /** An authenticated request, validated by the operation's schemas. */
-export type CallerRequest<Q, B> = Pick<Exchange, 'headers' | 'session' | 'watchClient'> & {
+export type CallerRequest<Q, B> = Pick<Exchange, 'headers' | 'session' | 'scopes' | 'watchClient'> & {
   readonly caller: Caller
   /** The ids in the path, in lower case; a malformed one is replaced by an id that no record has. */
   readonly id: string
@@ -129,6 +129,7 @@ export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B
       body: (readBody ? readBody(sent, rules) : {}) as B,
       headers: exchange.headers,
       session: exchange.session,
+      scopes: exchange.scopes,
       watchClient: exchange.watchClient,
     }
   }

@@ -18,6 +18,9 @@ export type Actor =
   | `key:${string}`
   | `session:${string}`
 
+/** Whether somebody acts who is signed in to the console, as an operator or for an account. */
+export const isOfSession = (actor: Actor): boolean => actor.startsWith('operator:') || actor.startsWith('session:')
+
 type Action =
   | 'account.create'
   | 'account.set_plan'

@@ -4,7 +4,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { normalHost } from '#shared/policy/host.ts'
 import { type Scope, scopes } from '#shared/policy/scopes.ts'
 import { findAccount } from './accounts.ts'
-import { type Actor, recordChange } from './audit.ts'
+import { type Actor, isOfSession, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
 import { ApiKey } from './entities/api-key.ts'
 import { Plan } from './entities/plan.ts'
@@ -160,9 +160,32 @@ type KeyChange = {
   readonly domains?: readonly string[] | undefined
 }
 
+type Restrictions = { readonly expiresAt: Date | null; readonly domains: readonly string[] }
+
+const throwFieldError = (field: 'domains' | 'expires_at', fault: string): never => {
+  throw new AppError('VALIDATION_ERROR', { publicMessage: `${field} ${fault}`, details: { [field]: [fault] } })
+}
+
+/** Whether every host that the domain allows is allowed by one of the others. */
+const isWithin = (domain: string, others: readonly string[]): boolean =>
+  others.some((each) => each === domain || (each.startsWith('*.') && domain.endsWith(each.slice(1))))
+
+/** A stolen session of the console may not leave a credential behind that allows more, or longer, than before. */
+const assertNarrower = (current: Restrictions, next: Restrictions): void => {
+  const by = 'in the console: use the admin API or the command line'
+  const isLater =
+    current.expiresAt !== null && (next.expiresAt === null || next.expiresAt.getTime() > current.expiresAt.getTime())
+  if (isLater) throwFieldError('expires_at', `cannot be later than ${current.expiresAt.toISOString()} ${by}`)
+  const isWider =
+    current.domains.length > 0 &&
+    (next.domains.length === 0 || !next.domains.every((domain) => isWithin(domain, current.domains)))
+  if (isWider) throwFieldError('domains', `cannot allow more than ${current.domains.join(', ')} ${by}`)
+}
+
 /**
  * Changes a key's expiry (null: never) and domains, effective at once on every replica. Throws `NOT_FOUND`, and
- * `VALIDATION_ERROR` for a malformed domain.
+ * `VALIDATION_ERROR` for a malformed domain, for a key that has expired, which stays so, and for a session of the console that would
+ * extend the key.
  */
 export const changeKey = (
   database: Database,
@@ -172,13 +195,21 @@ export const changeKey = (
 ): Promise<void> =>
   database.entities(async (entities) => {
     const key = await findKeyToChange(entities, keyId)
+    const current = { expiresAt: key.expiresAt ?? null, domains: key.domains }
+    if (current.expiresAt !== null && current.expiresAt <= new Date())
+      throwFieldError('expires_at', `has passed, at ${current.expiresAt.toISOString()}: create another key`)
+    const next = {
+      expiresAt: expiresAt === undefined ? current.expiresAt : expiresAt,
+      domains: domains === undefined ? current.domains : normalDomains(domains),
+    }
+    if (isOfSession(actor)) assertNarrower(current, next)
     if (expiresAt !== undefined) {
       key.expiresAt = expiresAt
       const detail = { expires_at: expiresAt }
       recordChange(entities, { actor, action: 'key.set_expiry', target: key.id, detail })
     }
     if (domains !== undefined) {
-      key.domains = normalDomains(domains)
+      key.domains = [...next.domains]
       const detail = { domains: key.domains }
       recordChange(entities, { actor, action: 'key.set_domains', target: key.id, detail })
     }

@@ -6,9 +6,15 @@ const name = 'shutterfleet_session'
 
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/
 
-/** The token in the session cookie; undefined if there is no well-formed one, or an `Authorization` header, which takes precedence. */
+/** What browsers say of a request that a page of the console sent, or a person by the address bar or a bookmark (Fetch Metadata). */
+const ownSites: readonly unknown[] = [undefined, 'same-origin', 'none']
+
+/**
+ * The token in the session cookie; undefined if there is no well-formed one, if a page of another origin sent the request, or with an
+ * `Authorization` header, which takes precedence.
+ */
 export const sessionTokenOf = (headers: IncomingHttpHeaders, publicUrl: string): string | undefined => {
-  if (headers.authorization !== undefined) return undefined
+  if (headers.authorization !== undefined || !ownSites.includes(headers['sec-fetch-site'])) return undefined
   const token = readCookie(headers, name, publicUrl)
   return token !== undefined && tokenPattern.test(token) ? token : undefined
 }

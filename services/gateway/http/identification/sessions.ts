@@ -31,18 +31,18 @@ export const createSessions = (config: SessionBounds & { readonly sessionRequest
 export const csrfTokenOf = (hashKey: HashKey, sessionToken: string): string =>
   hashKey(`csrf ${sessionToken}`).toString('base64url')
 
-/** Whether a page of the console sent the request: browsers add these headers, other clients have no cookie to abuse. */
-const isSameOrigin = (headers: IncomingHttpHeaders, publicUrl: string): boolean => {
-  const { origin, host, 'sec-fetch-site': site } = headers
-  if (site !== undefined && site !== 'same-origin') return false
-  if (origin === undefined) return true
-  return origin === new URL(publicUrl).origin || (host !== undefined && URL.parse(origin)?.host === host)
-}
+/**
+ * Whether a page of the console sent the request: browsers add these headers, other clients have no cookie to abuse. `Host` says
+ * nothing: the owner of a name that leads here (DNS rebinding) chooses it.
+ */
+const isSameOrigin = ({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, publicUrl: string): boolean =>
+  (site === undefined || site === 'same-origin') && (origin === undefined || origin === new URL(publicUrl).origin)
 
-/** Throws `FORBIDDEN` if a page of another origin sent the request. */
+/** Throws `FORBIDDEN` if a page of another origin than that of the public URL sent the request. */
 export const assertSameOrigin = ({ headers }: Pick<Exchange, 'headers'>, publicUrl: string): void => {
   if (isSameOrigin(headers, publicUrl)) return
-  throw new AppError('FORBIDDEN', { publicMessage: 'Requests of a session are accepted from the console alone.' })
+  const publicMessage = `Requests of a session are accepted from pages of ${new URL(publicUrl).origin} alone; the operator sets that address by SHUTTERFLEET_PUBLIC_URL.`
+  throw new AppError('FORBIDDEN', { publicMessage })
 }
 
 const assertCsrfToken = ({ headers }: Pick<Exchange, 'headers'>, expected: string): void => {

@@ -6,10 +6,9 @@ import { line, object, optional, text } from '#shared/schema/fields.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import { type ActivityFilter, listActivities } from '#gateway/db/activity.ts'
 import { checkNextCursor, cursorPage, positionAfter } from '#gateway/http/cursor-page.ts'
-import { identify } from '#gateway/http/identification/identify.ts'
 import { type CheckInput, perPageParameter } from '#gateway/http/input.ts'
 import { checkRange, momentsOf } from '#gateway/http/time-range.ts'
-import { takeStream } from '#gateway/live/answer-stream.ts'
+import { recheck, takeStream } from '#gateway/live/answer-stream.ts'
 import { type EventTexts, eventStream } from '#gateway/live/event-stream.ts'
 import { jsonAnswer, linesAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
@@ -108,12 +107,11 @@ export const exportActivity = forCaller({
     const { query, caller } = request
     const { accountId } = caller
     const { replica, now } = context
-    const { keyHash } = identify(request, context.hashKey)
     const { from, to = now().toISOString(), key_id: keyId, operation } = query
     const filter = { accountId, ...momentsOf({ from, to }), keyId, operation }
     const stream = takeStream(context, accountId)
     const body = eventStream(
-      exportLines(replica.asOf(caller), filter, () => context.isValidKey(keyHash)),
+      exportLines(replica.asOf(caller), filter, recheck(context, request, accountId)),
       exportMs,
       () => stream[Symbol.dispose](),
     )

@@ -100,7 +100,7 @@ export const accountEvents = forCaller({
   tag: 'Account',
   summary: 'Stream the events of the account',
   description:
-    'Server-sent events of all screenshots of the account: `ready` once the stream is open; then `accepted`, `started` and `ended`, each with the record, and `deleted` `{ id }`. An event reports the current state: states that a screenshot has passed within a second are left out. More than 20 changes within a second come as one `changed` `{ ids, more }`; if `more` is true, other screenshots may have changed too. Nothing is sent again after a reconnect: read the list after each `ready`. The stream ends with `unauthorized` `{ code, message }` if the key was revoked or has expired.',
+    'Server-sent events of all screenshots of the account: `ready` once the stream is open; then `accepted`, `started` and `ended`, each with the record, and `deleted` `{ id }`. An event reports the current state: states that a screenshot has passed within a second are left out. More than 20 changes within a second come as one `changed` `{ ids, more }`; if `more` is true, other screenshots may have changed too. Nothing is sent again after a reconnect: read the list after each `ready`. The stream ends with `unauthorized` `{ code, message }` within seconds once the key or session would no longer be admitted.',
   ...openStreamContract(events, example),
   run: async (context, request) => {
     const { accountId } = request.caller

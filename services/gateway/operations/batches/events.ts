@@ -96,7 +96,7 @@ export const batchEvents = forCaller({
   tag: 'Batches',
   summary: 'Stream the events of a batch',
   description:
-    'Server-sent events: `status` with the counts whenever they change, `screenshot` with `index` and the record of each screenshot when it ends, and finally `result` with the batch, `deleted`, or `unauthorized` if the key was revoked or has expired.',
+    'Server-sent events: `status` with the counts whenever they change, `screenshot` with `index` and the record of each screenshot when it ends, and finally `result` with the batch, `deleted`, or `unauthorized` within seconds once the key or session would no longer be admitted.',
   ...streamContract(
     events,
     example,

@@ -71,7 +71,7 @@ export const captureEvents = forCaller({
   tag: 'Screenshots',
   summary: 'Stream the events of a screenshot',
   description:
-    'Server-sent events: `status` `{ status, position? }` whenever it changes, `started` `{ started_at }`, and finally `result` with the record, `deleted` `{ id }`, or `unauthorized` `{ code, message }` if the key was revoked or has expired. `position` is the number of captures waiting ahead of this one.',
+    'Server-sent events: `status` `{ status, position? }` whenever it changes, `started` `{ started_at }`, and finally `result` with the record, `deleted` `{ id }`, or `unauthorized` `{ code, message }` within seconds once the key or session would no longer be admitted. `position` is the number of captures waiting ahead of this one.',
   ...streamContract(events, example, 'Id of the last event received; after `result` the response is 204.'),
   run: async (context, request) => {
     const {

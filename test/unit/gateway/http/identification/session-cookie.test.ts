@@ -27,6 +27,14 @@ t.test('session cookie: is found among others, and only in its full form', (t) =
   t.end()
 })
 
+t.test('session cookie: is read of requests of our own pages and of people alone', (t) => {
+  const cookie = `shutterfleet_session=${token}`
+  for (const site of ['same-origin', 'none']) t.equal(sessionTokenOf({ cookie, 'sec-fetch-site': site }, local), token)
+  for (const site of ['cross-site', 'same-site', 'x'])
+    t.equal(sessionTokenOf({ cookie, 'sec-fetch-site': site }, local), undefined, site)
+  t.end()
+})
+
 t.test('session cookie: is sent over TLS only if clients reach the service so, and is removed by its name', (t) => {
   t.equal(sessionCookie('http://a', token), `shutterfleet_session=${token}; Path=/; HttpOnly; SameSite=Lax`)
   t.equal(
