@@ -28,6 +28,15 @@ export const sendJson = (url: string, method: string, { body, headers = {} }: Se
 export const postToken = (baseUrl: string, token: string, headers: Readonly<Record<string, string>> = {}) =>
   sendJson(`${baseUrl}/console/api/session`, 'POST', { body: { token }, headers })
 
+/**
+ * Confirms the sign-in to which a return from the provider leads, as the page of the console does on a click. A return that failed stays as
+ * it is.
+ */
+export const confirmReturn = async (baseUrl: string, answer: Response): Promise<Response> => {
+  const token = answer.headers.get('location')?.split('#token=')[1]
+  return token === undefined ? answer : postToken(baseUrl, token)
+}
+
 /** The code of an error response, after its status. */
 export const codeOf = async (answer: Response): Promise<unknown[]> => [
   answer.status,

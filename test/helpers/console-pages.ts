@@ -20,6 +20,13 @@ export const openPage = async (page: Page, name: string): Promise<void> => {
   await page.locator('.loading').first().waitFor({ state: 'detached' })
 }
 
+/** Opens a sign-in link, and confirms it. */
+export const openLink = async (page: Page, link: string): Promise<void> => {
+  await page.goto(link)
+  await page.getByRole('button', { name: /^Sign in to / }).click()
+  await page.getByRole('navigation').waitFor()
+}
+
 /** Windows of a system's console, each with a browser context of its own, and what none of them may do. */
 export const consolePages = (browser: Browser, { baseUrl, dataDir }: Pick<System, 'baseUrl' | 'dataDir'>) => {
   /** Violations of the content security policy, errors of scripts, dialogs, and requests to elsewhere. */
@@ -44,8 +51,7 @@ export const consolePages = (browser: Browser, { baseUrl, dataDir }: Pick<System
     return (JSON.parse(stdout) as { url: string }).url
   }
   const signIn = async (page: Page, role?: string, ...flags: readonly string[]) => {
-    await page.goto(await signInLink(role, ...flags))
-    await page.getByRole('navigation').waitFor()
+    await openLink(page, await signInLink(role, ...flags))
   }
   return { complaints, openContext, signInLink, signIn }
 }

@@ -208,7 +208,7 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 })
 
 /** Keys of which one exists, and a console that is not built. */
-const fakeConsole = (): Pick<Context, 'accountKeys' | 'members' | 'sessions' | 'showConsole' | 'oidc'> => ({
+const fakeConsole = (): Pick<Context, 'accountKeys' | 'members' | 'sessions' | 'showConsole' | 'oidc' | 'signInFailures'> => ({
   members: {
     list: async () => [],
     add: async () => testMember,
@@ -217,6 +217,7 @@ const fakeConsole = (): Pick<Context, 'accountKeys' | 'members' | 'sessions' | '
     createLink: async () => ({ token: 'x', expiresAt: new Date(0) }),
   },
   oidc: undefined,
+  signInFailures: { note: async () => {} },
   accountKeys: {
     list: async () => [],
     issuerOf: async () => ({ actor: 'system', scopes }),

@@ -19,6 +19,7 @@ for (const [width, colorScheme] of [
     const firefox = await startFirefox(t, { width, colorScheme })
     const isTrue = (expression: string) => eventually(async () => (await firefox.evaluate(expression)) === true)
     await firefox.goto(system.consoleUrl)
+    await firefox.click('button', 'Sign in to local')
     await firefox.find('heading', 'Overview')
     t.equal(await firefox.evaluate('location.href'), `${system.baseUrl}/console/`, 'the token leaves the address')
     t.equal(await firefox.evaluate('innerWidth'), width)

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { openLink } from '#test/helpers/console-pages.ts'
 import { commandLine } from '#test/helpers/command-line.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
@@ -52,8 +53,7 @@ const newAccount = async (name: string) => {
     const { url } = await run<{ url: string }>(['console', '--account', account.id])
     const context = await browser.newContext()
     const page = await context.newPage()
-    await page.goto(url)
-    await page.getByRole('navigation').waitFor()
+    await openLink(page, url)
     const stream = page.waitForResponse((response) => response.url().endsWith('/v1/events'))
     await page.goto(`${baseUrl}/console${path}`)
     await stream

@@ -187,6 +187,7 @@ t.test('operators: who looks into an account reads it and changes nothing, and b
 
     const actor = `operator:${sessionId}`
     t.same(await database.query('select action, target from audit_entry where actor = $1 order by at', [actor]), [
+      { action: 'session.begin', target: sessionId },
       { action: 'account.view', target: id },
       { action: 'account.leave', target: id },
     ])

@@ -9,6 +9,7 @@ import t from 'tap'
 import { readS3Url } from '#shared/storage/s3-store.ts'
 import { violationsOn } from '#test/helpers/axe.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { openLink } from '#test/helpers/console-pages.ts'
 import { commandLine } from '#test/helpers/command-line.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startS3 } from '#test/helpers/s3.ts'
@@ -49,7 +50,7 @@ const fields = {
 
 t.test('console uploads: a destination is added, tested, used by a capture, and deleted', async (t) => {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
-  await page.goto(await signInLink())
+  await openLink(page, await signInLink())
   await page.getByRole('navigation').getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('button', { name: 'Add destination' }).click()
   for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value)

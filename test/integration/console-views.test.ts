@@ -4,7 +4,7 @@ import t from 'tap'
 import { violationsOn } from '#test/helpers/axe.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
-import { buildConsole, consolePages, openPage } from '#test/helpers/console-pages.ts'
+import { buildConsole, consolePages, openLink, openPage } from '#test/helpers/console-pages.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const operatorPages = ['Health', 'Pools', 'Accounts', 'Audit']
@@ -33,13 +33,27 @@ const csrfTokenOf = async (page: Page): Promise<string> => {
 t.test('sign-in: a link works once, and its token leaves the address', async (t) => {
   const [page, other] = [await openContext(), await openContext()]
   const link = await signInLink()
-  await page.goto(link)
-  await page.getByRole('navigation').waitFor()
+  await openLink(page, link)
   t.equal(page.url(), `${baseUrl}/console/`)
   await other.goto(link)
   await other.getByRole('heading', { name: 'This link no longer works' }).waitFor()
   t.same(await violationsOn(other), [])
   t.equal(other.url(), `${baseUrl}/console/sign-in`)
+})
+
+t.test('sign-in: a link asks, naming both accounts, before it replaces who is signed in', async (t) => {
+  const page = await openContext()
+  await signIn(page, 'viewer')
+  const before = await page.context().cookies()
+  await page.goto(await signInLink('owner', '--operator'))
+  await page.getByRole('heading', { level: 1, name: 'Sign in instead?' }).waitFor()
+  t.match(await page.getByRole('main').innerText(), /signed in to\s+local\s+Viewer[\s\S]*signs you in to\s+Operator/)
+  t.same(await violationsOn(page), [])
+  t.same(await page.context().cookies(), before, 'nobody is signed in by the link alone')
+  await page.getByRole('link', { name: 'Stay signed in to local' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await openLink(page, await signInLink('owner', '--operator'))
+  await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
 })
 
 t.test('sign-in: every page says how to get a link, which may be pasted into its address', async (t) => {

@@ -8,6 +8,7 @@ import { createAccount } from '#shared/db/accounts.ts'
 import { addMember } from '#shared/db/members.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { openLink } from '#test/helpers/console-pages.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { oidcClient, startOidcProvider } from '#test/helpers/oidc-provider.ts'
 import { startGateway } from '#test/helpers/running-gateway.ts'
@@ -47,12 +48,13 @@ const open = async (
 }
 
 /** Goes through the pages of the provider. */
-const signInAs = async (page: Page, login: string) => {
+const signInAs = async (page: Page, login: string, account = 'Acme') => {
   await page.getByRole('link', { name: 'Sign in with Acme ID' }).click()
   await page.getByPlaceholder('Enter any login').fill(login)
   await page.getByPlaceholder('and password').fill('any')
   await page.getByRole('button', { name: 'Sign-in' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
+  if (account !== '') await page.getByRole('button', { name: `Sign in to ${account}` }).click()
 }
 
 t.test('sign-in with the provider: leads through its pages back to the page that was asked for', async (t) => {
@@ -94,7 +96,7 @@ for (const [width, colorScheme] of [
 
 t.test('sign-in with the provider: who is a member of no account is told so', async (t) => {
   const page = await open('/console/')
-  await signInAs(page, 'eve')
+  await signInAs(page, 'eve', '')
   await page.getByRole('alert').getByText('You are not a member of an account').waitFor()
   t.same(await violationsOn(page), [])
 })
@@ -114,7 +116,7 @@ t.test('members: an owner adds one, changes the role, creates a link and removes
   await page.getByRole('button', { name: 'Sign-in link bob@example.com' }).click()
   const link = page.getByRole('textbox', { name: 'Sign-in link' })
   const guest = await open(new URL(await link.inputValue()).pathname)
-  await guest.goto(await link.inputValue())
+  await openLink(guest, await link.inputValue())
   await guest.getByRole('navigation').getByRole('link', { name: 'Settings' }).click()
   await guest.getByRole('cell', { name: 'ada@example.com' }).first().waitFor()
   t.equal(await guest.getByRole('button', { name: 'Add member' }).count(), 0)

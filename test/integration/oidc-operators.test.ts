@@ -3,6 +3,7 @@ import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
+import { confirmReturn } from '#test/helpers/console-client.ts'
 import { freePort } from '#test/helpers/free-port.ts'
 import { oidcClient, signInAtProvider, startOidcProvider } from '#test/helpers/oidc-provider.ts'
 import { startGateway } from '#test/helpers/running-gateway.ts'
@@ -55,7 +56,7 @@ const signInAs = async (login: string) => {
   const started = await visit(`${baseUrl}/console/sign-in/oidc`)
   const cookie = cookieOf(started)
   const back = await signInAtProvider(started.headers.get('location') ?? '', login)
-  return { back, cookie, answer: await visit(back, cookie) }
+  return { back, cookie, answer: await confirmReturn(baseUrl, await visit(back, cookie)) }
 }
 const sessionOf = async (answer: Response) =>
   (await visit(`${baseUrl}/console/api/session`, cookieOf(answer))).json() as Promise<Record<string, unknown>>
@@ -91,13 +92,13 @@ t.test('operators by a claim: an operator who is a member too signs in as an ope
 // Contract: Audit log
 t.test('operators by a claim: the audit log says who has the session; a sign-in works once', async (t) => {
   const { back, cookie, answer } = await signInAs('olga')
-  t.equal(answer.status, 303)
+  t.equal(answer.status, 201)
   const [entry] = await database.query<{ actor: string; target: string; detail: object }>(
-    `select actor, target, detail from audit_entry where action = 'operator.sign_in' order by at desc limit 1`,
+    `select actor, target, detail from audit_entry where action = 'session.begin' order by at desc limit 1`,
   )
   t.match(entry, {
     actor: `operator:${entry?.target}`,
-    detail: { role: 'operator', issuer: provider.issuer, subject: 'olga' },
+    detail: { how: 'provider', from: '127.0.0.1', role: 'operator', issuer: provider.issuer, subject: 'olga' },
   })
   t.same((await database.query('select from console_session where id = $1', [entry?.target])).length, 1)
   const count = async () => (await database.query('select from console_session')).length

@@ -50,15 +50,27 @@ const addMember = async ({ database }: RunningGateway, email: string) => {
 /** A browser, which keeps cookies and follows redirects to the provider, where `login` signs in, and back. */
 const openBrowser = (login: string, { baseUrl } = router) => {
   const jar = new Map<string, string>()
-  const visit = async (path: string) => {
+  const visit = async (path: string, body?: string) => {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(`${baseUrl}${path}`, { redirect: 'manual', headers: { cookie } })
+    const headers = { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) }
+    const init = { redirect: 'manual', headers, ...(body !== undefined && { method: 'POST', body }) } as const
+    const response = await fetch(`${baseUrl}${path}`, init)
     for (const set of response.headers.getSetCookie()) {
       const { name = '', value = '' } = /^(?<name>[^=]+)=(?<value>[^;]*)/.exec(set)?.groups ?? {}
       if (set.includes('Max-Age=0')) jar.delete(name)
       else jar.set(name, value)
     }
     return response
+  }
+  /** Asks whom the link signs in, and signs in: both in the cell of the link. Resolves to where that leads. */
+  const confirm = async (token: string) => {
+    const body = JSON.stringify({ token })
+    const answers = [await visit('/console/api/sign-in', body), await visit('/console/api/session', body)]
+    t.same(
+      answers.map(({ status }) => status),
+      [200, 201],
+    )
+    return '/console'
   }
   /** Resolves to the pages of the console that were visited, and where it ended. */
   const signIn = async (to = '/console') => {
@@ -67,7 +79,9 @@ const openBrowser = (login: string, { baseUrl } = router) => {
       const response = await visit(visited.at(-1) ?? '')
       const location = response.headers.get('location') ?? ''
       const at = location.startsWith(provider.issuer) ? await signInAtProvider(location, login) : location
-      if (at === to || at.startsWith('/console/sign-in?')) return { visited, end: at }
+      const token = at.split('#token=')[1]
+      if (token !== undefined) return { visited, end: await confirm(token) }
+      if (at.startsWith('/console/sign-in?')) return { visited, end: at }
       visited.push(at.replace(publicUrl, ''))
     }
     throw new Error('too many redirects')

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright'
 import { openDatabase } from '#shared/db/connection.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
+import { openLink } from '#test/helpers/console-pages.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -86,8 +87,7 @@ const open = async (colorScheme: 'light' | 'dark', ...flags: readonly string[]):
   const opened = await browser.newPage({ viewport: { width: 1280, height: 860 }, colorScheme })
   const command = ['console', '--data', system.dataDir, '--json', ...flags]
   const { stdout } = await promisify(execFile)(join(root, 'bin/shutterfleet'), command)
-  await opened.goto((JSON.parse(stdout) as { url: string }).url)
-  await opened.getByRole('navigation').waitFor()
+  await openLink(opened, (JSON.parse(stdout) as { url: string }).url)
   return opened
 }
 

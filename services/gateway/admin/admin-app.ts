@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Actor } from '#shared/db/audit.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
+import type { SignInFailures } from '#gateway/http/identification/sign-in-failures.ts'
 import { type Answer, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
 import { readJson } from '#gateway/http/input.ts'
 import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
@@ -21,6 +22,7 @@ type Dependencies = Admin & {
   readonly findActor: FindActor
   readonly clients: Pick<Clients, 'find'>
   readonly events: Pick<Events, 'administered'>
+  readonly signInFailures: Pick<SignInFailures, 'note'>
   /** The public reference, whose script is the same. */
   readonly reference: Pick<Reference, 'script'>
 }
@@ -35,7 +37,7 @@ type Http = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 const bodyOf = ({ body }: Answer) => (body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body))
 
 const serve = async (
-  { events, clients, findActor, publicUrl }: Dependencies,
+  { events, clients, findActor, publicUrl, signInFailures }: Dependencies,
   { request, reply }: Http,
   run: Run,
 ): Promise<FastifyReply> => {
@@ -49,6 +51,8 @@ const serve = async (
     error = toAppError(thrown)
     return withDocUrl(errorAnswer(error, exchange.requestId), publicUrl)
   })
+  if (error?.code === 'INVALID_API_KEY' && request.headers.authorization !== undefined)
+    await signInFailures.note({ how: 'token', reason: error.code, client: clients.find(exchange) })
   events.administered({ operation, actor, status: answer.status, requestId: exchange.requestId, fault: error })
   return reply
     .code(answer.status)
@@ -139,7 +143,7 @@ export const adminOf = (
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  admin: Admin & Pick<Gateway, 'events' | 'clients' | 'reference'>,
+  admin: Admin & Pick<Gateway, 'events' | 'clients' | 'reference' | 'signInFailures'>,
   config: Pick<Config, 'adminToken' | 'adminTokens'>,
 ): OpenAdmin | undefined => {
   const actors = adminActors(config.adminToken, config.adminTokens)

@@ -47,6 +47,7 @@ import type { HashKey } from '#gateway/http/identification/identify.ts'
 import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/key-guesses.ts'
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
+import { SignInFailures } from '#gateway/http/identification/sign-in-failures.ts'
 import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
 import { toLogRecord } from '#gateway/activity/to-log-record.ts'
 import { type Activity, recordActivities } from '#gateway/db/activity.ts'
@@ -109,6 +110,7 @@ export type Context = {
   readonly showConsole: ShowConsole
   /** Undefined: people sign in with links alone. */
   readonly oidc: OidcSignIn | undefined
+  readonly signInFailures: Pick<SignInFailures, 'note'>
   readonly objects: ObjectStore
   /** Bytes of images that are in memory until they are sent to clients. */
   readonly bufferedImages: BufferedBytes
@@ -245,7 +247,8 @@ const oidcOf = (config: Config): OidcSignIn | undefined => {
 }
 
 /** What accounts change themselves, and what the console adds. */
-const consoleOf = (database: Database, queue: Queue, config: Config) => ({
+const consoleOf = (database: Database, queue: Queue, config: Config, { signInFailureLost: failed }: Events) => ({
+  signInFailures: new SignInFailures({ database, failed }, () => performance.now()),
   natsVersion: () => serverVersion(queue),
   accountKeys: accountKeysIn(database, config.keyPepper),
   members: accountMembersIn(database, config.keyPepper),
@@ -368,7 +371,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: authorizations.isValidKey }),
-    ...consoleOf(database, queue, config),
+    ...consoleOf(database, queue, config, events),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,

@@ -44,8 +44,10 @@ const userAgentMax = 500
 const listedMax = 100
 
 const start = readStatement(import.meta.dirname, 'sql/start-session.sql')
-const startOfMember = readStatement(import.meta.dirname, 'sql/start-member-session.sql')
-const startOfOperator = readStatement(import.meta.dirname, 'sql/start-operator-session.sql')
+const linked = readStatement(import.meta.dirname, 'sql/find-link.sql')
+const ofMember = readStatement(import.meta.dirname, 'sql/link-member.sql')
+const ofOperator = readStatement(import.meta.dirname, 'sql/link-operator.sql')
+const end = readStatement(import.meta.dirname, 'sql/end-session.sql')
 const ownAccounts = readStatement(import.meta.dirname, 'sql/list-own-accounts.sql')
 const moveTo = readStatement(import.meta.dirname, 'sql/switch-account.sql')
 const find = readStatement(import.meta.dirname, 'sql/find-session.sql')
@@ -65,6 +67,10 @@ export const isOperator = ({ role }: Pick<Session, 'role'>): boolean => operator
 /** The operator of a session in the audit log. */
 export const operatorActor = ({ id }: Pick<Session, 'id'>): Actor => `operator:${id}`
 
+/** Who is signed in by a session, in the audit log. */
+const actorOf = (session: Pick<Session, 'id' | 'role'>): Actor =>
+  isOperator(session) ? operatorActor(session) : `session:${session.id}`
+
 /** The client of a sign-in, as received. */
 type SignInClient = { readonly address: string; readonly userAgent: string }
 
@@ -74,60 +80,73 @@ type Identified = {
   readonly signInSeconds: number
   readonly issuer: string
   readonly subject: string
-  /** Binds unbound members with this address to the person; null: none. */
-  readonly email: string | null
 }
 
-/**
- * Starts a session of the person's membership that was used last. Returns its token; `used` if the sign-in was used before,
- * `no_account` if the person is a member of no enabled account.
- */
-export const startMemberSession = async (
-  database: Sql,
-  hash: (token: string) => Buffer,
-  input: SessionBounds & SignInClient & Identified,
-): Promise<{ readonly token: string } | 'used' | 'no_account'> => {
+/** How long a link of a return from the provider works. */
+const returnSeconds = 300
+
+const returned = (hash: (token: string) => Buffer, input: Identified) => {
   const token = newToken()
-  const { signInHash, signInSeconds, issuer, subject, email, sessionSeconds, sessionIdleSeconds } = input
-  const person = [signInHash, signInSeconds, issuer, subject, email]
-  const session = [randomUUID(), hash(token), sessionSeconds, sessionIdleSeconds]
-  const values = [...person, ...session, input.address, input.userAgent.slice(0, userAgentMax)]
-  const [row] = await database.query<{ memberId: string | null }>(startOfMember, values)
-  if (!row) return 'used'
-  if (row.memberId === null) return 'no_account'
-  await database.query('update member set last_sign_in_at = now() where id = $1 returning id', [row.memberId])
-  return { token }
+  const { signInHash, signInSeconds, issuer, subject } = input
+  return { token, linkHash: hash(token), person: [signInHash, signInSeconds, issuer, subject] }
 }
 
 /**
- * Starts a session of an operator whom the provider has identified, and records who it is. Returns its token; `used` if the sign-in
- * was used before.
+ * Makes a link, for five minutes, that signs the person in to the membership that was used last. `email` binds unbound members with this
+ * address to the person; null: none. Returns the link's token; `used` if the sign-in was used before, `no_account` if the person is a
+ * member of no enabled account.
  */
-export const startOperatorSession = async (
+export const linkMember = async (
   database: Sql,
   hash: (token: string) => Buffer,
-  input: SessionBounds & SignInClient & Omit<Identified, 'email'> & { readonly role: OperatorRole },
+  input: Identified & { readonly email: string | null },
+): Promise<{ readonly token: string } | 'used' | 'no_account'> => {
+  const { token, linkHash, person } = returned(hash, input)
+  const values = [...person, input.email, linkHash, returnSeconds]
+  const [row] = await database.query<{ memberId: string | null }>(ofMember, values)
+  if (!row) return 'used'
+  return row.memberId === null ? 'no_account' : { token }
+}
+
+/** Makes a link, for five minutes, that signs an operator in whom the provider has identified. Returns its token; `used` if the sign-in was used before. */
+export const linkOperator = async (
+  database: Sql,
+  hash: (token: string) => Buffer,
+  input: Identified & { readonly role: OperatorRole },
 ): Promise<{ readonly token: string } | 'used'> => {
-  const [id, token] = [randomUUID(), newToken()]
-  const { signInHash, signInSeconds, issuer, subject, role, sessionSeconds, sessionIdleSeconds } = input
-  const session = [id, hash(token), sessionSeconds, sessionIdleSeconds]
-  const client = [input.address, input.userAgent.slice(0, userAgentMax)]
-  const audit = [operatorActor({ id }), JSON.stringify({ role, issuer, subject })]
-  const rows = await database.query(startOfOperator, [signInHash, signInSeconds, role, ...session, ...client, ...audit])
+  const { token, linkHash, person } = returned(hash, input)
+  const rows = await database.query(ofOperator, [...person, input.role, linkHash, returnSeconds, randomUUID()])
   return rows.length > 0 ? { token } : 'used'
 }
 
-/** Signs in with a link, which cannot be used again. Returns the session's token; undefined unless the link is valid. */
+/** Whom a link signs in, and when it expires. */
+export type LinkedIdentity = Pick<Session, 'accountId' | 'accountName' | 'plan' | 'role' | 'email'> & {
+  /** ISO 8601 UTC. */
+  readonly expiresAt: string
+}
+
+/** Whom a link signs in, which stays usable; undefined unless it is valid. */
+export const findLink = async (
+  database: Sql,
+  linkHash: Buffer,
+  { consoleOperators }: Pick<SessionBounds, 'consoleOperators'>,
+): Promise<LinkedIdentity | undefined> =>
+  (await database.query<LinkedIdentity>(linked, [linkHash, consoleOperators]))[0]
+
+/**
+ * Signs in with a link, which cannot be used again, and ends the session that it replaces, if it is given. Returns the session's token;
+ * undefined, and nothing ends, unless the link is valid.
+ */
 export const startSession = async (
   database: Sql,
   hash: (token: string) => Buffer,
-  input: SessionBounds & SignInClient & { readonly linkToken: string },
+  input: SessionBounds & SignInClient & { readonly linkToken: string; readonly replacedId: string | null },
 ): Promise<string | undefined> => {
   const token = newToken()
-  const { sessionSeconds, sessionIdleSeconds, consoleOperators, address, userAgent } = input
+  const { sessionSeconds, sessionIdleSeconds, consoleOperators, address, userAgent, replacedId } = input
   const times = [sessionSeconds, sessionIdleSeconds]
   const from = [address, userAgent.slice(0, userAgentMax)]
-  const values = [hash(input.linkToken), randomUUID(), hash(token), ...times, ...from, consoleOperators]
+  const values = [hash(input.linkToken), randomUUID(), hash(token), ...times, ...from, consoleOperators, replacedId]
   return (await database.query(start, values)).length > 0 ? token : undefined
 }
 
@@ -151,22 +170,27 @@ export const listSessions = (database: Sql, accountId: string | null): Promise<L
   )
 
 /**
- * Ends a session of an account, or with null an operator's, on every replica. Returns false if there is no such session. Throws `FORBIDDEN` for that of an
- * owner unless an owner ends it.
+ * Ends a session of an account, or with null an operator's, on every replica, and records it. `address`: network of the client. Returns
+ * false if there is no such session. Throws `FORBIDDEN` for that of an owner unless an owner ends it.
  */
 export const endSession = async (
   database: Sql,
-  of: { readonly accountId: string | null; readonly id: string; readonly by: Pick<Session, 'id' | 'role'> },
+  of: {
+    readonly accountId: string | null
+    readonly id: string
+    readonly by: Pick<Session, 'id' | 'role'>
+    readonly address: string
+  },
 ): Promise<boolean> => {
-  const { accountId, id, by } = of
+  const { accountId, id, by, address } = of
   const values = [id, accountId]
   const roleOf = `select coalesce(m.role, s.role) as role
     from console_session s left join member m on m.id = s.member_id where s.id = $1 and s.account_id is not distinct from $2`
   const [session] = await database.query<{ role: Role }>(roleOf, values)
   if (session?.role === 'owner' && by.role !== 'owner' && by.id !== id)
     throw new AppError('FORBIDDEN', { publicMessage: 'The session of an owner is ended by an owner alone.' })
-  const statement = 'delete from console_session where id = $1 and account_id is not distinct from $2 returning id'
-  return (await database.query(statement, values)).length > 0
+  const how = by.id === id ? 'signed out' : 'ended by another session'
+  return (await database.query(end, [...values, actorOf(by), how, address])).length > 0
 }
 
 /** An account of the person who is signed in. */
@@ -185,16 +209,17 @@ export const listOwnAccounts = (database: Sql, sessionId: string): Promise<OwnAc
   database.query<OwnAccount>(ownAccounts, [sessionId, accountsMax])
 
 /**
- * Replaces a session by one of another account of the same person, with the same end. Returns its token, which is a new one, so
- * that other windows cannot change the other account by mistake; undefined if the person is not a member of the account.
+ * Replaces a session by one of another account of the same person, with the same end, and records it. Returns its token, which is a new
+ * one, so that other windows cannot change the other account by mistake; undefined if the person is not a member of the account.
  */
 export const switchAccount = async (
   database: Sql,
   hash: (token: string) => Buffer,
-  { sessionId, accountId }: { readonly sessionId: string; readonly accountId: string },
+  input: { readonly sessionId: string; readonly accountId: string; readonly address: string },
 ): Promise<string | undefined> => {
   const token = newToken()
-  const rows = await database.query(moveTo, [sessionId, accountId, randomUUID(), hash(token)])
+  const values = [input.sessionId, input.accountId, randomUUID(), hash(token), input.address]
+  const rows = await database.query(moveTo, values)
   return rows.length > 0 ? token : undefined
 }
 

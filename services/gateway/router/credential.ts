@@ -67,9 +67,11 @@ export const credentialOf = ({ method, url = '', headers }: Head, publicUrl: str
   return token === undefined ? undefined : { kind: 'session', value: token }
 }
 
-/** Whether a request is the only one whose credential is in its body. */
-export const isSignIn = ({ method, url = '' }: Head): boolean =>
-  method === 'POST' && pathOf(url) === '/console/api/session'
+/** The paths of requests whose credential, the token of a sign-in link, is in their body. */
+const signInPaths: readonly string[] = ['/console/api/sign-in', '/console/api/session']
+
+/** Whether the credential of a request is in its body. */
+export const isSignIn = ({ method, url = '' }: Head): boolean => method === 'POST' && signInPaths.includes(pathOf(url))
 
 /** The credential in the body of a sign-in; undefined if it has none. */
 export const credentialOfSignIn = (body: Buffer): Credential | undefined => {

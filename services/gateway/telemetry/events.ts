@@ -107,6 +107,7 @@ const createSignInEvents = (log: Logger, metrics: Metrics) => {
     },
   } as const satisfies MetricTable)
   return {
+    signInFailureLost: (cause: unknown) => log.warn({ reason: String(cause) }, 'failed sign-in could not be recorded'),
     signedInByProvider: () => metric.provider_sign_ins_total.inc({ outcome: 'signed_in' }),
     providerSignInFailed: ({ reason, message, cause }: SignInError) => {
       metric.provider_sign_ins_total.inc({ outcome: reason })

@@ -6,11 +6,12 @@ import { isId } from './is-id.ts'
 import { AuditEntry } from './entities/audit-entry.ts'
 
 /**
- * Who made a change: the software itself, a user of the command line, the holder of an admin token, with the token's name if it
+ * Who made a change: the software itself, somebody who could not sign in, a user of the command line, the holder of an admin token, with the token's name if it
  * has one, an operator in the console, with the id of the session, or the account itself, with the id of its key or console session.
  */
 export type Actor =
   | 'system'
+  | 'unknown'
   | 'command line'
   | 'admin'
   | `admin:${string}`
@@ -44,7 +45,10 @@ type Action =
   | 'member.set_role'
   | 'member.remove'
   | 'sign_in_link.create'
-  | 'operator.sign_in'
+  | 'session.begin'
+  | 'session.switch'
+  | 'session.end'
+  | 'session.fail'
   | 'queue.cancel'
   | 'queue.requeue'
   | 'meters.recount'
@@ -70,7 +74,7 @@ export const recordChange = (entities: SqlEntityManager, { detail = {}, ...chang
 }
 
 /** Records a change that was already made, without the entity manager. */
-export const noteChange = (database: Database, change: Change): Promise<void> =>
+export const noteChange = (database: Pick<Database, 'entities'>, change: Change): Promise<void> =>
   database.entities(async (entities) => recordChange(entities, change))
 
 const findEntry = async (entities: SqlEntityManager, id: string) => {

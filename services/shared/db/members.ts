@@ -96,11 +96,17 @@ export const setRole = (database: Database, of: MemberOf, role: Role, actor: Act
     recordChange(entities, { actor, action: 'member.set_role', target: member.id, detail })
   })
 
+const endSessions = `with ended as (delete from console_session where member_id = ? returning id, account_id, role)
+insert into audit_entry (id, at, actor, action, target, detail)
+select gen_random_uuid(), now(), ?, 'session.end', id,
+       json_build_object('how', 'member removed', 'account', account_id, 'role', role, 'member', ?::uuid) from ended`
+
 /** Removes a member and ends their sessions and links. Throws as `setRole`. */
 export const removeMember = (database: Database, of: MemberOf, actor: Actor): Promise<void> =>
   database.entities(async (entities) => {
     const { account, member } = await findMember(entities, of)
     if (member.role === 'owner') await assertOtherOwner(entities, of)
+    await entities.execute(endSessions, [member.id, actor, member.id])
     entities.remove(member)
     const detail = { account: account.id, email: member.email }
     recordChange(entities, { actor, action: 'member.remove', target: member.id, detail })

@@ -1,11 +1,8 @@
-import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
-import { useLocation } from 'wouter-preact'
-import { ApiError, sendRequest } from '#console/api/request.ts'
-import { isOperator, type Session, sessionPath } from '#console/api/session.tsx'
 import { CopyButton } from '#console/components/copy-field.tsx'
-import { ErrorNotice, Loading } from '#console/components/state.tsx'
+import { Loading } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
+import { ConfirmSignIn } from './confirm-sign-in.tsx'
 import { ProviderSignIn, useProvider } from './provider-sign-in.tsx'
 
 /** Takes the token from the address, which then no longer shows it. */
@@ -15,17 +12,13 @@ const takeToken = (): string | undefined => {
   return token
 }
 
-type State = 'checking' | 'noLink' | 'usedLink' | 'ended' | 'signedOut' | Error
+type State = 'link' | 'noLink' | 'usedLink' | 'ended' | 'signedOut'
 
 const initialState = (hasToken: boolean, hadSession: boolean): State => {
-  if (hasToken) return 'checking'
+  if (hasToken) return 'link'
   if (new URLSearchParams(location.search).has('signed-out')) return 'signedOut'
   return hadSession ? 'ended' : 'noLink'
 }
-
-const stateAfter = (error: Error): State => (error instanceof ApiError && error.status === 401 ? 'usedLink' : error)
-
-type WithoutLink = Exclude<State, Error | 'checking'>
 
 const LinkCommand = () => (
   <>
@@ -38,7 +31,7 @@ const LinkCommand = () => (
 )
 
 /** Says how to sign in: with the provider, if there is one, or by a link. */
-const WaysIn = ({ state }: { state: WithoutLink }) => {
+const WaysIn = ({ state }: { state: Exclude<State, 'link'> }) => {
   const { isLoading, provider } = useProvider()
   if (isLoading) return <Loading />
   if (!provider)
@@ -64,23 +57,10 @@ const WaysIn = ({ state }: { state: WithoutLink }) => {
 
 /** Signs in by the single-use token in the fragment of the address, which no server has seen; else says where to get a link. */
 export const SignIn = ({ hadSession }: { hadSession: boolean }) => {
-  const client = useQueryClient()
-  const [, navigate] = useLocation()
   const [token] = useState(takeToken)
   const [state, setState] = useState(() => initialState(token !== undefined, hadSession))
-  const signIn = async () => {
-    setState('checking')
-    try {
-      const session = await sendRequest<Session>(sessionPath, { method: 'POST', body: { token } })
-      client.setQueryData([sessionPath], session)
-      navigate(isOperator(session) ? '/health' : '/', { replace: true })
-    } catch (error) {
-      setState(stateAfter(error as Error))
-    }
-  }
   useEffect(() => {
     document.title = `${texts.signIn.title} · ${texts.product}`
-    if (token !== undefined) void signIn()
     // Another link that is opened here changes only the fragment. It is empty if this page has taken the token already.
     const reload = () => {
       if (location.hash !== '') location.reload()
@@ -94,19 +74,11 @@ export const SignIn = ({ hadSession }: { hadSession: boolean }) => {
         <span class="mark" aria-hidden="true" />
         {texts.product}
       </div>
-      {state === 'checking' && (
-        <>
-          <h1>{texts.signIn.checking}</h1>
-          <Loading />
-        </>
+      {state === 'link' ? (
+        <ConfirmSignIn token={token ?? ''} onUsed={() => setState('usedLink')} />
+      ) : (
+        <WaysIn state={state} />
       )}
-      {state instanceof Error && (
-        <>
-          <h1>{texts.signIn.title}</h1>
-          <ErrorNotice title={texts.signIn.failed} error={state} onRetry={signIn} />
-        </>
-      )}
-      {typeof state === 'string' && state !== 'checking' && <WaysIn state={state} />}
     </main>
   )
 }

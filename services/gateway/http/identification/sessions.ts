@@ -45,9 +45,13 @@ export const assertSameOrigin = ({ headers }: Pick<Exchange, 'headers'>, publicU
   throw new AppError('FORBIDDEN', { publicMessage })
 }
 
-const assertCsrfToken = ({ headers }: Pick<Exchange, 'headers'>, expected: string): void => {
+/** Throws `FORBIDDEN` unless a request has the CSRF token of its session cookie. */
+export const assertCsrfToken = (
+  { hashKey, publicUrl }: Pick<SessionCheck, 'hashKey' | 'publicUrl'>,
+  { headers }: Pick<Exchange, 'headers'>,
+): void => {
   const sent = Buffer.from(String(headers['x-csrf-token'] ?? ''))
-  const token = Buffer.from(expected)
+  const token = Buffer.from(csrfTokenOf(hashKey, sessionTokenOf(headers, publicUrl()) ?? ''))
   if (sent.length === token.length && timingSafeEqual(sent, token)) return
   throw new AppError('FORBIDDEN', { publicMessage: 'The header X-CSRF-Token is missing or wrong: reload the page.' })
 }
@@ -122,20 +126,27 @@ export const sessionOf = async (deps: SessionCheck, exchange: Exchange): Promise
   return { ...(await requireSession(deps, exchange, tokenHash)), tokenHash }
 }
 
+/** As `sessionOf`, but undefined too if the session has ended. */
+export const currentSession = (deps: SessionCheck, exchange: Exchange): Promise<ActiveSession | undefined> =>
+  sessionOf(deps, exchange).catch((thrown: unknown) => {
+    if (thrown instanceof AppError && thrown.code === 'UNAUTHORIZED') return undefined
+    throw thrown
+  })
+
 /**
  * Throws `FORBIDDEN` if a session's request changes state and was not sent by the console, or if its role may only read;
  * `RATE_LIMIT_EXCEEDED` if the session or all of its account's, or of operators, send too many.
  */
 export const admitSession = (
-  { hashKey, sessions, publicUrl }: SessionCheck,
+  deps: SessionCheck,
   { headers, session }: Pick<Exchange, 'headers'> & { readonly session: ActiveSession },
   { changesState, forViewers = false, isOfAccount = true }: Effect,
 ): void => {
   if (changesState) {
-    assertSameOrigin({ headers }, publicUrl())
-    assertCsrfToken({ headers }, csrfTokenOf(hashKey, sessionTokenOf(headers, publicUrl()) ?? ''))
+    assertSameOrigin({ headers }, deps.publicUrl())
+    assertCsrfToken(deps, { headers })
     const publicMessage = forViewers ? undefined : readOnlyReason(session, isOfAccount)
     if (publicMessage !== undefined) throw new AppError('FORBIDDEN', { publicMessage })
   }
-  takeFrom(sessions.limit, { network: session.id, site: isOperator(session) ? 'operators' : (session.accountId ?? '') })
+  takeFrom(deps.sessions.limit, { network: session.id, site: isOperator(session) ? 'operators' : (session.accountId ?? '') })
 }

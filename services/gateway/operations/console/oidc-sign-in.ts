@@ -1,10 +1,9 @@
 import { AppError } from '#shared/errors/app-error.ts'
-import { startMemberSession, startOperatorSession } from '#gateway/db/sessions.ts'
+import { linkMember, linkOperator } from '#gateway/db/sessions.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { readCookie, writeCookie } from '#gateway/http/identification/secure-cookie.ts'
-import { sessionCookie } from '#gateway/http/identification/session-cookie.ts'
 import { takeFrom } from '#gateway/http/identification/sessions.ts'
 import { SignInError } from '#gateway/oidc/sign-in-error.ts'
 import { beginFlow, flowSeconds, resumeFlow, returnPathOf, type SignInFlow } from '#gateway/oidc/sign-in-flow.ts'
@@ -38,12 +37,13 @@ const toSignInError = (error: unknown): SignInError => {
 }
 
 /** Errors lead back to the sign-in page, which says what to do. */
-const orSignInPage = async ({ events }: Context, work: () => Promise<Answer>): Promise<Answer> => {
+const orSignInPage = async (context: Context, exchange: Exchange, work: () => Promise<Answer>): Promise<Answer> => {
   try {
     return await work()
   } catch (thrown) {
     const error = toSignInError(thrown)
-    events.providerSignInFailed(error)
+    context.events.providerSignInFailed(error)
+    await context.signInFailures.note({ how: 'provider', reason: error.reason, client: context.clients.find(exchange) })
     return redirectTo(`/console/sign-in?error=${error.reason}`)
   }
 }
@@ -61,11 +61,11 @@ const start: Served = {
   method: 'GET',
   path: '/sign-in/oidc',
   access: 'open',
-  run: (context, { query }) => {
+  run: (context, exchange) => {
     const { provider } = requireOidc(context)
-    return orSignInPage(context, async () => {
+    return orSignInPage(context, exchange, async () => {
       const { hashKey, now, publicUrl } = context
-      const flow = beginFlow(hashKey, returnPathOf(new URLSearchParams(query).get('to')), now())
+      const flow = beginFlow(hashKey, returnPathOf(new URLSearchParams(exchange.query).get('to')), now())
       const location = await provider.authorizationUrl(flow, redirectUri(publicUrl()))
       const cookie = { name: cookieName, value: flow.cookie, maxAgeSeconds: flowSeconds }
       return redirectTo(location, writeCookie(cookie, publicUrl()))
@@ -81,27 +81,20 @@ const requireFlow = ({ hashKey, now, publicUrl }: Context, { headers, query }: E
   throw new SignInError('expired', 'this browser started no sign-in with this state within ten minutes')
 }
 
-const signInWith = async (context: Context, exchange: Exchange, flow: SignInFlow): Promise<string> => {
-  const { database, hashKey, sessions, publicUrl, clients } = context
+/** Makes the link by which the person signs in. Returns its token; throws `SignInError`. */
+const linkFor = async (context: Context, exchange: Exchange, flow: SignInFlow): Promise<string> => {
+  const { database, hashKey, publicUrl } = context
   const { provider, bindsByEmail } = requireOidc(context)
   const person = await provider.identify(flow, new URL(`${redirectUri(publicUrl())}?${exchange.query}`))
   const email = bindsByEmail ? person.verifiedEmail : null
   const { issuer, subject, operatorRole: role } = person
-  const identified = {
-    ...sessions.bounds,
-    issuer,
-    subject,
-    signInHash: hashKey(flow.state),
-    signInSeconds: flowSeconds,
-    address: clients.find(exchange).network,
-    userAgent: exchange.headers['user-agent'] ?? '',
-  }
-  const started =
+  const identified = { issuer, subject, signInHash: hashKey(flow.state), signInSeconds: flowSeconds }
+  const link =
     role === null
-      ? await startMemberSession(database, hashKey, { ...identified, email })
-      : await startOperatorSession(database, hashKey, { ...identified, role })
-  if (started === 'used') throw new SignInError('expired', 'the sign-in was used before')
-  if (started !== 'no_account') return started.token
+      ? await linkMember(database, hashKey, { ...identified, email })
+      : await linkOperator(database, hashKey, { ...identified, role })
+  if (link === 'used') throw new SignInError('expired', 'the sign-in was used before')
+  if (link !== 'no_account') return link.token
   const isUnverified = bindsByEmail && email === null
   throw new SignInError(
     isUnverified ? 'unverified' : 'no_account',
@@ -115,15 +108,16 @@ const finish: Served = {
   path: '/sign-in/oidc/callback',
   access: 'open',
   run: (context, exchange) =>
-    orSignInPage(context, async () => {
-      const { sessions, publicUrl, events, clients } = context
+    orSignInPage(context, exchange, async () => {
+      const { sessions, events, clients } = context
       const client = clients.find(exchange)
       const flow = requireFlow(context, exchange)
       takeFrom(sessions.signInLimit, client)
-      const token = await signInWith(context, exchange, flow)
+      const token = await linkFor(context, exchange, flow)
       sessions.signInLimit.giveBack(client)
       events.signedInByProvider()
-      return redirectTo(flow.returnPath, sessionCookie(publicUrl(), token))
+      // Nobody is signed in by a navigation, which pages of others cause too: a click on this page does it.
+      return redirectTo(`/console/sign-in?${new URLSearchParams({ to: flow.returnPath })}#token=${token}`)
     }),
 }
 

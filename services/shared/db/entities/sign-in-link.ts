@@ -17,6 +17,9 @@ export const SignInLink = defineEntity({
       p.manyToOne(Member).nullable().deleteRule('cascade').updateRule('no action').index('sign_in_link_member'),
     /** Of an operator's link: the session that it starts. */
     sessionId: p.uuid().nullable(),
+    /** Of the person whom the provider has identified, `iss` and `sub`; null: the link was given to somebody. */
+    issuer: p.text().nullable(),
+    subject: p.text().nullable(),
     expiresAt: p.datetime().columnType('timestamptz').index('sign_in_link_expires_at'),
   },
 })

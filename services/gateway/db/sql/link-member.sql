@@ -1,7 +1,7 @@
 -- Uses up the sign-in with hash $1, which can come back for $2 seconds, finds the memberships of the person with issuer $3 and
--- subject $4, and starts a session of the one that was used last: id $6, token hash $7, for at most $8 seconds, $9 without a
--- request. A membership that is bound to nobody is bound to the person if its email address is $5, unless that is null; by whom it was
--- used before is not known. No row if the sign-in was used before; without an id if the person is a member of no account that is enabled.
+-- subject $4, and makes a link with token hash $6 for $7 seconds that signs in as the one that was used last. A membership that is bound
+-- to nobody is bound to the person if its email address is $5, unless that is null; by whom it was used before is not known. No row if the
+-- sign-in was used before; without an id if the person is a member of no account that is enabled.
 with used as (
   insert into used_sign_in (state_hash, expires_at) values ($1, now() + make_interval(secs => $2))
   on conflict do nothing returning state_hash
@@ -15,11 +15,8 @@ with used as (
 ), chosen as (
   select o.id, o.account_id, o.role from own o join account a on a.id = o.account_id
    where a.disabled_at is null order by o.used_at desc nulls last, o.created_at, o.id limit 1
-), started as (
-  insert into console_session
-    (id, token_hash, account_id, role, member_id, by_provider, created_at, last_seen_at, expires_at, idle_expires_at, address, user_agent)
-  select $6, $7, c.account_id, c.role, c.id, true, now(), date_trunc('minute', now()), now() + make_interval(secs => $8),
-         now() + make_interval(secs => least($8, $9)), $10, $11
-    from chosen c
+), made as (
+  insert into sign_in_link (token_hash, account_id, role, member_id, issuer, subject, expires_at)
+  select $6, c.account_id, c.role, c.id, $3, $4, now() + make_interval(secs => $7) from chosen c
   returning member_id)
-select s.member_id as "memberId" from used u left join started s on true
+select m.member_id as "memberId" from used u left join made m on true
