@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { serverBounds } from '#shared/config/server-bounds.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { watchAuthority } from '#shared/net/watch-egress.ts'
 import { connectTunnel } from './connect-tunnel.ts'
@@ -10,6 +11,7 @@ import type { Egress } from './context.ts'
 import { forwardRequest, headerBytesMax } from './forward-request.ts'
 import { Overloaded, refuseRequest, refuseTunnel } from './connections/refuse.ts'
 import { readProxy, readCapture } from './connections/request-head.ts'
+import { Unidentified } from './connections/unidentified.ts'
 import { parseAbsolute } from './target/parse-target.ts'
 import { createWatches } from './watches.ts'
 
@@ -23,7 +25,8 @@ const options = {
   maxHeaderSize: headerBytesMax,
   headersTimeout: headMs,
   requestTimeout: requestMs,
-  connectionsCheckingInterval: 5000,
+  keepAliveTimeout: serverBounds.keepAliveTimeout,
+  connectionsCheckingInterval: serverBounds.connectionsCheckingInterval,
 }
 
 /** A client may disconnect at any time; 'close' follows. */
@@ -55,17 +58,40 @@ const serveAbsolute = (egress: Egress, response: ServerResponse, ownPorts: reado
   })
 }
 
+type Draining = {
+  readonly servers: readonly Server[]
+  readonly watches: Pick<ReturnType<typeof createWatches>, 'end'>
+  readonly open: ReadonlySet<Socket>
+}
+
+const endServers = async ({ servers, watches, open }: Draining, waitMs: number): Promise<void> => {
+  const listening = servers.filter((each) => each.listening)
+  const closed = listening.map((each) => once(each, 'close'))
+  for (const each of listening) each.close()
+  watches.end()
+  const cut = setTimeout(() => {
+    for (const client of open) client.destroy()
+  }, waitMs)
+  await Promise.all(closed)
+  clearTimeout(cut)
+}
+
 /** Creates the filtering forward proxy, whose two servers do not listen yet. Each CONNECT or absolute-form request gets its own upstream connection. */
 export const createApp = (egress: Egress & { readonly connectionsMax: number }) => {
   const { events } = egress
   const open = new Set<Socket>()
   const watches = createWatches()
+  const unidentified = new Unidentified(egress.connectionsMax + refusedMax)
   const isFull = () => open.size - watches.count() > egress.connectionsMax
   const overload = () => {
     events.overloaded(open.size)
     return new Overloaded()
   }
   const accept = (client: Socket) => {
+    if (!unidentified.add(client)) {
+      overload()
+      return void client.destroy()
+    }
     open.add(client)
     events.clientConnected()
     ignoreErrors(client)
@@ -74,21 +100,23 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
       events.clientGone()
     })
   }
+  const isIdentified = (request: IncomingMessage, client: Socket) => {
+    const isAuthorized = egress.isAuthorized(request)
+    if (isAuthorized) unidentified.remove(client)
+    else events.unauthorized()
+    return isAuthorized
+  }
   const serveConnect = (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    if (!egress.isAuthorized(request)) {
-      events.unauthorized()
-      refuseTunnel(client, unauthorized())
-    } else if (request.url === watchAuthority) watches.add(client as Socket)
+    if (!isIdentified(request, client as Socket)) refuseTunnel(client, unauthorized())
+    else if (request.url === watchAuthority) watches.add(client as Socket)
     else if (isFull()) refuseTunnel(client, overload())
     else void connectTunnel(egress, { request, client: client as Socket, head, ownPorts: portsOf(server, tlsServer) })
   }
   const serveRequest = (request: IncomingMessage, response: ServerResponse) => {
     // Without a socket the response would wait for an earlier one: pipelined requests are not served.
     if (response.socket === null) request.socket.destroy()
-    else if (!egress.isAuthorized(request)) {
-      events.unauthorized()
-      refuseRequest(response, unauthorized())
-    } else if (isFull()) refuseRequest(response, overload())
+    else if (!isIdentified(request, request.socket)) refuseRequest(response, unauthorized())
+    else if (isFull()) refuseRequest(response, overload())
     else serveAbsolute(egress, response, portsOf(server, tlsServer))
   }
   const serve = <S extends Server>(server: S): S => {
@@ -112,17 +140,9 @@ export const createApp = (egress: Egress & { readonly connectionsMax: number }) 
     /** For clients with TLS; it has no certificate yet. */
     tlsServer,
     /** Accepts no more clients, ends watches, waits at most `waitMs` for open connections to end, then cuts them. */
-    drain: async (waitMs: number): Promise<void> => {
+    drain: (waitMs: number): Promise<void> => {
       events.draining(open.size)
-      const listening = [server, tlsServer].filter((each) => each.listening)
-      const closed = listening.map((each) => once(each, 'close'))
-      for (const each of listening) each.close()
-      watches.end()
-      const cut = setTimeout(() => {
-        for (const client of open) client.destroy()
-      }, waitMs)
-      await Promise.all(closed)
-      clearTimeout(cut)
+      return endServers({ servers: [server, tlsServer], watches, open }, waitMs)
     },
   }
 }

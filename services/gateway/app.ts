@@ -11,7 +11,8 @@ import { routeProbes } from './http/public-probes.ts'
 import { redirectPaths, redirectToReference } from './http/redirect-to-reference.ts'
 import { namingMissing } from './http/errors.ts'
 import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
-import { headersMax, idleMs, requestMs, serverBounds } from './http/server-bounds.ts'
+import { securityHeaders } from './http/security-headers.ts'
+import { frameworkOptions, headersMax, serverOptions } from './http/server-options.ts'
 import { admitKey } from './http/identification/key-guesses.ts'
 import { startRequestSpan } from './http/identification/request-span.ts'
 import { scriptPath } from './openapi/reference.ts'
@@ -39,12 +40,18 @@ const countBufferedImage = ({ bufferedImages }: Context, { raw }: FastifyReply, 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Creates a handler that reads the head of a request, calls `work`, reports the request and sends the response. */
-const handleWith = (context: Context, operation: string, work: (exchange: Exchange) => Promise<Answer>): Handler => {
+const handleWith = (
+  context: Context,
+  { name: operation, bodyBytesMax }: Pick<Served, 'name' | 'bodyBytesMax'>,
+  work: (exchange: Exchange) => Promise<Answer>,
+): Handler => {
   context.events.operationServed(operation)
   return async (request, reply) => {
     const began = performance.now()
     const span = startRequestSpan(operation, request.raw)
-    const exchange = readExchange(request.raw, request.params as Record<string, string>, span.traceparent)
+    const params = request.params as Record<string, string>
+    const { traceparent: parent } = span
+    const exchange = readExchange(context, request.raw, { params, bodyBytesMax, traceparent: parent })
     const { requestId } = exchange
     const served = await work(exchange).catch((thrown: unknown) => thrownAnswer(thrown, requestId))
     const answer = withDocUrl(served, context.publicUrl)
@@ -66,8 +73,11 @@ const handleWith = (context: Context, operation: string, work: (exchange: Exchan
   }
 }
 
+/** What matches no operation. */
+const unnamed = { name: 'none' } as const
+
 const failWith = (context: Context, error: AppError): Handler =>
-  handleWith(context, 'none', () => Promise.reject(error))
+  handleWith(context, unnamed, () => Promise.reject(error))
 
 const refuseInMaintenance = (context: Pick<Context, 'inMaintenance'>, { accepts }: Pick<Served, 'accepts'>) => {
   if (!accepts || !context.inMaintenance()) return
@@ -123,7 +133,7 @@ const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params
 const handlePath = (context: Context, operations: readonly Served[]): Handler => {
   const served = new Map<string, Handler>(
     operations.flatMap((operation) => {
-      const handler = handleWith(context, operation.name, (exchange) => answerOperation(context, operation, exchange))
+      const handler = handleWith(context, operation, (exchange) => answerOperation(context, operation, exchange))
       // Node sends no body in response to a HEAD.
       const methods = operation.access === 'open' && operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method]
       return methods.map((method) => [method, handler] as const)
@@ -132,7 +142,7 @@ const handlePath = (context: Context, operations: readonly Served[]): Handler =>
   const methods = [...served.keys(), 'OPTIONS']
   const notFound = failWith(context, unknownPath)
   const unserved: Handler = (request, reply) =>
-    handleWith(context, 'none', (exchange) => answerUnserved(request.method, methods, exchange))(request, reply)
+    handleWith(context, unnamed, (exchange) => answerUnserved(request.method, methods, exchange))(request, reply)
   return (request, reply) => (hasEmptyId(request) ? notFound : (served.get(request.method) ?? unserved))(request, reply)
 }
 
@@ -143,15 +153,15 @@ const routeConsole = (app: FastifyInstance, context: Context, forOperators: read
     app.route({ method: app.supportedMethods, url, handler: handlePath(context, operations) })
   }
   for (const url of ['/console', '/console/*'])
-    app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'console', context.showConsole) })
+    app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, { name: 'console' }, context.showConsole) })
 }
 
 const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly Served[]) => {
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const byPath = Map.groupBy(routes, ({ path }) => path)
-  const icon = handleWith(context, 'none', (exchange) => showIcon(context, exchange))
-  const script = handleWith(context, 'none', (exchange) => showScript(context, exchange))
-  const errors = handleWith(context, 'none', (exchange) => showErrors(context, exchange))
+  const icon = handleWith(context, unnamed, (exchange) => showIcon(context, exchange))
+  const script = handleWith(context, unnamed, (exchange) => showScript(context, exchange))
+  const errors = handleWith(context, unnamed, (exchange) => showErrors(context, exchange))
   for (const prefix of prefixes) {
     for (const [path, operations] of byPath) {
       app.route({ method: app.supportedMethods, url: prefix + path, handler: handlePath(context, operations) })
@@ -162,10 +172,10 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
   routeConsole(app, context, forOperators)
   if (context.hasMcp) app.all('/mcp', handlePath(context, [mcpOperation(app)]))
   for (const url of redirectPaths)
-    app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, 'none', redirectToReference) })
+    app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, unnamed, redirectToReference) })
   app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })
   const answerRouter = createRouterAnswer(context)
-  if (answerRouter) app.post(credentialsPath, handleWith(context, 'router_credentials', answerRouter))
+  if (answerRouter) app.post(credentialsPath, handleWith(context, { name: 'router_credentials' }, answerRouter))
   routeProbes(app, context.isStopping)
   app.setNotFoundHandler(failWith(context, unknownPath))
 }
@@ -173,6 +183,7 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
 /** Handles errors to which Node or the framework would respond without the contract's envelope and headers. */
 const handleProtocolErrors = (app: FastifyInstance, context: Context) => {
   app.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders(context.publicUrl()))
     const problem = hostProblem(request.raw)
     if (problem) return failWith(context, new AppError('BAD_REQUEST', { publicMessage: problem }))(request, reply)
     // Operations read the body after the key check. The framework would check the content type earlier, so override it.
@@ -191,10 +202,8 @@ export const createApp = (context: Context, forOperators: readonly Served[] = []
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    requestTimeout: requestMs,
-    connectionTimeout: idleMs,
-    http: serverBounds,
-    routerOptions: { maxParamLength: serverBounds.maxHeaderSize, querystringParser: () => ({}) },
+    ...frameworkOptions,
+    routerOptions: { maxParamLength: serverOptions.maxHeaderSize, querystringParser: () => ({}) },
     rewriteUrl: ({ url = '' }) => decodableTarget(url),
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)

@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { boundConnections } from '#shared/config/bound-connections.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
+import { Bodies } from './http/bodies.ts'
 import { trackConnections } from './http/connections.ts'
+import { createClients } from './http/identification/clients.ts'
 import { openCells } from './router/ask-cell.ts'
 import { CellDirectory } from './router/cell-directory.ts'
 import { readRouterConfig } from './router/config.ts'
@@ -21,7 +24,11 @@ await runMain('router', async ({ env, stop, announce }) => {
   await using connections = openCells()
   const { agent, ask } = connections
   const directory = new CellDirectory({ cells, ask, events, nowMs: () => performance.now(), wait: delay })
-  const server = serveCells({ cells, directory, agent, publicUrl, events })
+  const { trustedProxies } = config
+  const clients = createClients({ trustedProxies, ignored: events.proxyIgnored })
+  const bodies = new Bodies(events)
+  const server = serveCells({ cells, directory, agent, publicUrl, events, clients, bodies })
+  boundConnections(server, { max: config.connectionsMax, trustedProxies, refused: events.connectionRefused })
   const closeConnections = trackConnections(server)
   server.listen(config.routerPort, config.routerHost)
   await once(server, 'listening')

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { boundConnections } from '#shared/config/bound-connections.ts'
 import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { adminOf, openAdmin } from './admin/admin-app.ts'
@@ -30,6 +31,8 @@ await runMain('gateway', async ({ env, stop, announce, hasTraces }) => {
   const administration = adminOf(gateway, config, settingsInForce(env))
   const app = createApp(gateway, operatorOperations(administration))
   const closeConnections = trackConnections(app.server)
+  const { connectionsMax: max, trustedProxies } = config
+  boundConnections(app.server, { max, trustedProxies, refused: gateway.events.connectionRefused })
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })
   listeningUrl = urlOf(app.server)
 

@@ -25,6 +25,7 @@ import { bufferedBytesMax, createBufferedBytes } from '#gateway/images/read-imag
 import type { Context } from '#gateway/context/context.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { createEvents } from '#gateway/telemetry/events.ts'
+import { Bodies } from '#gateway/http/bodies.ts'
 import { LinkAttempts } from '#gateway/links/link-attempts.ts'
 import { createClients } from '#gateway/http/identification/clients.ts'
 import { createKeyGuesses } from '#gateway/http/identification/key-guesses.ts'
@@ -259,7 +260,8 @@ const fakeTargets = (): Pick<Context, 'targetLists' | 'accountTargets' | 'target
 })
 
 /** Places for a few waits and streams, which find nothing. */
-const fakeLive = (): Pick<Context, 'waitLimit' | 'streamLimit' | 'loadProgress' | 'accountChanges'> => ({
+const fakeLive = (): Pick<Context, 'bodies' | 'waitLimit' | 'streamLimit' | 'loadProgress' | 'accountChanges'> => ({
+  bodies: new Bodies({ bodyRefused: () => {}, bodyBytes: () => {} }),
   waitLimit: createConcurrencyLimit(fewPlaces),
   streamLimit: createConcurrencyLimit(fewPlaces),
   loadProgress: async () => undefined,

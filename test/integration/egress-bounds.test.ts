@@ -30,6 +30,26 @@ const startPeer = async (onSocket: (socket: Socket) => void = () => {}) => {
   return { ...running, sockets }
 }
 
+t.test('egress bounds: of connections that sent no token, one address gets a quarter', async (t) => {
+  // With the 256 that get a refusal.
+  await using filter = await startFilter({ rules, connectionsMax: 144 })
+  const open = (localAddress: string) => {
+    const socket = connect({ port: filter.port, host: '127.0.0.1', localAddress }).on('error', () => {})
+    t.teardown(() => socket.destroy())
+    return socket
+  }
+  const sockets = Array.from({ length: 120 }, () => open('127.0.0.1'))
+  await eventually(() => sockets.filter(({ closed }) => closed).length === 20)
+  t.equal(filter.events.filter(({ name }) => name === 'overloaded').length, 20)
+  await once(open('127.0.0.2'), 'connect')
+  sockets[0]?.destroy()
+  await using peer = await startPeer((socket) => socket.resume())
+  await eventually(() => filter.events.some(({ name }) => name === 'clientGone'))
+  const { status, socket } = await askProxy({ port: filter.port, line: `CONNECT 127.0.0.1:${peer.port}` })
+  t.equal(status, 200)
+  socket.destroy()
+})
+
 t.test('egress bounds: closes both ends of an idle tunnel', async (t) => {
   await using peer = await startPeer((socket) => socket.resume())
   await using filter = await startFilter({ rules, idleMs: 200 })
@@ -108,14 +128,17 @@ t.test('egress bounds: cuts clients if too many wait for a response', async (t) 
   t.teardown(() => {
     for (const watch of watches) watch[Symbol.dispose]()
   })
-  const clients = Array.from({ length: 256 }, () => connect({ port: filter.port, host: '127.0.0.1' }))
+  // Of five addresses: one gets a quarter.
+  const clientAt = (n: number) =>
+    connect({ port: filter.port, host: '127.0.0.1', localAddress: `127.0.0.${2 + (n % 5)}` })
+  const clients = Array.from({ length: 256 }, (_, n) => clientAt(n))
   await Promise.all(clients.map((client) => once(client, 'connect')))
   t.match(
     await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' }),
     { refusal: 'overloaded' },
     'beside watches',
   )
-  clients.push(connect({ port: filter.port, host: '127.0.0.1' }))
+  clients.push(clientAt(256))
   await once(clients[256]!, 'connect')
   t.equal((await askProxy({ port: filter.port, line: 'CONNECT 10.0.0.1:443' })).status, 0)
   t.ok(filter.events.some(({ name }) => name === 'overloaded'))

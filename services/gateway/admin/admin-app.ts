@@ -1,10 +1,17 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { boundConnections } from '#shared/config/bound-connections.ts'
+import { fewConnections } from '#shared/config/server-bounds.ts'
 import type { Actor } from '#shared/db/audit.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
 import type { SignInFailures } from '#gateway/http/identification/sign-in-failures.ts'
 import { type Answer, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
+import { bodyBound } from '#gateway/http/body-bound.ts'
+import type { Bodies } from '#gateway/http/bodies.ts'
+import { createClientErrors } from '#gateway/http/client-error.ts'
 import { readJson } from '#gateway/http/input.ts'
+import { securityHeaders } from '#gateway/http/security-headers.ts'
+import { frameworkOptions } from '#gateway/http/server-options.ts'
 import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
 import type { Config, SettingInForce } from '#gateway/context/config.ts'
@@ -16,12 +23,11 @@ import type { AcceptDependencies, Admin } from './admin-route.ts'
 import { adminRoutes } from './admin-routes.ts'
 import { adminActors, createTokenCheck, type FindActor } from './admin-tokens.ts'
 
-const requestMs = 30_000
-
 type Dependencies = Admin & {
   readonly findActor: FindActor
   readonly clients: Pick<Clients, 'find'>
-  readonly events: Pick<Events, 'administered'>
+  readonly bodies: Pick<Bodies, 'read'>
+  readonly events: Pick<Events, 'administered' | 'connectionRefused'>
   readonly signInFailures: Pick<SignInFailures, 'note'>
   /** The public reference, whose script is the same. */
   readonly reference: Pick<Reference, 'script'>
@@ -32,16 +38,13 @@ const unknownPath = new AppError('NOT_FOUND', { publicMessage: 'The path does no
 /** Throws `INVALID_API_KEY` or `RATE_LIMIT_EXCEEDED`. */
 type Authenticate = () => Actor
 type Run = (exchange: Exchange, authenticate: Authenticate) => Promise<Answer>
-type Http = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+type Http = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly bodyBytesMax?: number }
 
 const bodyOf = ({ body }: Answer) => (body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body))
 
-const serve = async (
-  { events, clients, findActor, publicUrl, signInFailures }: Dependencies,
-  { request, reply }: Http,
-  run: Run,
-): Promise<FastifyReply> => {
-  const exchange = readExchange(request.raw, request.params as Record<string, string>)
+const serve = async (deps: Dependencies, { request, reply, bodyBytesMax }: Http, run: Run): Promise<FastifyReply> => {
+  const { events, clients, findActor, publicUrl, signInFailures } = deps
+  const exchange = readExchange(deps, request.raw, { params: request.params as Record<string, string>, bodyBytesMax })
   const operation = `${request.method} ${request.routeOptions.url ?? 'none'}`
   let error: AppError | undefined
   let actor: Actor | undefined
@@ -82,28 +85,38 @@ const routeReference = (app: FastifyInstance, deps: Dependencies) => {
 
 /** Creates the admin API, not listening yet, for requests that `findActor` authenticates. */
 const createAdminApp = (deps: Dependencies): FastifyInstance => {
+  const clientErrors = createClientErrors(deps.publicUrl)
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
-    requestTimeout: requestMs,
+    ...frameworkOptions,
+    clientErrorHandler: clientErrors.answer,
   })
+  clientErrors.follow(app.server)
+  boundConnections(app.server, { max: fewConnections, refused: deps.events.connectionRefused })
   // Operations read the body after the token check. The framework would check the content type earlier, so override it.
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(securityHeaders(deps.publicUrl()))
     request.headers['content-type'] = 'application/octet-stream'
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  for (const { method, path, run } of adminRoutes) {
+  for (const { method, path, body, run } of adminRoutes) {
+    const bodyBytesMax = bodyBound(body?.schema)
     app.route({
       method,
       url: adminPrefix + path,
       handler: (request, reply) =>
-        serve(deps, { request, reply }, async ({ params: { id = '' }, query, ...exchange }, authenticate) => {
-          const actor = authenticate()
-          const data = await run(deps, { actor, id, query, readJson: () => readJson(exchange) })
-          return data === undefined ? { status: 204 } : { status: 200, body: { data } }
-        }),
+        serve(
+          deps,
+          { request, reply, bodyBytesMax },
+          async ({ params: { id = '' }, query, ...exchange }, authenticate) => {
+            const actor = authenticate()
+            const data = await run(deps, { actor, id, query, readJson: () => readJson(exchange) })
+            return data === undefined ? { status: 204 } : { status: 200, body: { data } }
+          },
+        ),
     })
   }
   routeReference(app, deps)
@@ -143,7 +156,7 @@ export const adminOf = (
 
 /** Creates the admin API; undefined if no token is configured. */
 export const openAdmin = (
-  admin: Admin & Pick<Gateway, 'events' | 'clients' | 'reference' | 'signInFailures'>,
+  admin: Admin & Pick<Gateway, 'events' | 'clients' | 'bodies' | 'reference' | 'signInFailures'>,
   config: Pick<Config, 'adminToken' | 'adminTokens'>,
 ): OpenAdmin | undefined => {
   const actors = adminActors(config.adminToken, config.adminTokens)

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { AdminToken } from '#shared/config/settings/admin.ts'
 import type { Actor } from '#shared/db/audit.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import type { Client } from '#gateway/http/identification/clients.ts'
+import type { Client } from '#shared/policy/client.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 
 /** Token bucket for wrong tokens of one client: burst and refill per minute. */

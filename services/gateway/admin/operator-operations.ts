@@ -1,5 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { operatorActor } from '#gateway/db/sessions.ts'
+import { bodyBound } from '#gateway/http/body-bound.ts'
 import { readJson } from '#gateway/http/input.ts'
 import { viewOperations } from '#gateway/operations/console/view-account.ts'
 import type { Served } from '#gateway/operations/operation.ts'
@@ -14,6 +15,7 @@ const toServed = (admin: Admin, route: AdminRoute): Served => ({
   method: route.method,
   path: `/api/operator${route.path}`,
   access: 'operator',
+  bodyBytesMax: bodyBound(route.body?.schema),
   run: async (_context, exchange) => {
     const { session, params, query } = exchange
     if (!session) throw new AppError('UNAUTHORIZED')

@@ -67,7 +67,6 @@ export const answerPlaceholder = async (context: Context, { capture }: View): Pr
       'cache-control': 'no-store',
       'retry-after': String(retrySeconds),
       'x-link-state': 'placeholder',
-      'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
       'cross-origin-resource-policy': 'cross-origin',
     },

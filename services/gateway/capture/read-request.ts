@@ -8,7 +8,7 @@ import { AppError, type FieldErrors, toAppError } from '#shared/errors/app-error
 import type { Context } from '#gateway/context/context.ts'
 import { gatherPlainQuery, parseJson } from '#gateway/http/input.ts'
 import { refusalError, RequestError, validationError } from '#gateway/http/errors.ts'
-import type { Exchange } from '#gateway/http/exchange.ts'
+import { type Exchange, ofAccount } from '#gateway/http/exchange.ts'
 import { idempotencyErrors, idempotencyOf } from '#gateway/http/idempotency.ts'
 import { authorize, identify, type KeyCheck } from '#gateway/http/identification/identify.ts'
 
@@ -101,7 +101,8 @@ export const readRequest = async <Parsed extends { ok: true }>(
   if (refusal) throw refusalError(refusal, identity.originHost)
   const readsFirst = exchange.inputIsSmall && !options.keyFirst && exchange.session === undefined
   const caller = readsFirst ? undefined : await authorize(deps, exchange)
-  const { parsed, body } = await readParameters(exchange, options).catch(async (thrown: unknown) => {
+  const sent = caller ? ofAccount(exchange, caller.accountId) : exchange
+  const { parsed, body } = await readParameters(sent, options).catch(async (thrown: unknown) => {
     throw new RequestError(toAppError(thrown), { caller: caller ?? (await authorize(deps, exchange)) })
   })
   const idempotency = body && idempotencyOf(exchange, options.operation, body)

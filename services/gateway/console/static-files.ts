@@ -84,7 +84,6 @@ const policy =
 
 const securityHeaders = {
   'content-security-policy': policy,
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
 }

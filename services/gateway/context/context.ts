@@ -63,6 +63,7 @@ import { createCredentialLookup, type FindCredentials } from '#gateway/db/known-
 import { LinkVerifier } from '#gateway/links/link-verifier.ts'
 import { createLinkKeyLookup } from '#gateway/db/render-links.ts'
 import { createClientLimit } from '#gateway/http/identification/client-limit.ts'
+import { Bodies } from '#gateway/http/bodies.ts'
 import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempotency.ts'
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
 import { openapiDocument } from '#gateway/openapi/document.ts'
@@ -102,6 +103,7 @@ export type Context = {
   readonly webhooksKey: SealingKey
   readonly idempotencyStore: IdempotencyStore
   readonly clients: Clients
+  readonly bodies: Pick<Bodies, 'read'>
   readonly keyGuesses: KeyGuesses
   readonly accountKeys: AccountKeys
   readonly members: AccountMembers
@@ -370,6 +372,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     routerToken: config.routerToken,
     webhooksKey: readSealingKey(config.sealingKeyWebhooks),
     clients,
+    bodies: new Bodies(events),
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: authorizations.isValidKey }),
     ...consoleOf(database, queue, config, events),
     activity,

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isId } from '#shared/db/is-id.ts'
+import type { Client } from '#shared/policy/client.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
 import type { ActiveSession } from '#gateway/db/sessions.ts'
-import { AppError } from '#shared/errors/app-error.ts'
+import type { Bodies } from './bodies.ts'
+import { plainBodyBytes } from './body-bound.ts'
 
 /** One request, not validated. */
 export type Exchange = {
@@ -26,14 +28,15 @@ export type Exchange = {
   readonly headIsTooLarge: boolean
   /** Whether query and body, by `Content-Length`, are small enough to be read before the key is checked. */
   readonly inputIsSmall: boolean
-  /** Reads the body, once. Throws `PAYLOAD_TOO_LARGE` above the bound, `BAD_REQUEST` if it is incomplete. */
-  readonly readBody: () => Promise<Buffer>
+  /**
+   * Reads the body, once, on account of the caller if it is identified. Throws `PAYLOAD_TOO_LARGE` above the operation's bound,
+   * `BAD_REQUEST` if it is incomplete, `SERVICE_UNAVAILABLE` if too much is being received.
+   */
+  readonly readBody: (accountId?: string) => Promise<Buffer>
   /** Watches the connection during a long wait: `signal` aborts when the client disconnects. */
   readonly watchClient: () => Disposable & { readonly signal: AbortSignal }
 }
 
-/** Largest body: a source of 500,000 characters, each with the longest escape. */
-const bodyBytesMax = 7 * 1024 * 1024
 /** Largest query and largest body that are read before the key is checked: processing them takes milliseconds. */
 const smallBytes = 16 * 1024
 /** Largest request line and headers together. */
@@ -60,31 +63,6 @@ export const hostProblem = (request: Pick<IncomingMessage, 'httpVersion' | 'rawH
   return request.httpVersion === '1.1' && length === 0 ? 'The Host header is missing.' : undefined
 }
 
-/** A body above the bound is read and discarded up to this multiple, so that its sender receives the response. */
-const discardFactor = 8
-
-/** Reads a body. Throws `PAYLOAD_TOO_LARGE` above `bytesMax`, `BAD_REQUEST` if it is incomplete. */
-const readBody = (request: IncomingMessage, bytesMax: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
-    const refuseIncomplete = (cause?: unknown) =>
-      reject(new AppError('BAD_REQUEST', { message: 'the body is incomplete', cause }))
-    // The client left while its key was checked.
-    if (request.destroyed && !request.readableEnded) return refuseIncomplete()
-    const refuse = () =>
-      reject(new AppError('PAYLOAD_TOO_LARGE', { publicMessage: `The body is larger than ${bytesMax} bytes.` }))
-    if (Number(request.headers['content-length']) > bytesMax) refuse()
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes <= bytesMax) chunks.push(chunk)
-      else refuse()
-      if (bytes > bytesMax * discardFactor) request.destroy()
-    })
-    request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', refuseIncomplete)
-  })
-
 /** A chunked body has no known length, so it is not small; without `Content-Length` and chunks a body is empty. */
 const inputIsSmall = ({ headers }: IncomingMessage, query: string): boolean =>
   query.length <= smallBytes &&
@@ -99,20 +77,35 @@ const watchClient = ({ socket }: IncomingMessage): Disposable & { signal: AbortS
   return { signal: gone.signal, [Symbol.dispose]: () => socket.off('close', leave) }
 }
 
+/** What reading a request uses. */
+export type ExchangeDependencies = {
+  readonly bodies: Pick<Bodies, 'read'>
+  readonly clients: { readonly find: (sender: Pick<Exchange, 'peerAddress' | 'headers'>) => Client }
+}
+
+/** The operation's part of a request: its path parameters, and the bound of its body in bytes, 64 KiB by default. */
+type Matched = {
+  readonly params?: Readonly<Record<string, string>>
+  readonly bodyBytesMax?: number | undefined
+  readonly traceparent?: string | undefined
+}
+
 /** Reads the head of a request without validating it. */
 export const readExchange = (
+  { bodies, clients }: ExchangeDependencies,
   request: IncomingMessage,
-  params: Readonly<Record<string, string>>,
-  traceparent?: string,
+  { params = {}, bodyBytesMax: bytesMax = plainBodyBytes, traceparent }: Matched = {},
 ): Exchange => {
   const { url = '', headers } = request
   const queryAt = url.indexOf('?')
   const query = queryAt < 0 ? '' : url.slice(queryAt + 1)
+  const peerAddress = request.socket.remoteAddress
+  const client = () => clients.find({ peerAddress, headers })
   let body: Promise<Buffer> | undefined
   return {
     requestId: requestIdOf(headers['x-request-id']),
     traceparent,
-    peerAddress: request.socket.remoteAddress,
+    peerAddress,
     headers,
     scopes: [],
     contentType: valuesOf('content-type', request)[0],
@@ -120,10 +113,16 @@ export const readExchange = (
     params,
     headIsTooLarge: headBytes(request) > headBytesMax,
     inputIsSmall: inputIsSmall(request, query),
-    readBody: () => (body ??= readBody(request, bodyBytesMax)),
+    readBody: (accountId) => (body ??= bodies.read(request, { bytesMax, client, accountId })),
     watchClient: () => watchClient(request),
   }
 }
+
+/** A request whose caller is identified: its body counts for the account too. */
+export const ofAccount = (exchange: Exchange, accountId: string): Exchange => ({
+  ...exchange,
+  readBody: () => exchange.readBody(accountId),
+})
 
 /** The id in the path parameter `name`, in lower case; if malformed, one that no record has. */
 export const pathId = ({ params }: Pick<Exchange, 'params'>, name = 'id'): string => {

@@ -1,18 +1,21 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { boundConnections } from '#shared/config/bound-connections.ts'
+import { serverBounds } from '#shared/config/server-bounds.ts'
 import { type AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { Events } from '#gateway/telemetry/events.ts'
+import { endSlowBodies } from './slow-bodies.ts'
 
-/** Timeout of an upload; enough for the largest image at four megabytes per second. */
-const uploadMs = 120_000
+/** Uploads at a time: workers are few, and one of them has a quarter. */
+const connectionsMax = 2048
 const prefix = '/objects/'
 
 type Dependencies = {
   readonly files: Pick<FilesStore, 'mayPut' | 'beginUpload'>
   readonly objectBytesMax: number
-  readonly events: Pick<Events, 'uploaded'>
+  readonly events: Pick<Events, 'uploaded' | 'connectionRefused'>
 }
 
 class TooLarge extends Error {}
@@ -66,7 +69,7 @@ const isFull = (error: unknown): boolean =>
  * 413 too large, 507 the disk is full, 503 it failed otherwise. An aborted upload leaves nothing.
  */
 export const createObjectsServer = (deps: Dependencies): Server => {
-  const server = createServer(async (request, response) => {
+  const server = createServer(serverBounds, async (request, response) => {
     let cause: AppError | undefined
     const status = await serve(deps, request).catch((error: unknown) => {
       cause = toAppError(error)
@@ -75,6 +78,7 @@ export const createObjectsServer = (deps: Dependencies): Server => {
     deps.events.uploaded(status, cause)
     response.writeHead(status, { 'content-length': '0' }).end()
   })
-  server.requestTimeout = uploadMs
+  boundConnections(server, { max: connectionsMax, refused: deps.events.connectionRefused })
+  endSlowBodies(server)
   return server
 }

@@ -194,7 +194,6 @@ export const imageHeaders = (image: ImageFacts): Record<string, string> => ({
   'x-screenshot-id': image.id,
   'x-cache': image.cached ? 'HIT' : 'MISS',
   ...(image.targetStatus && { 'x-target-status': String(image.targetStatus) }),
-  'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'cross-origin',

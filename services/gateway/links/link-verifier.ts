@@ -1,14 +1,15 @@
 import type { DeriveLinkSecret } from '#shared/db/link-secrets.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { Client } from '#shared/policy/client.ts'
+import { clientHolders, Shares } from '#shared/policy/shares.ts'
 import type { LinkNonces } from '#gateway/db/render-links.ts'
-import type { Client } from '#gateway/http/identification/clients.ts'
 import type { createClientLimit } from '#gateway/http/identification/client-limit.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 import { isSignedBy, type RenderLink } from './render-link.ts'
 
 /** Keys whose nonces are cached; the least recently verified one is evicted. */
 const keysMax = 10_000
-/** Maximum of concurrent lookups of keys that are not cached. */
+/** Maximum of concurrent lookups of keys that are not cached; a client gets a share. */
 const lookupsMax = 500
 const retrySeconds = 5
 
@@ -34,7 +35,7 @@ type Dependencies = {
 export class LinkVerifier {
   readonly #deps: Dependencies
   readonly #known = new Map<string, LinkNonces>()
-  #lookups = 0
+  readonly #lookups = new Shares(lookupsMax)
 
   constructor(deps: Dependencies) {
     this.#deps = deps
@@ -47,7 +48,7 @@ export class LinkVerifier {
     this.#takeToken(client)
     let found: LinkNonces | undefined
     try {
-      found = await this.#find(link.keyId)
+      found = await this.#find(link.keyId, client)
     } catch (error) {
       this.#deps.limit.giveBack(client)
       throw error
@@ -80,13 +81,10 @@ export class LinkVerifier {
     throw new AppError('RATE_LIMIT_EXCEEDED', { publicMessage, retryAfterSeconds })
   }
 
-  async #find(keyId: string): Promise<LinkNonces | undefined> {
-    if (this.#lookups >= lookupsMax) throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: retrySeconds })
-    this.#lookups += 1
-    try {
-      return await this.#deps.findKey(keyId)
-    } finally {
-      this.#lookups -= 1
-    }
+  async #find(keyId: string, client: Client): Promise<LinkNonces | undefined> {
+    const place = this.#lookups.take(1, clientHolders(client))
+    if (typeof place === 'string') throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: retrySeconds })
+    using _held = place
+    return await this.#deps.findKey(keyId)
   }
 }

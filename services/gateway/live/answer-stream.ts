@@ -15,7 +15,6 @@ const headers = {
   'cache-control': 'no-store',
   // Otherwise reverse proxies would buffer events.
   'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
   // A stopping server need not wait for the connections of ended streams.
   connection: 'close',

@@ -4,7 +4,8 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
-import type { Exchange } from '#gateway/http/exchange.ts'
+import { bodyBytesMax } from '#gateway/http/body-bound.ts'
+import { type Exchange, ofAccount } from '#gateway/http/exchange.ts'
 import { identify, keyOf } from '#gateway/http/identification/identify.ts'
 import { readJson } from '#gateway/http/input.ts'
 import type { Served } from '#gateway/operations/operation.ts'
@@ -27,9 +28,11 @@ const assertOrigin = ({ publicUrl }: Pick<Context, 'publicUrl'>, { headers: { or
   throw new AppError('FORBIDDEN', { publicMessage: 'Pages of other origins may not use the tools.' })
 }
 
-/** Checks the key alone: scopes, domains and limits are checked by the operations that the tools request. */
+/** Checks the key alone: scopes, domains and limits are checked by the operations that the tools request. Returns its hash. */
 const assertKey = async ({ hashKey, isValidKey }: Context, { headers }: Exchange) => {
-  if (!(await isValidKey(identify({ headers }, hashKey).keyHash))) throw new AppError('INVALID_API_KEY')
+  const { keyHash } = identify({ headers }, hashKey)
+  if (!(await isValidKey(keyHash))) throw new AppError('INVALID_API_KEY')
+  return keyHash
 }
 
 const toResponse = ({ statusCode: status, headers, stream }: LightMyRequestResponse): Response => {
@@ -70,8 +73,9 @@ const dispatchTo =
 
 const answerMcp = async (app: FastifyInstance, context: Context, exchange: Exchange): Promise<Answer> => {
   assertOrigin(context, exchange)
-  await assertKey(context, exchange)
-  const message = await readJson(exchange)
+  const keyHash = await assertKey(context, exchange)
+  // Its account is not known here: the body counts for the key.
+  const message = await readJson(ofAccount(exchange, keyHash.toString('base64')))
   if (Array.isArray(message)) throw new AppError('BAD_REQUEST', { publicMessage: 'Send one message at a time.' })
   // Loaded by the first request: most gateways serve none.
   const { answerMessage } = await import('#shared/mcp/answer-message.ts')
@@ -107,5 +111,6 @@ export const mcpOperation = (app: FastifyInstance): Served => ({
   method: 'POST',
   path: '/mcp',
   access: 'key',
+  bodyBytesMax,
   run: (context, exchange) => answerMcp(app, context, exchange),
 })

@@ -15,6 +15,8 @@ import {
   fetchUserInfo,
   None,
 } from 'openid-client'
+import type { Client } from '#shared/policy/client.ts'
+import { clientHolders, Shares } from '#shared/policy/shares.ts'
 import type { OperatorRole } from '#shared/db/sign-in-links.ts'
 import { readBody } from '#shared/config/read-body.ts'
 import { type OperatorClaim, operatorRoleOf } from './operator-role.ts'
@@ -29,7 +31,7 @@ const retryMs = 5000
 const requestSeconds = 5
 /** Largest response of the provider; a discovery document has some 5 kB. */
 const bodyBytesMax = 1024 * 1024
-/** Sign-ins that wait for the provider at a time in one gateway. */
+/** Sign-ins that wait for the provider at a time in one gateway; a client gets a share. */
 const exchangesMax = 100
 
 /** A person as the provider identifies them, by `issuer` and `subject`. */
@@ -89,7 +91,7 @@ export class OidcProvider {
   #reading: Promise<void> | undefined
   #readAgainAtMs = Number.NEGATIVE_INFINITY
   #lastError: unknown
-  #exchanges = 0
+  readonly #exchanges = new Shares(exchangesMax)
 
   constructor(settings: OidcSettings) {
     this.#settings = settings
@@ -110,15 +112,14 @@ export class OidcProvider {
   }
 
   /** Identifies the person whom the provider sent back to `callback`. Throws `SignInError`. */
-  async identify(flow: SignInFlow, callback: URL): Promise<Person> {
-    if (this.#exchanges >= exchangesMax) throw new SignInError('busy', `${exchangesMax} sign-ins are in progress`)
-    this.#exchanges += 1
+  async identify(flow: SignInFlow, callback: URL, client: Client): Promise<Person> {
+    const place = this.#exchanges.take(1, clientHolders(client))
+    if (typeof place === 'string') throw new SignInError('busy', `too many sign-ins of ${place} are in progress`)
+    using _held = place
     try {
       return await this.#exchange(flow, callback)
     } catch (error) {
       throw toSignInError(error)
-    } finally {
-      this.#exchanges -= 1
     }
   }
 

@@ -4,7 +4,8 @@ import { object, type ObjectSchema } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
 import { withFacts } from '#gateway/http/errors.ts'
-import { type Exchange, pathId } from '#gateway/http/exchange.ts'
+import { bodyBound, bodyBytesMax } from '#gateway/http/body-bound.ts'
+import { type Exchange, ofAccount, pathId } from '#gateway/http/exchange.ts'
 import { answerIdempotently } from '#gateway/http/idempotency.ts'
 import { authorize, identify } from '#gateway/http/identification/identify.ts'
 import {
@@ -28,12 +29,14 @@ import { commonErrors } from '#gateway/openapi/schema/errors.ts'
 export type Operation = Contract & {
   /** It accepts captures, except during maintenance, and checks the key itself, in the accept statement. */
   readonly accepts?: true
+  /** Largest body, in bytes; 64 KiB by default. */
+  readonly bodyBytesMax?: number
   /** Serves a request. Throws an AppError, or a RequestError with the caller, to refuse it. */
   readonly run: (context: Context, exchange: Exchange) => Promise<Answer>
 }
 
 /** What serving an operation needs of it; the console has operations without a contract. */
-export type Served = Pick<Operation, 'name' | 'method' | 'path' | 'accepts' | 'run'> & {
+export type Served = Pick<Operation, 'name' | 'method' | 'path' | 'accepts' | 'bodyBytesMax' | 'run'> & {
   /** `session`: served to sessions of the console alone; `operator`: to those of operators alone. */
   readonly access: Contract['access'] | 'session' | 'operator'
   /** Absent: no key is accepted. */
@@ -57,6 +60,7 @@ export const operation = ({
   ...contract
 }: Described & Omit<Operation, 'parameters' | 'errors'>): Operation => ({
   ...contract,
+  bodyBytesMax: contract.accepts ? bodyBytesMax : bodyBound(contract.body?.schema),
   parameters: [
     ...pathParameters(contract.path),
     ...parameters,
@@ -139,8 +143,9 @@ export const forCaller = <Body, Q = {}, B = {}>(definition: CallerOperation<Q, B
     access: 'key',
     parameters: [...queryParameters(query), ...parameters],
     ...(body && { body }),
-    run: async (context, exchange) => {
-      const caller = await authorize(context, exchange)
+    run: async (context, sent) => {
+      const caller = await authorize(context, sent)
+      const exchange = ofAccount(sent, caller.accountId)
       const authorizedAt = performance.now()
       return await withFacts({ caller }, async () => {
         const serve = async () => {

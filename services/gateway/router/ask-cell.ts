@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, type Dispatcher } from 'undici'
-import { idleMs } from '#gateway/http/server-bounds.ts'
+import { idleMs } from '#gateway/http/server-options.ts'
 import { type Claim, credentialName, isProved, nonceBytes, prefixBytes } from './claim.ts'
 import type { RoutedCell } from './config.ts'
 import type { Credential } from './credential.ts'

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Cell } from '#shared/config/settings/router.ts'
 import { movingMessage } from '#shared/db/classify-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
+import type { Client } from '#shared/policy/client.ts'
+import { clientHolders, Shares } from '#shared/policy/shares.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
 import type { Says } from './ask-cell.ts'
 import type { Credential } from './credential.ts'
@@ -10,7 +12,7 @@ import type { Credential } from './credential.ts'
 const knownMax = 100_000
 /** For how long without asking again, and beyond that while a cell is silent. */
 const knownMs = 600_000
-/** Maximum of credentials for which cells are asked at a time. */
+/** Maximum of credentials for which cells are asked at a time; a client gets a share. */
 const askingMax = 500
 const retrySeconds = 5
 /** An account is between two cells for moments: requests wait for it, unless the move was killed. */
@@ -61,6 +63,7 @@ export class CellDirectory<C extends Cell = Cell> {
   readonly #deps: Dependencies<C>
   readonly #known = new Map<string, { readonly cell: Cell; untilMs: number }>()
   readonly #asking = new Map<string, Promise<Found>>()
+  readonly #places = new Shares(askingMax)
   readonly #silentUntil = new Map<Cell, number>()
 
   constructor(deps: Dependencies<C>) {
@@ -69,15 +72,15 @@ export class CellDirectory<C extends Cell = Cell> {
 
   /**
    * Undefined: no cell knows it. Throws `SERVICE_UNAVAILABLE` if none does of those that answered, and others did not, if its account is
-   * between two cells, and if several claim it.
+   * between two cells, if several claim it, or if cells are asked for too many credentials of the client, or in all.
    */
-  async find(credential: Credential): Promise<Cell | undefined> {
+  async find(credential: Credential, client: Client): Promise<Cell | undefined> {
     const [only, ...others] = this.#deps.cells
     if (others.length === 0) return only
     const name = nameOf(credential)
     const known = this.#known.get(name)
     if (known && known.untilMs > this.#deps.nowMs()) return known.cell
-    const { outcome, cell } = await this.#findAnew(name, credential)
+    const { outcome, cell } = await this.#findAnew(name, credential, client)
     if (outcome === 'silent' && known) return known.cell
     if (outcome === 'away') throw new AccountAwayError()
     if (outcome === 'silent' || outcome === 'contradicted')
@@ -96,11 +99,15 @@ export class CellDirectory<C extends Cell = Cell> {
     if (known) known.untilMs = Math.min(known.untilMs, this.#deps.nowMs() + doubtMs)
   }
 
-  async #findAnew(name: string, credential: Credential): Promise<Found> {
+  async #findAnew(name: string, credential: Credential, client: Client): Promise<Found> {
     const running = this.#asking.get(name)
     if (running) return running
-    if (this.#asking.size >= askingMax) return { outcome: 'silent' }
-    const asking = this.#askUntilThere(name, credential).finally(() => this.#asking.delete(name))
+    const place = this.#places.take(1, clientHolders(client))
+    if (typeof place === 'string') return { outcome: 'silent' }
+    const asking = this.#askUntilThere(name, credential).finally(() => {
+      this.#asking.delete(name)
+      place[Symbol.dispose]()
+    })
     this.#asking.set(name, asking)
     return asking
   }

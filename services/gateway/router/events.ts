@@ -2,6 +2,8 @@ import type { Cell } from '#shared/config/settings/router.ts'
 import type { Outcome } from './cell-directory.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
+import { createBoundEvents } from '#gateway/telemetry/bound-events.ts'
+import { proxyAdvice } from '#gateway/telemetry/events.ts'
 
 const metricTable = {
   router_requests_total: {
@@ -32,6 +34,7 @@ export type RouterEvents = ReturnType<typeof createRouterEvents>
 export const createRouterEvents = (log: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
   return {
+    ...createBoundEvents(metrics),
     listening: (url: string, cells: readonly Cell[]) => {
       for (const { name: cell } of cells) {
         metric.router_requests_total.inc({ cell, status: 'failed' }, 0)
@@ -47,6 +50,7 @@ export const createRouterEvents = (log: Logger, metrics: Metrics) => {
       metric.router_requests_total.inc({ cell, status: 'failed' })
       log.error({ cell, request_id: requestId, reason: String(cause) }, 'no gateway of the cell responded')
     },
+    proxyIgnored: (peer: string) => log.warn({ peer }, proxyAdvice(peer)),
     located: (outcome: Outcome) => metric.router_lookups_total.inc({ outcome }),
     contradicted: (cells: readonly Cell[]) =>
       log.error({ cells: cells.map(({ name }) => name) }, 'several cells claim one credential, which is refused'),

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { pipeline } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
 import type { Cell } from '#shared/config/settings/router.ts'
+import { hasBody } from '#gateway/http/bodies.ts'
 import type { AccountAwayError } from './cell-directory.ts'
 import { pathOf } from './credential.ts'
 import { requestCell } from './request-cell.ts'
@@ -41,10 +42,6 @@ const responseHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
   const ofConnection = hopHeadersOf(headers)
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
 }
-
-/** Whether a request has a body, small or not. */
-export const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** A request, and where its response goes. */
 export type Http = { readonly request: IncomingMessage; readonly response: ServerResponse }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Cell } from '#shared/config/settings/router.ts'
+import type { Client } from '#shared/policy/client.ts'
 import { keyOf } from '#gateway/http/identification/identify.ts'
 import { sessionTokenOf, withoutSessionCookie } from '#gateway/http/identification/session-cookie.ts'
 import type { CellDirectory } from './cell-directory.ts'
@@ -15,6 +16,7 @@ type Routed = {
 type Request = {
   readonly request: IncomingMessage
   readonly credential: Credential | undefined
+  readonly client: Client
   readonly signsIn: boolean
 }
 
@@ -25,13 +27,13 @@ type Request = {
  */
 export const createRevision = async (
   { cells, directory, publicUrl }: Routed,
-  { request, credential, signsIn }: Request,
+  { request, credential, client, signsIn }: Request,
 ): Promise<ForwardedHttp['revise']> => {
   const { headers } = request
   if (cells.length === 1 || credential?.kind === 'session') return (_cell, _name, value) => value
   const token = signsIn || isSignIn(request) ? sessionTokenOf(headers, publicUrl) : undefined
   const replaced = token === undefined ? undefined : ({ kind: 'session', value: token } as const)
-  const cellOfSession = replaced && (await directory.find(replaced).catch(() => undefined))
+  const cellOfSession = replaced && (await directory.find(replaced, client).catch(() => undefined))
   const hasOtherKey = credential?.kind !== 'key' && keyOf(headers) !== undefined
   return (cell, name, value) => {
     if (name === 'cookie' && cell !== cellOfSession) return withoutSessionCookie(value, publicUrl)

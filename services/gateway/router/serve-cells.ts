@@ -2,18 +2,22 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Cell } from '#shared/config/settings/router.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import type { Client } from '#shared/policy/client.ts'
 import { corsHeaders, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
 import { createClientErrors } from '#gateway/http/client-error.ts'
-import { type Exchange, hostProblem, readExchange } from '#gateway/http/exchange.ts'
-import { headersMax, idleMs, requestMs, serverBounds } from '#gateway/http/server-bounds.ts'
+import { signInBytesMax } from '#gateway/http/body-bound.ts'
+import { hasBody } from '#gateway/http/bodies.ts'
+import { type Exchange, type ExchangeDependencies, hostProblem, readExchange } from '#gateway/http/exchange.ts'
+import { securityHeaders } from '#gateway/http/security-headers.ts'
+import { headersMax, idleMs, serverOptions } from '#gateway/http/server-options.ts'
 import { AccountAwayError, type CellDirectory } from './cell-directory.ts'
 import { type Credential, credentialOf, credentialOfSignIn, isSignIn } from './credential.ts'
 import type { RouterEvents } from './events.ts'
-import { type Elsewhere, forward, type ForwardedHttp, hasBody, type Http } from './forward.ts'
+import { type Elsewhere, forward, type ForwardedHttp, type Http } from './forward.ts'
 import { createRevision } from './own-credential.ts'
 import { routeProviderSignIn } from './provider-sign-in.ts'
 
-type Dependencies = {
+type Dependencies = ExchangeDependencies & {
   readonly cells: readonly Cell[]
   readonly directory: Pick<CellDirectory, 'find' | 'forget' | 'doubt'>
   readonly agent: Dispatcher
@@ -21,8 +25,8 @@ type Dependencies = {
   readonly events: Pick<RouterEvents, 'forwarded' | 'notForwarded'>
 }
 
-/** What a request says of its account, and the cell that was found to have it. */
-type Located = { readonly credential: Credential | undefined; readonly cell: Cell | undefined }
+/** What a request says of its account, who sent it, and the cell that was found to have the account. */
+type Located = { readonly credential: Credential | undefined; readonly client: Client; readonly cell: Cell | undefined }
 
 /** Whether a cell's refusal may mean that it no longer has what the credential names. */
 const isRefusal = ({ kind }: Credential, status: number): boolean =>
@@ -34,7 +38,7 @@ const isRefusal = ({ kind }: Credential, status: number): boolean =>
  */
 const locateAgain = async (
   { directory }: Dependencies,
-  { credential, cell }: Located,
+  { credential, cell, client }: Located,
   status: number,
 ): Promise<Elsewhere | undefined> => {
   if (!credential) return undefined
@@ -43,7 +47,7 @@ const locateAgain = async (
   directory.forget(credential)
   if (!cell) return undefined
   const found = await directory
-    .find(credential)
+    .find(credential, client)
     .catch((error: unknown) => (error instanceof AccountAwayError ? error : undefined))
   return found === cell ? undefined : found
 }
@@ -86,13 +90,14 @@ const serve = async (deps: Dependencies, http: Http, exchange: Exchange): Promis
   const { request } = http
   request.url = originForm(request.url ?? '')
   assertReadable(request)
-  const body = isSignIn(request) && exchange.inputIsSmall ? await exchange.readBody() : undefined
+  const body = isSignIn(request) ? await exchange.readBody() : undefined
   const credential = body ? credentialOfSignIn(body) : credentialOf(request, deps.publicUrl)
-  const cell = credential && (await deps.directory.find(credential))
+  const client = deps.clients.find(exchange)
+  const cell = credential && (await deps.directory.find(credential, client))
   const signIn = routeProviderSignIn(deps, request)
-  const revise = await createRevision(deps, { request, credential, signsIn: signIn !== undefined })
+  const revise = await createRevision(deps, { request, credential, client, signsIn: signIn !== undefined })
   const { requestId } = exchange
-  const sent = { ...http, requestId, credential, cell, ...(body && { body }), adapt: signIn?.adapt, revise }
+  const sent = { ...http, requestId, credential, client, cell, ...(body && { body }), adapt: signIn?.adapt, revise }
   await forwardToOne(deps, cell ? [cell] : (signIn?.cells ?? deps.cells), sent)
 }
 
@@ -101,6 +106,7 @@ const answerError = ({ publicUrl }: Dependencies, { response }: Http, error: App
   const { status, headers, body } = withDocUrl(errorAnswer(error, requestId), () => publicUrl)
   const text = JSON.stringify(body)
   response.writeHead(status, {
+    ...securityHeaders(publicUrl),
     ...corsHeaders,
     'x-request-id': requestId,
     'content-type': 'application/json; charset=utf-8',
@@ -115,8 +121,8 @@ const answerError = ({ publicUrl }: Dependencies, { response }: Http, error: App
 /** Creates the router's server, not listening yet: each request goes to the cell whose account it is of, and what is of none to the first one that can be reached. */
 export const serveCells = (deps: Dependencies): Server => {
   const clientErrors = createClientErrors(() => deps.publicUrl)
-  const server = createServer({ ...serverBounds, requestTimeout: requestMs }, (request, response) => {
-    const exchange = readExchange(request, {})
+  const server = createServer(serverOptions, (request, response) => {
+    const exchange = readExchange(deps, request, { bodyBytesMax: signInBytesMax })
     const http = { request, response }
     serve(deps, http, exchange).catch((thrown: unknown) =>
       answerError(deps, http, toAppError(thrown), exchange.requestId),

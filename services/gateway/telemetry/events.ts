@@ -10,6 +10,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { DeclaredMetrics, Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
 import { createStoreEvents } from '#shared/process/store-watch.ts'
 import type { SignInError } from '#gateway/oidc/sign-in-error.ts'
+import { createBoundEvents } from './bound-events.ts'
 
 /** Why a stream ended. */
 export type StreamEnd = 'over' | 'time' | 'stopping' | 'unauthorized' | 'gone'
@@ -60,7 +61,7 @@ type Administered = {
 const metricTable = {
   http_requests_total: {
     counter:
-      'Requests answered; code is that of the error, none, or MAINTENANCE for what is refused during maintenance',
+      'Requests answered; code is that of the error, none, MAINTENANCE for what is refused during maintenance, or OVER_SHARE for bodies above the share of their client or account',
     labels: ['operation', 'status', 'code'],
   },
   http_request_seconds: {
@@ -177,6 +178,12 @@ const createReplicaEvents = (log: Logger, metrics: Metrics) => {
   }
 }
 
+/** What the service is not to blame for is counted apart from its faults. */
+const countedCode = ({ code, fault, inMaintenance }: Pick<Answered, 'code' | 'fault' | 'inMaintenance'>): string => {
+  if (code !== 'SERVICE_UNAVAILABLE') return code ?? 'none'
+  return inMaintenance ? 'MAINTENANCE' : fault?.blame === 'caller' ? 'OVER_SHARE' : code
+}
+
 const requestEvents = (log: Logger, metric: DeclaredMetrics<typeof metricTable>) => ({
   /** An operation is going to be served: the counts of its faults start at 0. */
   operationServed: (operation: string) => {
@@ -184,15 +191,12 @@ const requestEvents = (log: Logger, metric: DeclaredMetrics<typeof metricTable>)
     metric.http_requests_total.inc({ operation, status: '503', code: 'SERVICE_UNAVAILABLE' }, 0)
   },
   answered: ({ fault, sampledTraceId, inMaintenance, ...line }: Answered) => {
-    const { operation, status, code, ms } = line
-    const isRefused = inMaintenance && code === 'SERVICE_UNAVAILABLE'
-    metric.http_requests_total.inc({
-      operation,
-      status: String(status),
-      code: isRefused ? 'MAINTENANCE' : (code ?? 'none'),
-    })
+    const { operation, status, ms } = line
+    const code = countedCode({ fault, inMaintenance, ...line })
+    metric.http_requests_total.inc({ operation, status: String(status), code })
     metric.http_request_seconds.observe({ operation }, ms / 1000, sampledTraceId)
-    if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
+    if (fault?.blame === 'caller') log.info(line, 'answered')
+    else if (fault?.code === 'SERVER_ERROR') log.error({ ...line, err: fault }, 'request failed with a server error')
     // Without a fault: the capture that the request waited for failed.
     else if (status >= 500) log.error({ ...line, reason: fault?.message }, 'request failed with a server error')
     else log.info(line, 'answered')
@@ -212,6 +216,7 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...createSignInEvents(log, metrics),
     ...createActivityEvents(log, metrics),
     ...createReplicaEvents(log, metrics),
+    ...createBoundEvents(metrics),
     listening: (addresses: Readonly<Record<string, string>>) => log.info(addresses, 'listening'),
     browserAgeMax: (days: number) => metric.browser_age_seconds_max.set(days * 86_400),
     ...requestEvents(log, metric),

@@ -1,5 +1,5 @@
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
-import type { Client } from './clients.ts'
+import type { Client } from '#shared/policy/client.ts'
 
 /** Maximum of sites in the table; the least recently seen one is evicted. */
 const sitesMax = 10_000

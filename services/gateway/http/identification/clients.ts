@@ -1,38 +1,6 @@
-import ipaddr from 'ipaddr.js'
-import { type Address, type Cidr, inAny, parseAddress } from '#shared/policy/cidr.ts'
+import { type Cidr, inAny } from '#shared/policy/cidr.ts'
+import { type Client, clientAt, parseHop } from '#shared/policy/client.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-
-/** The sender of a request, for rate limits. */
-export type Client = {
-  /** One client: an IPv4 address, or an IPv6 /64. */
-  readonly network: string
-  /** The owner of networks: the IPv4 address again, or the IPv6 /48, the largest prefix that a site is assigned (RFC 6177). */
-  readonly site: string
-}
-
-/** Converts an IPv4-mapped IPv6 address to IPv4. */
-const unwrap = (address: Address): Address =>
-  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
-
-const parseHop = (text: string): Address | undefined => {
-  const hop = text.trim()
-  const { v6, v4 } = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/.exec(hop)?.groups ?? {}
-  const address = parseAddress(v6 ?? v4 ?? hop)
-  return address && unwrap(address)
-}
-
-/** The network is the smallest prefix that one subscriber gets, the site the largest (RFC 6177); of IPv4 both are the address. */
-const clientAt = (address: Address): Client => {
-  if (!(address instanceof ipaddr.IPv6)) return { network: address.toString(), site: address.toString() }
-  const prefix = (bits: number) =>
-    `${address.parts
-      .slice(0, bits / 16)
-      .map((part) => part.toString(16))
-      .join(':')}/${bits}`
-  return { network: prefix(64), site: prefix(48) }
-}
-
-const unknown: Client = { network: 'unknown', site: 'unknown' }
 
 /** Whether a connection comes from a proxy whose `X-Forwarded-For` is used. */
 const isTrusted = (peer: string | undefined, trusted: readonly Cidr[]): boolean => {
@@ -56,7 +24,7 @@ export const clientAddress = (
     if (!next) break
     client = next
   }
-  return client ? clientAt(client) : unknown
+  return clientAt(client)
 }
 
 /** Determines the clients of requests. */

@@ -1,7 +1,9 @@
 import { AppError } from '#shared/errors/app-error.ts'
+import type { Client } from '#shared/policy/client.ts'
+import { clientHolders, Shares } from '#shared/policy/shares.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { setWithEviction } from '#gateway/limits/set-with-eviction.ts'
-import type { Client, Clients } from './clients.ts'
+import type { Clients } from './clients.ts'
 import { createClientLimit } from './client-limit.ts'
 import { type HashKey, keyOf } from './identify.ts'
 
@@ -9,7 +11,7 @@ import { type HashKey, keyOf } from './identify.ts'
 const keysMax = 10_000
 /** How long the lookup of an invalid key is cached. */
 const invalidMs = 1000
-/** Maximum of concurrent lookups for clients without tokens. */
+/** Maximum of concurrent lookups for clients without tokens; a client gets a share. */
 const lookupsMax = 500
 
 /** Bounds on wrong keys. */
@@ -43,18 +45,15 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) =>
   const validKeys = new Map<string, true>()
   /** When the cached result for an invalid key expires. */
   const invalidUntil = new Map<string, number>()
-  let lookups = 0
+  const lookups = new Shares(lookupsMax)
 
-  const isValidNow = async (keyHash: Buffer): Promise<boolean> => {
-    if (lookups >= lookupsMax) return false
-    lookups += 1
-    try {
-      const valid = await isValid(keyHash)
-      if (!valid) setWithEviction(invalidUntil, keyHash.toString('latin1'), nowMs() + invalidMs, keysMax)
-      return valid
-    } finally {
-      lookups -= 1
-    }
+  const isValidNow = async (keyHash: Buffer, client: Client): Promise<boolean> => {
+    const place = lookups.take(1, clientHolders(client))
+    if (typeof place === 'string') return false
+    using _held = place
+    const valid = await isValid(keyHash)
+    if (!valid) setWithEviction(invalidUntil, keyHash.toString('latin1'), nowMs() + invalidMs, keysMax)
+    return valid
   }
   const setValid = (name: string, valid: boolean): void => {
     if (valid) setWithEviction(validKeys, name, true, keysMax)
@@ -69,7 +68,7 @@ export const createKeyGuesses = ({ perMinute, nowMs, isValid }: GuessOptions) =>
       const waitSeconds = wasValid ? 0 : limit.take(client())
       if (waitSeconds > 0) {
         const isInvalid = (invalidUntil.get(name) ?? 0) > nowMs()
-        if (isInvalid || !(await isValidNow(keyHash))) return { waitSeconds }
+        if (isInvalid || !(await isValidNow(keyHash, client()))) return { waitSeconds }
         setValid(name, true)
       }
       const hasToken = !wasValid && waitSeconds === 0

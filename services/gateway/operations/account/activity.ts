@@ -119,7 +119,6 @@ export const exportActivity = forCaller({
       'content-type': 'application/x-ndjson; charset=utf-8',
       'content-disposition': 'attachment; filename="activity.ndjson"',
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
     }
     return { status: 200, headers, body }
   },

@@ -83,9 +83,10 @@ const requireFlow = ({ hashKey, now, publicUrl }: Context, { headers, query }: E
 
 /** Makes the link by which the person signs in. Returns its token; throws `SignInError`. */
 const linkFor = async (context: Context, exchange: Exchange, flow: SignInFlow): Promise<string> => {
-  const { database, hashKey, publicUrl } = context
+  const { database, hashKey, publicUrl, clients } = context
   const { provider, bindsByEmail } = requireOidc(context)
-  const person = await provider.identify(flow, new URL(`${redirectUri(publicUrl())}?${exchange.query}`))
+  const client = clients.find(exchange)
+  const person = await provider.identify(flow, new URL(`${redirectUri(publicUrl())}?${exchange.query}`), client)
   const email = bindsByEmail ? person.verifiedEmail : null
   const { issuer, subject, operatorRole: role } = person
   const identified = { issuer, subject, signInHash: hashKey(flow.state), signInSeconds: flowSeconds }

@@ -15,7 +15,8 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { object, text } from '#shared/schema/fields.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Answer } from '#gateway/http/answer.ts'
-import type { Client } from '#gateway/http/identification/clients.ts'
+import { signInBytesMax } from '#gateway/http/body-bound.ts'
+import type { Client } from '#shared/policy/client.ts'
 import { orNotFound } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { createBodyReader, readJson } from '#gateway/http/input.ts'
@@ -80,6 +81,7 @@ const showLink: Served = {
   method: 'POST',
   path: '/api/sign-in',
   access: 'open',
+  bodyBytesMax: signInBytesMax,
   run: (context, exchange) =>
     withLink(context, exchange, async (linkToken) => {
       const link = await findLink(context.database, context.hashKey(linkToken), context.sessions.bounds)
@@ -94,6 +96,7 @@ const signIn: Served = {
   method: 'POST',
   path: '/api/session',
   access: 'open',
+  bodyBytesMax: signInBytesMax,
   run: (context, exchange) =>
     withLink(context, exchange, async (linkToken, client) => {
       const { database, hashKey, sessions, publicUrl } = context

@@ -29,8 +29,8 @@ const answerStaticDocument = (
   if (exchange.headIsTooLarge) throw new AppError('URI_TOO_LONG')
   const validators = { etag, 'cache-control': cacheControl }
   if (isUnchanged(exchange.headers['if-none-match'], etag)) return { status: 304, headers: validators }
-  const always = { 'x-content-type-options': 'nosniff', 'content-length': String(bytes.length) }
-  return { status: 200, headers: { ...validators, ...always, ...headers }, body: bytes }
+  const length = { 'content-length': String(bytes.length) }
+  return { status: 200, headers: { ...validators, ...length, ...headers }, body: bytes }
 }
 
 /** The response with the OpenAPI document. */

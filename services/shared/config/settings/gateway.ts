@@ -63,6 +63,12 @@ export const gatewaySettings = {
   }),
   gatewayHost: listenHost('GATEWAY_HOST', 'address on which the HTTP interface listens'),
   gatewayPort: port('GATEWAY_PORT', { help: 'port on which the HTTP interface listens', fallback: 8080 }),
+  connectionsMax: integer('GATEWAY_CONNECTIONS_MAX', {
+    help: 'connections of clients to one gateway at a time, a quarter of them of one client (an IPv4 address or IPv6 /64) and half of an IPv6 /48, unless it is one of SHUTTERFLEET_TRUSTED_PROXIES; further ones are closed at once',
+    fallback: 4000,
+    min: 16,
+    max: 65_535,
+  }),
   publicUrl: address('PUBLIC_URL', {
     help: 'address under which clients reach the service, for links in responses; empty: where the gateway listens',
     fallback: '',

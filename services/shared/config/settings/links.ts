@@ -1,6 +1,6 @@
 import { integer } from './setting.ts'
-import { cidrs } from './egress.ts'
 import { namedKeys } from './named-keys.ts'
+import { trustedProxies } from './trusted-proxies.ts'
 
 /** Settings of links that need no API key. */
 export const linkSettings = {
@@ -8,10 +8,7 @@ export const linkSettings = {
     'LINK_SIGNING_KEYS',
     'keys of links to images that need no API key, as ID:KEY with at least 32 bytes in base64, separated by commas; the first signs, all are accepted. Without its key a link is invalid',
   ),
-  trustedProxies: cidrs(
-    'TRUSTED_PROXIES',
-    'proxies in front of the gateway, as CIDRs or IP addresses, whose X-Forwarded-For is trusted; empty: none',
-  ),
+  trustedProxies,
   linkRequestsPerMinute: integer('LINK_REQUESTS_PER_MINUTE', {
     help: 'requests with valid signed links that one client (an IPv4 address or IPv6 /64) may send to one gateway in the long run; an IPv6 /48 may send eight times as many',
     unit: 'requests per minute',

@@ -1,5 +1,6 @@
 import { integer, parsed, port, requiredAddress, splitEntries, text } from './setting.ts'
 import { listenHost } from './listen-host.ts'
+import { trustedProxies } from './trusted-proxies.ts'
 
 /** A whole installation with a database of its own, behind a router: its name, and the base URL of its gateways. */
 export type Cell = { readonly name: string; readonly url: string }
@@ -80,6 +81,13 @@ export const routerSettings = {
   }),
   routerHost: listenHost('ROUTER_HOST', 'address on which the router listens'),
   routerPort: port('ROUTER_PORT', { help: 'port on which the router listens', fallback: 8080 }),
+  connectionsMax: integer('ROUTER_CONNECTIONS_MAX', {
+    help: 'connections of clients to one router at a time, a quarter of them of one client (an IPv4 address or IPv6 /64) and half of an IPv6 /48, unless it is one of SHUTTERFLEET_TRUSTED_PROXIES; further ones are closed at once',
+    fallback: 8000,
+    min: 16,
+    max: 65_535,
+  }),
+  trustedProxies,
   publicUrl: requiredAddress('PUBLIC_URL', {
     help: 'address under which clients reach the router',
     schemes: ['http', 'https'],

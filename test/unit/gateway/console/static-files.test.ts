@@ -8,6 +8,7 @@ import t from 'tap'
 import { createConsole } from '#gateway/console/console.ts'
 import { answerStatic, readStaticFiles } from '#gateway/console/static-files.ts'
 import { readExchange } from '#gateway/http/exchange.ts'
+import { createTestContext } from '#test/helpers/gateway-context.ts'
 
 const script = 'console.log(1)'
 const folder = await mkdtemp(join(tmpdir(), 'console-'))
@@ -18,7 +19,8 @@ await writeFile(join(folder, 'assets/main-1a2b.js'), script)
 await writeFile(join(folder, 'assets/main-1a2b.js.br'), brotliCompressSync(script))
 await writeFile(join(folder, 'assets/main-1a2b.js.gz'), gzipSync(script))
 
-const exchangeOf = (path: string) => readExchange(new IncomingMessage(new Socket()), { '*': path })
+const context = createTestContext()
+const exchangeOf = (path: string) => readExchange(context, new IncomingMessage(new Socket()), { params: { '*': path } })
 
 t.test('console: says how to build it while it is missing, and is served once it is there', async (t) => {
   const empty = t.testdir()
@@ -43,7 +45,6 @@ t.test('console: its page is served for every path without a dot, with the heade
     t.match(headers, {
       'cache-control': 'no-cache',
       'content-security-policy': /default-src 'none'; script-src 'self';.*frame-ancestors 'none'/,
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
     })

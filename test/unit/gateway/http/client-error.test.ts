@@ -17,8 +17,8 @@ const start = async (t: Test) => {
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
-  const open = async (): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1')
+  const open = async (allowHalfOpen = false): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen })
     t.teardown(() => socket.destroy())
     await once(socket, 'connect')
     return socket
@@ -28,7 +28,9 @@ const start = async (t: Test) => {
     socket.write(request)
     return text(socket)
   }
-  return { context, open, send }
+  const countConnections = () =>
+    new Promise<number>((resolve) => app.server.getConnections((_, count) => resolve(count)))
+  return { context, open, send, countConnections }
 }
 
 /** Collects all that is received on a connection until it closes, for whatever reason. */
@@ -119,6 +121,8 @@ t.test('client error: errors of Node and of the framework have the envelope and 
     t.match(answer, new RegExp(`^HTTP/1.1 ${code} .*"code":"${error}"`, 's'))
     t.match(answer, /access-control-allow-origin: \*/)
     t.match(answer, /x-request-id: [0-9a-f-]{36}/)
+    t.match(answer, /x-content-type-options: nosniff/)
+    t.match(answer, /strict-transport-security: max-age=31536000/)
   }
   context.answers.find = () => pendingCapture
   t.match(await send(head(status, host, close, 'Expect: foo')), /^HTTP\/1\.1 200 .*x-request-id/s)
@@ -128,6 +132,16 @@ t.test('client error: errors of Node and of the framework have the envelope and 
     /^HTTP\/1\.1 200 /,
     'the size of the headers counts, not their number',
   )
+})
+
+t.test('client error: destroys the connection, though its client closes not even its own side', async (t) => {
+  const { open, countConnections } = await start(t)
+  const sockets = [await open(true), await open(true)]
+  const received = sockets.map(collect)
+  sockets[0]?.write(garbage)
+  sockets[1]?.write(head('POST /v1/screenshots', host, 'Transfer-Encoding: chunked') + 'no chunk\r\n')
+  await eventually(() => received.every(({ read }) => read().includes('BAD_REQUEST')))
+  await eventually(async () => (await countConnections()) === 0, { withinMs: 5000, what: 'they are destroyed' })
 })
 
 t.test('client error: batch is a path, never an id', async (t) => {

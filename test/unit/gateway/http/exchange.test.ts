@@ -27,3 +27,20 @@ t.test('exchange: unknown and malformed ids get the same response, after the sam
   }
   t.equal(new Set(bodies).size, 1)
 })
+
+// Contract: 413
+t.test('exchange: a body is bounded by what its operation needs; the message names the bound', async (t) => {
+  const app = createApp(createTestContext())
+  t.teardown(() => app.close())
+  const send = async (url: string, bytes: number) => {
+    const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' }
+    const { statusCode, body } = await app.inject({ method: 'POST', url, headers, payload: '{}'.padEnd(bytes) })
+    return [statusCode, /larger than (\d+) bytes/.exec(body)?.[1]]
+  }
+  t.same(await send('/console/api/session', 4097), [413, '4096'])
+  t.equal((await send('/console/api/session', 4096))[0], 422)
+  t.same(await send('/v1/webhooks', 65_537), [413, '65536'])
+  t.equal((await send('/v1/webhooks', 65_536))[0], 422)
+  t.equal((await send('/v1/screenshots', 65_537))[0], 422)
+  t.same(await send('/v1/screenshots', 7_340_033), [413, '7340032'])
+})

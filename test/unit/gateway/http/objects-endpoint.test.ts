@@ -29,7 +29,11 @@ const start = async (t: Test, objectBytesMax = 1000, diskBytes = 0) => {
     now: () => now,
   })
   const statuses: number[] = []
-  const server = createObjectsServer({ files, objectBytesMax, events: { uploaded: (status) => statuses.push(status) } })
+  const server = createObjectsServer({
+    files,
+    objectBytesMax,
+    events: { uploaded: (status) => statuses.push(status), connectionRefused: () => {} },
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   filesUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -1,10 +1,13 @@
 import t from 'tap'
 import type { Cell } from '#shared/config/settings/router.ts'
 import type { Says } from '#gateway/router/ask-cell.ts'
+import { clientAt, parseHop } from '#shared/policy/client.ts'
 import { CellDirectory } from '#gateway/router/cell-directory.ts'
 
 const cells: readonly Cell[] = ['one', 'two', 'three'].map((name) => ({ name, url: `http://${name}` }))
 type Answer = Says | 'silent'
+
+const clientOf = (address = '192.0.2.1') => clientAt(parseHop(address))
 
 /** A directory of three cells, each of which says whether it knows a credential, or nothing. */
 const directoryOf = (says: Record<string, Answer>, known = cells, waiting = () => {}) => {
@@ -29,7 +32,8 @@ const directoryOf = (says: Record<string, Answer>, known = cells, waiting = () =
     nowMs: () => now,
     wait: async () => waiting(),
   })
-  const find = async (value = 'key') => (await directory.find({ kind: 'key', value }))?.name
+  const find = async (value = 'key', address = '192.0.2.1') =>
+    (await directory.find({ kind: 'key', value }, clientOf(address)))?.name
   const forget = () => directory.forget({ kind: 'key', value: 'key' })
   const doubt = () => directory.doubt({ kind: 'key', value: 'key' })
   return { directory, find, forget, doubt, asked, outcomes, pass: (ms: number) => (now += ms) }
@@ -152,11 +156,16 @@ t.test('what all say not to know is of none, and is asked for again', async (t) 
   t.equal(asked.length, 6)
 })
 
-t.test('at most 500 credentials are asked for at a time', async (t) => {
+t.test('at most 500 credentials are asked for at a time, a quarter of them for one client', async (t) => {
   const { find } = directoryOf({})
-  const finds = Array.from({ length: 501 }, (_, index) => find(String(index)))
-  const results = await Promise.allSettled(finds)
-  t.equal(results.filter(({ status }) => status === 'rejected').length, 1)
+  const refusals = async (finds: readonly Promise<unknown>[]) =>
+    (await Promise.allSettled(finds)).filter(({ status }) => status === 'rejected').length
+  const many = Array.from({ length: 505 }, (_, index) => find(String(index), `192.0.2.${index % 5}`))
+  t.equal(await refusals(many), 5, 'of five clients')
+  const one = Array.from({ length: 130 }, (_, index) => find(`one ${index}`))
+  const other = find('of another client', '198.51.100.1')
+  t.equal(await refusals(one), 5)
+  t.equal(await other, undefined, 'whom the first does not keep out')
   t.equal(await find(), undefined)
 })
 

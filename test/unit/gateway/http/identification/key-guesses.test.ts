@@ -104,17 +104,19 @@ t.test('key guesses: counts each concurrent use of a revoked key, without a long
   t.equal(await settled('a', 'guess', 'wrong'), 20)
 })
 
-t.test('key guesses: looks up at most 500 keys at a time', async (t) => {
+t.test('key guesses: looks up at most 500 keys at a time, and a quarter of them for one client', async (t) => {
   const { valid, looked, guess, admit, hold } = start(1)
-  await guess('a', 1)
+  const networks = ['a', 'b', 'c', 'd', 'e']
+  for (const network of networks) await guess(network, 1)
   valid.add('mine')
   const release = hold()
-  const all = Array.from({ length: 600 }, () => admit('a', 'mine'))
+  const [own = [], ...others] = networks.map((network) => Array.from({ length: 150 }, () => admit(network, 'mine')))
   t.equal(looked.length, 500)
-  t.notOk('settle' in (await all[599]!))
+  t.notOk('settle' in (await own[149]!))
+  t.notOk('settle' in (await others[3]![0]!), 'the fifth client finds none left')
   release()
-  t.ok('settle' in (await all[0]!))
-  t.ok('settle' in (await admit('a', 'mine')))
+  t.ok('settle' in (await own[124]!))
+  t.ok('settle' in (await admit('e', 'mine')))
 })
 
 t.test('key guesses: a failed lookup fails its request and frees its slot', async (t) => {
