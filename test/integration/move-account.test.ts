@@ -1,20 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { deleteCapture } from '#gateway/db/captures.ts'
-import { redeliver } from '#gateway/db/deliveries.ts'
-import { claimKey } from '#gateway/db/idempotency-keys.ts'
 import { createCredentialLookup } from '#gateway/db/known-credentials.ts'
-import { deleteDestination, queueUploadTest } from '#gateway/db/upload-destinations.ts'
-import { changeWebhook, createWebhook, deleteWebhook, queueTest, rotateSecret } from '#gateway/db/webhooks.ts'
-import { defaultPlans } from '#local/default-plans.ts'
-import { createAccount, orderErasure, setDisabled, setPlan } from '#shared/db/accounts.ts'
+import { movesCheck } from '#local/doctor/moves-check.ts'
+import { orderErasure, setDisabled, setPlan } from '#shared/db/accounts.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { takeRemovals } from '#ledger/db/object-removals.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { recordFingerprints } from '#shared/db/key-fingerprints.ts'
-import { confirmPepper } from '#shared/db/key-pepper.ts'
-import { changeKey, createKey, revokeKey } from '#shared/db/keys.ts'
+import { listHeldAccounts } from '#shared/db/held-accounts.ts'
+import { changeKey, revokeKey } from '#shared/db/keys.ts'
 import {
   assertMovable,
   copyAccount,
@@ -27,79 +22,12 @@ import {
   releaseAccount,
   withdrawCopy,
 } from '#shared/db/move-account.ts'
-import { rotateLinkSecret } from '#shared/db/link-secrets.ts'
-import { replacePlans } from '#shared/db/plans.ts'
-import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
-import { eventually } from '#test/helpers/eventually.ts'
+import { createInstallation, fill, newAccount, rowsOf } from '#test/helpers/movable-account.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const server = await startPostgres(t)
-const pepper = 'pepper'
-
-const newInstallation = async () => {
-  const database = await server.createDatabase()
-  await replacePlans(database, defaultPlans)
-  await confirmPepper(database, pepper)
-  await recordFingerprints(database, { RECORD_KEYS: ['a:key'] })
-  return database
-}
-
-const newAccount = async (database: Database) => {
-  const { id } = await createAccount(database, { name: 'A', email: 'a@example.com', plan: 'pro' })
-  const { id: keyId } = await createKey(database, { accountId: id, name: '', domains: [], pepper })
-  const [row] = await database.query<{ hash: Buffer }>('select key_hash as hash from api_key where id = $1', [keyId])
-  return { id, keyId, keyHash: row?.hash ?? Buffer.alloc(0) }
-}
-
-/** Gives the account a row in every table that it takes along, with values that lose something in a careless copy. */
-const fill = async (database: Database, { id, keyId }: { readonly id: string; readonly keyId: string }) => {
-  const [captureId, beforeId, webhookId, deliveryId, objectKey] = [
-    randomUUID(),
-    randomUUID(),
-    randomUUID(),
-    randomUUID(),
-    `o/${randomUUID()}`,
-  ]
-  const now = `'2026-01-02T03:04:05.678901Z'`
-  const capture = (of: string, part: string) =>
-    `insert into capture (id, account_id, status, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, completed_at, object_key, file_size)
-     values ('${of}', '${id}', 'completed', ${part}, 'standard', 'bulk', '{"b": 1, "a": null, "z": 1.10}', '\\x00ff', 1, ${now}, 1, ${now}, ${now}, '${objectKey}', 9007199254740993)`
-  const statements = [
-    `insert into member (id, account_id, email, role, added_by, created_at) values (gen_random_uuid(), '${id}', 'm@example.com', 'owner', 'admin', ${now})`,
-    `insert into link_secret (key_id, nonce, created_at) values ('${keyId}', '\\x01', ${now})`,
-    `insert into usage (account_id, period, reserved, settled) values ('${id}', '2026-01-01', 0, 7)`,
-    `insert into usage_day (account_id, day, outcome, captures) values ('${id}', '2026-01-02', 'completed', 2)`,
-    `insert into capture_count (account_id, day, completed, failed) values ('${id}', '2026-01-02', 2, 0)`,
-    `insert into webhook (id, account_id, url, events, description, active, created_at)
-     values ('${webhookId}', '${id}', 'https://example.com/', '{screenshot.completed}', 'a "b", c', true, ${now})`,
-    `insert into webhook_secret (webhook_id, sealed) values ('${webhookId}', '\\xdead')`,
-    `insert into upload_destination (id, account_id, name, endpoint, region, bucket, path_style, url, prefix, access_key_id, sealed_secret, created_at)
-     values (gen_random_uuid(), '${id}', 'n', 'e', 'r', 'b', true, 'u', '', 'k', '\\xbeef', ${now})`,
-    `insert into receiver_change (id, account_id, due_at) values (gen_random_uuid(), '${id}', ${now})`,
-    `insert into batch (id, account_id, total, completed, created_at) values (gen_random_uuid(), '${id}', 2, 2, ${now})`,
-    capture(captureId, `'ended'`),
-    capture(beforeId, 'null'),
-    `insert into stored_object (key, capture_id, bytes, sha256, created_at, expires_at) values ('${objectKey}', '${captureId}', 1, '', ${now}, ${now})`,
-    `insert into idempotency_key (account_id, key, request_sha256, capture_id, created_at) values ('${id}', 'k', '\\x02', '${captureId}', ${now})`,
-    `insert into webhook_delivery (id, account_id, capture_id, url, host, event, subject, next_attempt_at, created_at)
-     values ('${deliveryId}', '${id}', '${captureId}', 'https://example.com/', 'example.com', 'e', '{"b": 1, "a": 2}', now() + interval '1 hour', ${now})`,
-    `insert into webhook_attempt (delivery_id, number, at, ms) values ('${deliveryId}', 1, ${now}, 1)`,
-    `select add_activity_day('2026-01-02')`,
-    `insert into activity (at, id, account_id, client, operation, status) values (${now}, gen_random_uuid(), '${id}', '192.0.2.1', 'account', 200)`,
-    `insert into webhook_queue (account_id, host, due_at) values ('${id}', 'example.com', now() + interval '1 hour')`,
-  ]
-  for (const statement of statements) await database.query(statement)
-  return { captureId }
-}
-
-const rowsOf = async (database: Database, table: string, id: string) => {
-  const rows = await database.query<{ row: string }>(
-    `select row_to_json(r)::text as row from ${table} r where ${movedTables[table]} order by 1`,
-    [id],
-  )
-  return rows.map(({ row }) => row.replace('"part":null', '"part":"ended"'))
-}
+const newInstallation = () => createInstallation(server)
 
 const take = (database: Database) => database.query('select id from take_deliveries(10, 10, 3, 1000)')
 
@@ -265,6 +193,8 @@ t.test('move account: a call that was interrupted between its last steps is repe
     })
     await t.rejects(finishMove(from, dies, hold, { actor: 'system', copied }), { message: 'killed' })
     t.same([await presenceOf(from, id), await presenceOf(to, id)], ['leaving', hasArrived ? 'here' : 'away'])
+    t.match(await listHeldAccounts(from), [{ id, isServed: false }])
+    t.same(await listHeldAccounts(to), [])
     const departure = await findDeparture(from, id)
     t.strictSame(departure, hold)
     if (hasArrived) {
@@ -280,128 +210,15 @@ t.test('move account: a call that was interrupted between its last steps is repe
   }
 })
 
-/** Why changes of these tables need no trigger. */
-const fencedElsewhere = {
-  account_meter: 'accepting locks it, and so does the hold; requests of a minute may be lost',
-  ...Object.fromEntries(
-    ['usage', 'usage_day', 'capture_count', 'batch', 'capture', 'stored_object'].map((table) => [
-      table,
-      'written where captures are accepted, end, which is waited for, are deleted, or get too old, which happens again there',
-    ]),
-  ),
-  idempotency_key: 'written where captures are accepted, or claimed; a claim is waited for',
-  webhook_delivery:
-    'written by senders, who leave it alone, or where captures end, are deleted, or somebody sends again or tests',
-  webhook_attempt: 'written by senders',
-  activity: 'reads go on, and what is recorded of the last moments stays behind',
-}
-
-const changed: Readonly<Record<string, string>> = {
-  account: `name = 'B'`,
-  member: `role = 'viewer'`,
-  api_key: `scopes = '{read}'`,
-  link_secret: `nonce = '\\x02'`,
-  webhook: `url = 'https://other.example/'`,
-  webhook_secret: `sealed = '\\x02'`,
-  upload_destination: `prefix = 'p'`,
-  receiver_change: 'deactivated_at = now()',
-}
-
-const movingError = { code: 'SERVICE_UNAVAILABLE', publicMessage: /is being moved/, retryAfterSeconds: 1 }
-
-t.test(
-  'move account: each table that goes along refuses changes by any statement, or has a reason not to',
-  async (t) => {
-    const from = await newInstallation()
-    const fenced = await from.query<{ name: string }>(
-      `select tgrelid::regclass::text as name from pg_trigger where tgfoid = 'refuse_change_while_moving'::regproc`,
-    )
-    t.strictSame(fenced.map(({ name }) => name).toSorted(), Object.keys(changed).toSorted())
-    t.strictSame(
-      [...Object.keys(changed), ...Object.keys(fencedElsewhere)].toSorted(),
-      Object.keys(movedTables).toSorted(),
-    )
-    const [account, other] = [await newAccount(from), await newAccount(from)]
-    await fill(from, account)
-    await holdAccount(from, account.id, 'system')
-    for (const [table, change] of Object.entries(changed)) {
-      const rows = `${table} r where ${movedTables[table]}`
-      const statements = {
-        update: `update ${table} r set ${change} where ${movedTables[table]}`,
-        delete: `delete from ${rows}`,
-        ...(table !== 'account' && { insert: `insert into ${table} select r.* from ${rows}` }),
-      }
-      for (const [name, statement] of Object.entries(statements))
-        await t.rejects(from.query(statement, [account.id]), movingError, `${name} of ${table}`)
-      await t.resolves(from.query(`update ${table} r set ${change} where ${movedTables[table]}`, [other.id]))
-    }
-    await from.query('update api_key set last_used_at = now()')
-    await from.query('update webhook set last_delivery_at = now()')
-    await from.query('update member set last_sign_in_at = now()')
-  },
-)
-
-t.test('move account: whatever passed the check of its key before the hold is refused during it', async (t) => {
+t.test('move account: one that is held up for more than 15 minutes fails a check of doctor', async (t) => {
   const from = await newInstallation()
-  const account = await newAccount(from)
-  const { id: accountId, keyId } = account
-  const { captureId } = await fill(from, account)
-  const idOf = async (table: string) => {
-    const [row] = await from.query<{ id: string }>(`select id from ${table} where account_id = $1`, [accountId])
-    return row?.id ?? ''
-  }
-  const [webhook, destination, delivery] = [
-    { accountId, id: await idOf('webhook') },
-    { accountId, id: await idOf('upload_destination') },
-    await idOf('webhook_delivery'),
-  ]
-  await from.query('update webhook_delivery set webhook_id = $1', [webhook.id])
-  const key = readSealingKey(generateSealingKeys().public)
-  const fields = { accountId, url: 'https://example.com/', events: [], description: '', active: true }
-  const claim = { accountId, key: 'n', requestSha256: Buffer.alloc(32), captureId: undefined, webhookId: undefined }
-  await holdAccount(from, accountId, 'system')
-  const changes = {
-    'delete a capture': () => deleteCapture(from, { accountId, id: captureId }),
-    'claim an idempotency key': () => claimKey(from, claim),
-    'create a webhook': () => createWebhook(from, key, fields),
-    'change a webhook': () => changeWebhook(from, webhook, { active: false }),
-    'delete a webhook': () => deleteWebhook(from, webhook),
-    'rotate a secret': () => rotateSecret(from, key, webhook),
-    'test a webhook': () => queueTest(from, webhook),
-    'send again': () => redeliver(from, { accountId, webhookId: webhook.id }, delivery),
-    'delete a destination': () => deleteDestination(from, destination),
-    'test a destination': () => queueUploadTest(from, destination),
-    'rotate a link secret': () => rotateLinkSecret(from, { keyId, accountId, previousSeconds: 0, actor: 'system' }),
-  }
-  const rows = async () =>
-    Object.fromEntries(
-      await Promise.all(Object.keys(movedTables).map(async (table) => [table, await rowsOf(from, table, accountId)])),
-    )
-  const held = await rows()
-  for (const [name, change] of Object.entries(changes)) await t.rejects(Promise.resolve(change()), movingError, name)
-  t.strictSame(await rows(), held)
-})
-
-t.test('move account: a deletion that is running when the hold begins is waited for, and not undone', async (t) => {
-  const [from, to] = [await newInstallation(), await newInstallation()]
-  const account = await newAccount(from)
-  const { captureId } = await fill(from, account)
-  const [began, ends] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const deleting = from.transaction(async (sql) => {
-    await sql.query('select delete_capture($1, $2)', [captureId, account.id])
-    began.resolve()
-    await ends.promise
-  })
-  await began.promise
-  const holding = holdAccount(from, account.id, 'system')
-  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  await eventually(async () => (await from.query(waits)).length === 1)
-  ends.resolve()
-  await deleting
-  const hold = await holding
-  const { rows: copied } = await copyAccount(from, to, hold)
-  await finishMove(from, to, hold, { actor: 'system', copied })
-  t.same(await to.query('select from capture where id = $1', [captureId]), [])
+  const { run } = movesCheck({ databaseUrl: from.url })
+  t.equal(await run(), 'no account is being moved')
+  const { id } = await newAccount(from)
+  await holdAccount(from, id, 'system')
+  t.match(await run(), `account ${id} is being moved since`)
+  await from.query(`update account set moving_at = now() - interval '16 minutes'`)
+  await t.rejects(run(), { message: new RegExp(`account ${id} is being moved since .*: its changes get 503`) })
 })
 
 t.test(
