@@ -1,7 +1,8 @@
 import { chargeInvariants } from './checks/charges.ts'
 import { collectFacts, type Invariant, type Limits, type Violation } from './checks/facts.ts'
 import { objectInvariants } from './checks/objects.ts'
-import { endShownMs, responseInvariants } from './checks/responses.ts'
+import { endShownMs, isBehindOthers, latenessMs } from './checks/late.ts'
+import { responseInvariants } from './checks/responses.ts'
 import { webhookInvariants } from './checks/webhooks.ts'
 import type { History } from './history.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -20,6 +21,8 @@ export type Verdict = {
   /** Milliseconds from the last fault's end until the last capture that was accepted before it had ended; 0 without one. */
   readonly recoveryMs: number
   readonly captures: number
+  /** Captures that ended late behind others, because the machine was busy. */
+  readonly late: number
 }
 
 /** Decides every invariant from a history and the final snapshot. Pure; time grows with n log n. */
@@ -35,5 +38,8 @@ export const check = (history: History, snapshot: Snapshot, limits: Limits): Ver
     violations,
     recoveryMs: Number.isFinite(lastMs) ? lastMs - facts.calmMs : 0,
     captures: facts.captures.size,
+    late: [...facts.captures.values()].filter(
+      (capture) => latenessMs(facts, capture) > 0 && isBehindOthers(facts, capture),
+    ).length,
   }
 }

@@ -9,7 +9,7 @@ export type DoctoredRun = {
 }
 
 /** The bounds of `cleanRun`. */
-export const cleanLimits: Limits = { recoveryMs: 1000, webhookAttempts: 2, lateDeliveryMs: 1000 }
+export const cleanLimits: Limits = { recoveryMs: 1000, stallMs: 5000, webhookAttempts: 2, lateDeliveryMs: 1000 }
 
 const account = 'a'
 const webhook = '/hook'

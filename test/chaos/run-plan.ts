@@ -23,6 +23,8 @@ const leastSettleMs = 40_000
 
 const limits: Limits = {
   recoveryMs,
+  // An attempt ends within its budget.
+  stallMs: budgetMs,
   webhookAttempts: webhookRetries.length + 1,
   // An attempt takes at most 10 s to connect and 30 s to be answered.
   lateDeliveryMs: 40_000,

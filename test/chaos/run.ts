@@ -49,19 +49,26 @@ const plans = (): Plan[] => {
   return Array.from({ length: Number(values.runs) }, (_, index) => planRun(seed + index, { only: values.fault, forMs }))
 }
 
-const report = async (world: World, { plan, verdict: { violations, captures, recoveryMs }, ...recorded }: Ran) => {
+/** Copies the logs of an installation; returns where they are, or why they could not be copied. */
+const copyLogs = async (dataDir: string, { seed }: Plan): Promise<string> => {
+  const logs = join(runsFolder, `${seed}-logs`)
+  return cp(join(dataDir, 'logs'), logs, { recursive: true }).then(() => logs, String)
+}
+
+const report = async (
+  world: World,
+  { plan, verdict: { violations, captures, late, recoveryMs }, ...recorded }: Ran,
+) => {
   const name = `seed ${plan.seed}`.padEnd(10)
   console.log(
-    `${name} ${describe(plan).padEnd(58)} ${captures} captures, ${violations.length} violations, recovery ${seconds(recoveryMs)}`,
+    `${name} ${describe(plan).padEnd(58)} ${captures} captures, ${late} late, ${violations.length} violations, recovery ${seconds(recoveryMs)}`,
   )
   if (violations.length === 0) return
   for (const { invariant, what } of violations) console.log(`           ${invariant}: ${what}`)
   await mkdir(runsFolder, { recursive: true })
   const path = join(runsFolder, `${plan.seed}.json`)
   await writeFile(path, JSON.stringify({ plan, violations, ...recorded }, null, 1))
-  const logs = join(runsFolder, `${plan.seed}-logs`)
-  await cp(join(world.dataDir, 'logs'), logs, { recursive: true })
-  console.log(`           history: ${path}, logs: ${logs}`)
+  console.log(`           history: ${path}, logs: ${await copyLogs(world.dataDir, plan)}`)
 }
 
 const quantile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
@@ -95,6 +102,8 @@ const createWorlds = (folder: string) => {
   }
   return {
     end,
+    /** Where the installation that was started last keeps its data. */
+    dataDir: () => join(folder, String(started), 'data'),
     obtain: async (kind: WorldKind): Promise<World> => {
       if (current?.kind !== kind || left === 0) {
         await end()
@@ -126,7 +135,9 @@ const runAll = async (): Promise<boolean> => {
       if (ran.verdict.violations.length === 0) continue
       failed.push(`seed ${plan.seed} ${describe(plan)}: ${ran.verdict.violations.map(({ what }) => what).join('; ')}`)
     } catch (error) {
-      failed.push(`seed ${plan.seed} ${describe(plan)}: did not finish: ${inspect(error)}`)
+      failed.push(
+        `seed ${plan.seed} ${describe(plan)}: did not finish: ${inspect(error)}; logs: ${await copyLogs(worlds.dataDir(), plan)}`,
+      )
     }
     await worlds.end()
     if (values['until-failure']) break

@@ -193,7 +193,7 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
 
 t.test('chaos checker: accepts a clean history', async (t) => {
   const { history, snapshot } = cleanRun(count)
-  t.strictSame(check(history, snapshot, cleanLimits), { violations: [], recoveryMs: 6, captures: count })
+  t.strictSame(check(history, snapshot, cleanLimits), { violations: [], recoveryMs: 6, captures: count, late: 0 })
 })
 
 t.test(
@@ -252,4 +252,42 @@ t.test('chaos plan: named faults that last are given their time, and kills take 
 t.test('chaos plan: the representative runs have each fault once', async (t) => {
   const names = planRepresentative(1).flatMap((plan) => plan.faults.map(({ name }) => name))
   t.strictSame(names.toSorted(), Object.keys(faults).toSorted())
+})
+
+/** Ends after which captures are late in `cleanRun`: acceptance, budget and recovery. */
+const deadlineMs = 26_000
+
+/** A run without deletions whose captures end one after the other, the nth at `endMs(n)`. */
+const runWithEnds = (endMs: (n: number) => number) => {
+  const run = cleanRun(count)
+  run.history = run.history.filter(
+    (event) => event.kind !== 'exchange' || event.operation === 'create' || event.operation === 'usage',
+  )
+  const created = exchangeOf(run, 'create')
+  for (let n = 0; n < count; n += 1) {
+    const sight = { id: captureId(n), status: 'completed' } as const
+    add(run, created, { operation: 'status', target: sight.id, captures: [sight], endMs: endMs(n) })
+  }
+  return run
+}
+
+const lateEnds = (endMs: (n: number) => number) => {
+  const { history, snapshot } = runWithEnds(endMs)
+  const { violations, late } = check(history, snapshot, cleanLimits)
+  return { late, stuck: violations.filter(({ invariant }) => invariant === 'ends in time').map(({ what }) => what) }
+}
+
+t.test('chaos checker: captures that end late one after the other are late, not stuck', async (t) => {
+  t.strictSame(
+    lateEnds((n) => deadlineMs - 1000 + 2000 * n),
+    { late: count - 1, stuck: [] },
+  )
+})
+
+t.test('chaos checker: a capture that ends long after all others, or without any other, is stuck', async (t) => {
+  t.match(lateEnds((n) => (n === kept ? deadlineMs + 20_000 : deadlineMs + 1000 + n)).stuck.join(), /capture-0: ended/)
+  t.match(
+    lateEnds((n) => (n === kept ? deadlineMs + 3000 : 100)),
+    { late: 0, stuck: [/capture-0: ended/] },
+  )
 })

@@ -31,6 +31,8 @@ export type CaptureFacts = {
 export type Limits = {
   /** Most milliseconds on top of an attempt's budget until a capture has ended, after acceptance and the last fault. */
   readonly recoveryMs: number
+  /** Longest time in which no capture ends on a machine that is busy, and not stuck. */
+  readonly stallMs: number
   /** Attempts of a delivery that is never accepted: the first and each retry. */
   readonly webhookAttempts: number
   /** Most milliseconds after a deletion in which a delivery that was being sent may still arrive. */

@@ -1,6 +1,7 @@
 import { maxAttempts, unendedMax } from '#shared/capture/budget.ts'
 import { type Exchange, isSuccess } from '#test/chaos/history.ts'
 import { type CaptureFacts, creates, type Facts, type Invariant, isTerminal, type Observation } from './facts.ts'
+import { isBehindOthers, latenessMs } from './late.ts'
 
 const rank = { pending: 0, processing: 1, completed: 2, failed: 2 } as const
 
@@ -113,26 +114,16 @@ const listsAreComplete: Invariant = {
     }),
 }
 
-const deadlineMs = ({ calmMs, limits }: Facts, { accepted }: CaptureFacts): number =>
-  accepted ? Math.max(accepted.endMs, calmMs) + (accepted.budgetMs ?? 0) + limits.recoveryMs : Infinity
-
-/** When a response first showed the end of a capture; Infinity if none did. */
-export const endShownMs = ({ observations }: CaptureFacts): number =>
-  observations.reduce(
-    (first, { sight, exchange }) => (isTerminal(sight.status) ? Math.min(first, exchange.endMs) : first),
-    Infinity,
-  )
-
 const endsInTime: Invariant = {
   name: 'ends in time',
-  rule: 'An accepted capture ends within its budget plus the stated recovery, after acceptance or the last fault.',
+  rule: 'An accepted capture ends within its budget plus the stated recovery, after acceptance or the last fault, or behind others that end at a steady rate.',
   broken: (facts) =>
     [...facts.captures.values()].flatMap((capture) => {
       const { id, row, accepted, deleted, mayBeDeleted } = capture
       if (row && !isTerminal(row.status)) return [`${id}: still ${row.status}`]
       if (!accepted || deleted || mayBeDeleted) return []
-      const lateMs = endShownMs(capture) - deadlineMs(facts, capture)
-      return lateMs > 0 ? [`${id}: ended ${Math.round(lateMs)} ms too late`] : []
+      const lateMs = latenessMs(facts, capture)
+      return lateMs > 0 && !isBehindOthers(facts, capture) ? [`${id}: ended ${Math.round(lateMs)} ms too late`] : []
     }),
 }
 
