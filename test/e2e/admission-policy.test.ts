@@ -1,7 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import t from 'tap'
-import { parse } from 'yaml'
 import { budgets, deployments } from '#controller/operator/watch/observed-deployment.ts'
 import { pods } from '#controller/operator/watch/observed-pod.ts'
 import { workerPod } from '#controller/operator/manifests/worker-pod.ts'
@@ -9,38 +6,31 @@ import { createKubeApi } from '#shared/kube/client.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import { workersName } from '#shared/kube/names.ts'
 import type { Resource } from '#shared/kube/resource.ts'
-import { controllerUser } from '#test/helpers/cluster-programs.ts'
+import { applyAdmissionPolicy, settingsOfPolicy, sidecarOfPolicy } from '#test/helpers/admission-policy.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { podSettings } from '#test/helpers/kube-objects.ts'
 import { startOperatorCluster } from '#test/helpers/operator-cluster.ts'
 
-const file = resolve(import.meta.dirname, '../../k8s/admission-policy.yaml')
 const world = await startOperatorCluster(t)
 const { cluster, applyPool, settles, holds } = world
 const images = ['none', podSettings.podImage]
-const secrets = ['shutterfleet-worker', podSettings.podSecret].flatMap((name) => [
-  `${name}-standard`,
-  `${name}-proxied`,
-])
+// The API server itself rejects an unmasked /proc together with most of the fields tested here.
+const settings = { ...podSettings, podIsolation: 'flags-only' } as const
 
-/** The shipped policy for the tests' namespace, images and Secrets. */
-const applyPolicy = async (which: 'own' | 'all') => {
-  const [policyText = '', binding = ''] = (await readFile(file, 'utf8')).split('\n---\n')
-  const policy = parse(policyText) as { readonly spec: { readonly variables: readonly { readonly name: string }[] } }
-  const own: Readonly<Record<string, unknown>> = {
-    controller: controllerUser,
+/** Settings of the operator of `world`. */
+const operatorSettings = { ...settings, podSecret: 'shutterfleet-worker', podEgress: { host: '127.0.0.1', port: 3128 } }
+
+/** The shipped policy for the tests' namespace, images and settings. */
+const applyPolicy = (which: 'own' | 'all') =>
+  applyAdmissionPolicy(cluster, {
     images,
-    secrets,
+    settings: [settings, operatorSettings].map(settingsOfPolicy),
+    sidecars: [sidecarOfPolicy({ name: 'more', image: podSettings.podImage })],
+    configMaps: ['more'],
     debuggers: ['operators'],
     debugImages: ['debugger:1'],
     allPods: which === 'all',
-  }
-  const variables = policy.spec.variables.map((variable) =>
-    variable.name in own ? { ...variable, expression: JSON.stringify(own[variable.name]) } : variable,
-  )
-  await cluster.apply({ ...policy, spec: { ...policy.spec, variables } })
-  await cluster.apply(binding.replace('values: [shutterfleet]', 'values: [default]'))
-}
+  })
 
 /** The serialized pod template of a worker. */
 type SentPod = {
@@ -48,7 +38,7 @@ type SentPod = {
   readonly spec: {
     readonly volumes: readonly object[]
     readonly securityContext: object
-    readonly containers: readonly { readonly securityContext: object }[]
+    readonly containers: readonly { readonly securityContext: object; readonly env: readonly object[] }[]
   }
 }
 const workerOptions: Parameters<typeof workerPod>[0] = {
@@ -58,8 +48,7 @@ const workerOptions: Parameters<typeof workerPod>[0] = {
   slots: 1,
   program: 'main',
   graceSeconds: 100,
-  // The API server itself rejects an unmasked /proc together with most of the fields tested here.
-  settings: { ...podSettings, podIsolation: 'flags-only' },
+  settings,
 }
 const created = workerPod(workerOptions)
 const template = JSON.parse(JSON.stringify(created)) as SentPod
@@ -73,7 +62,7 @@ const deployment = (labels: object = template.metadata.labels, spec: object = te
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'tried', labels },
-  spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec } },
+  spec: { selector: { matchLabels: template.metadata.labels }, template: { metadata: template.metadata, spec } },
 })
 
 /** The error of the API server for a request; '' if it is accepted. */
@@ -130,37 +119,50 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
   const rejected: readonly (readonly [string, object, RegExp])[] = [
     ['image', withContainer({ image: 'other' }), /not allowed: other/],
     ['image of an init container', withSpec({ initContainers: [{ name: 'x', image: 'x' }] }), /not allowed: x/],
-    ['Secret', withVolume({ secret: { secretName: 'other' } }), /Secrets that are allowed/],
+    ['Secret', withVolume({ secret: { secretName: 'other' } }), /the Secret of their pool/],
     [
       'Secret of the worker in another container',
       withSpec({ containers: [container, { ...container, name: 'x' }] }),
-      /only the container worker mounts the volume secrets/,
+      /only the container worker mounts its volumes/,
     ],
-    ['folder of the node', withVolume({ hostPath: { path: '/' } }), /Secrets that are allowed/],
+    ['folder of the node', withVolume({ hostPath: { path: '/' } }), /the Secret of their pool/],
     [
       'token',
       withVolume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
-      /Secrets that are allowed/,
+      /the Secret of their pool/,
     ],
-    ['pull secret', withSpec({ imagePullSecrets: [{ name: 'other' }] }), /Secrets that are allowed/],
+    ['pull secret', withSpec({ imagePullSecrets: [{ name: 'other' }] }), /the Secret of their pool/],
     [
       'variable of a Secret',
       withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'other', key: 'a' } } }] }),
-      /Secrets that are allowed/,
+      /the Secret of their pool/,
     ],
     [
       'variables of a Secret',
       withContainer({ envFrom: [{ secretRef: { name: 'other' } }] }),
-      /Secrets that are allowed/,
+      /the Secret of their pool/,
     ],
-    ['token by default', withSpec({ automountServiceAccountToken: true }), /Secrets that are allowed/],
-    ['network of the node', withSpec({ hostNetwork: true }), /the node's namespaces/],
-    ['IPC of the node', withSpec({ hostIPC: true }), /the node's namespaces/],
-    ['processes of the node', withSpec({ hostPID: true }), /the node's namespaces/],
+    ['token by default', withSpec({ automountServiceAccountToken: true }), /no token/],
+    ['network of the node', withSpec({ hostNetwork: true }), /not: hostNetwork/],
+    ['IPC of the node', withSpec({ hostIPC: true }), /not: hostIPC/],
+    ['processes of the node', withSpec({ hostPID: true }), /not: hostPID/],
     [
       'no seccomp profile',
       withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
       /seccomp profile/,
+    ],
+    ['command', withContainer({ command: ['sh', '-c', 'cat /run/secrets/shutterfleet/*'] }), /the entry point/],
+    ['program', withContainer({ args: ['sh'] }), /args are those of a Deployment or of a Job/],
+    ['hook', withContainer({ lifecycle: { preStop: { exec: { command: ['sh'] } } } }), /the entry point/],
+    [
+      'file of the Secret as termination message',
+      withContainer({ terminationMessagePath: '/run/secrets/shutterfleet/nats-url' }),
+      /are unprivileged/,
+    ],
+    [
+      'variable that loads code',
+      withContainer({ env: [...container!.env, { name: 'NODE_OPTIONS', value: '--require=/mnt/x' }] }),
+      /the variables of the controller's settings/,
     ],
     ['root', withSpec({ securityContext: { ...template.spec.securityContext, runAsNonRoot: false } }), /no root/],
     ['privileged', withSecurity({ privileged: true, allowPrivilegeEscalation: true }), /are unprivileged/],
@@ -171,7 +173,7 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
     ['profile of a container', withSecurity({ seccompProfile: { type: 'Unconfined' } }), /are unprivileged/],
     ['root of a container', withSecurity({ runAsNonRoot: false }), /not root/],
     ['user 0', withSecurity({ runAsUser: 0 }), /not root/],
-    ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /are unprivileged/],
+    ['port of the node', withContainer({ ports: [{ containerPort: 9090, hostPort: 9090 }] }), /port and probes/],
   ]
   for (const [what, object, message] of rejected) t.match(await tryOut(object), message, what)
   t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
@@ -228,22 +230,36 @@ t.test('admission policy: the controller writes only objects of its installation
     { dnsConfig: { searches: ['attacker.example'] } },
     { hostAliases: [{ ip: '10.6.6.6', hostnames: ['nats.nats.svc'] }] },
   ]) {
-    t.match(await tryOut(deployment(undefined, withSpec(more).spec), ...asController), /no resolvers or hosts/)
+    t.match(
+      await tryOut(deployment(undefined, withSpec(more).spec), ...asController),
+      /no resolvers of their own|not: hostAliases/,
+    )
   }
   const annotated = deployment()
   const annotations = { 'k8s.v1.cni.cncf.io/networks': 'other' }
-  Object.assign(annotated.spec.template.metadata, { annotations })
+  annotated.spec.template.metadata = { ...template.metadata, annotations } as typeof template.metadata
   t.match(await tryOut(annotated, ...asController), /only the annotations that a BrowserPool may have/)
   const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'tried' } }
   const once = { template: { spec: { ...template.spec, restartPolicy: 'Never' } } }
   t.match(await tryOut({ ...job, spec: once }, ...asController), /labels of its installation/)
+  const unlabelled = deployment()
+  unlabelled.spec.template.metadata = { labels: { ...template.metadata.labels, team: 'web' } }
+  t.match(await tryOut(unlabelled, ...asController), /the labels of its workers, and no others/)
   t.match(
     await tryOut(deployment(undefined, withVolume({ secret: { secretName: 'other' } }).spec), ...asController),
-    /Secrets that are allowed/,
+    /the Secret of their pool/,
   )
+})
 
+t.test('admission policy: the controller changes no foreign object, and of pods only the deletion cost', async (t) => {
   const foreign = { labels: { a: 'b' }, spec: { containers: [{ name: 'x', image: 'foreign' }] } }
-  await cluster.apply(deployment(foreign.labels, foreign.spec))
+  await cluster.apply({
+    ...deployment(foreign.labels),
+    spec: {
+      selector: { matchLabels: foreign.labels },
+      template: { metadata: { labels: foreign.labels }, spec: foreign.spec },
+    },
+  })
   await cluster.apply({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -256,7 +272,10 @@ t.test('admission policy: the controller writes only objects of its installation
   const ref = (resource: Resource, name: string) => ({ resource, namespace: 'default', name })
   const { labels } = template.metadata
   const label = { kind: 'merge', body: { metadata: { labels } } } as const
-  const takeOver = { kind: 'merge', body: { metadata: { labels }, spec: deployment().spec } } as const
+  const takeOver = {
+    kind: 'merge',
+    body: { metadata: { labels }, spec: { template: deployment().spec.template } },
+  } as const
   t.match(await refusal(api.patch(ref(deployments, 'tried'), takeOver)), /labels of its installation/)
   const scale = { ...ref(deployments, 'tried'), subresource: 'scale' } as const
   t.match(await refusal(api.patch(scale, { kind: 'merge', body: { spec: { replicas: 0 } } })), /size only/)
@@ -268,8 +287,11 @@ t.test('admission policy: the controller writes only objects of its installation
   const [worker] = await world.podsOf('web')
   const own = ref(pods, worker!.metadata.name)
   const image = [{ op: 'replace', path: '/spec/containers/0/image', value: podSettings.podImage }]
-  t.match(await refusal(api.patch(own, { kind: 'json', body: image })), /only its metadata/)
-  t.equal(await refusal(api.patch(own, { kind: 'merge', body: { metadata: { annotations: { a: 'b' } } } })), '')
+  t.match(await refusal(api.patch(own, { kind: 'json', body: image })), /only the annotation of its deletion cost/)
+  const annotate = (annotations: object) =>
+    refusal(api.patch(own, { kind: 'merge', body: { metadata: { annotations } } }))
+  t.match(await annotate({ a: 'b' }), /only the annotation of its deletion cost/)
+  t.equal(await annotate({ 'controller.kubernetes.io/pod-deletion-cost': '-1' }), '')
 })
 
 t.test('admission policy: a namespace for workers only admits no other pod', async (t) => {

@@ -181,9 +181,11 @@ an older release keeps its selector. After a change of the name the pool is \`Ap
 
 ### What RBAC cannot express
 
-The Role cannot restrict the content of Deployments, Jobs and pods: a compromised controller could run any image with any Secret
+The Role cannot restrict the content of Deployments, Jobs and pods: a compromised controller could run any program with any Secret
 of the namespace. [k8s/admission-policy.yaml](../k8s/admission-policy.yaml) is a ValidatingAdmissionPolicy (Kubernetes 1.30) that
-forbids this. Each installation has a copy, with its own values of:
+states what a worker is: program, probes, variables, volumes by source, mounts, security contexts and labels as the controller makes them of its
+settings, and no other field. What remains free places the pods or sizes them; \`test/e2e/admission-policy-mutations.test.ts\` lists
+it with reasons, and tries every other change. Each installation has a copy, with its own values of:
 
 | Where | Field | What |
 |---|---|---|
@@ -192,7 +194,9 @@ forbids this. Each installation has a copy, with its own values of:
 | policy | variable \`controller\` | user of the controller, \`system:serviceaccount:NAMESPACE:NAME\` |
 | policy | variable \`instance\` | \`SHUTTERFLEET_INSTANCE\` |
 | policy | variable \`images\` | images that may run: \`SHUTTERFLEET_POD_IMAGE\`, those of templates and of injected containers |
-| policy | variable \`secrets\` | Secrets that may be mounted or pulled with |
+| policy | variable \`secrets\` | Secrets that may be pulled with, or mounted by injected containers |
+| policy | variable \`settings\` | \`SHUTTERFLEET_POD_SECRET\`, \`_EGRESS\`, \`_EGRESS_CA\`, \`_EXTRA_CA\`, \`_NATS_FILES\`, \`_SECCOMP\`, \`_ISOLATION\`, \`_UNSAFE_NO_SANDBOX\`: those in force, and those before until all pods are replaced |
+| policy | variables \`sidecars\`, \`configMaps\`, \`runtimeClasses\` | what templates of BrowserPools have: sidecars, in the form that the file describes; names of the ConfigMaps in volumes; runtime classes |
 | policy | variable \`allPods\` | \`false\`: checks pods with this installation's labels and all writes of the controller; \`true\`: every pod, for namespaces with workers only |
 
 If Pod Security of a namespace is \`privileged\`, to allow the unmasked \`/proc\`, set \`allPods\`.

@@ -210,6 +210,15 @@ DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 {{- end }}
 {{- end }}
 
+{{- /* Those of the sender of webhooks, which may have a role of its own. */}}
+{{- define "shutterfleet.webhooksDatabaseFiles" -}}
+{{- $files := include "shutterfleet.databaseFiles" . | fromYaml }}
+{{- if .Values.postgresql.roles.webhooks }}
+{{- range $name, $from := $files }}{{ $_ := set $from "key" (printf "webhooks-%s" $from.key) }}{{ end }}
+{{- end }}
+{{- toYaml $files }}
+{{- end }}
+
 {{- /* Files of a user of NATS: (list $ user) */}}
 {{- define "shutterfleet.natsFiles" -}}
 {{- $root := index . 0 -}}
@@ -233,6 +242,22 @@ NATS_KEY: { secret: {{ $certificate | quote }}, key: tls.key, reread: true }
 {{- $files := without (list .Values.nats.identity) "url" -}}
 {{- if .Values.nats.certificateSecrets }}{{ $files = append $files "certificate" }}{{ end -}}
 {{- join "," $files -}}
+{{- end }}
+
+{{- /* What the controller makes workers of, which the admission policy demands of them. */}}
+{{- define "shutterfleet.workerSettings" -}}
+{{- $tls := include "shutterfleet.tls" . -}}
+{{- $egressCa := "" -}}
+{{- if eq $tls "keys" }}{{ $egressCa = "secret" }}{{ else if $tls }}{{ $egressCa = printf "configmap/%s" (tpl .Values.tls.certManager.caConfigMap .) }}{{ end -}}
+{{- dict
+  "secret" (printf "%s-worker" (include "shutterfleet.fullname" .))
+  "egress" (include "shutterfleet.egressAddress" (list . "egress"))
+  "egressCa" $egressCa
+  "extraCa" (toString (ne .Values.extraCa.configMap ""))
+  "natsFiles" (include "shutterfleet.natsWorkerFiles" .)
+  "seccomp" (.Values.workers.seccompProfile | default "RuntimeDefault")
+  "isolation" .Values.workers.isolation
+  "unsafeNoSandbox" (toString .Values.workers.unsafeNoSandbox) | toJson -}}
 {{- end }}
 
 {{- /* Settings of the object store: { env, files } */}}
