@@ -98,9 +98,9 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podImage: `shutterfleet/worker:${readProductVersion()}`,
       podSecret: 'shots-shutterfleet-worker',
       podExtraCa: false,
-      podEgressCa: '',
+      podEgressCa: 'secret',
       podNatsFiles: [],
-      podEgress: { host: 'egress', port: 3128 },
+      podEgress: { host: 'shots-shutterfleet-egress.shots.svc', port: 3129 },
       podSeccomp: 'shutterfleet-worker.json',
       podIsolation,
       podUnsafeNoSandbox: false,
@@ -149,7 +149,7 @@ t.test('chart: the worker namespace admits only images and Secrets of the releas
   t.match(await admission('shots-workers', { metadata, spec }), { code: 0 })
   const volumes = [...spec.volumes.slice(1), { name: 'secrets', secret: { secretName: 'another' } }]
   const curious = { metadata, spec: { ...spec, volumes } }
-  t.match(await admission('shots-workers', curious), { output: /Secrets that are allowed/ })
+  t.match(await admission('shots-workers', curious), { output: /the Secret of their pool/ })
 })
 
 /** A kubeconfig of a service account of the release. */

@@ -23,6 +23,27 @@ t.test('chart: rendering fails with the name of a missing or unsupported value',
     await refusalOf(['--api-versions=v1/Namespace'], empty),
     /postgresql\.existingSecret is not set[^]*nats\.existing[^]*storage\.existing/,
   )
+  const known = ['--api-versions=v1/Namespace']
+  t.equal(await refusalOf(known), 'rendered')
+  for (const name of ['postgresql', 'storage', 'kubernetes', 'nats']) {
+    t.match(
+      await refusalOf([...known, `--set-json=networkPolicy.${name}=[]`]),
+      new RegExp(`networkPolicy\\.${name} is empty`),
+    )
+  }
+  for (const [name, feature] of [
+    ['oidc', 'gateway.oidc.issuer=https://id.example.com,gateway.oidc.clientId=shots'],
+    ['tracing', 'tracing.endpoint=http://collector:4318'],
+    ['tracing', 'gateway.activityLogsUrl=http://collector:4318'],
+    ['upstreamProxy', 'upstreamProxy.existingSecret=proxy'],
+    [
+      'cells',
+      'gateway.trustedProxies={10.0.0.0/8},router.enabled=true,router.cells[0].name=a,router.cells[0].url=http://a',
+    ],
+  ] as const) {
+    t.match(await refusalOf([...known, `--set=${feature}`]), new RegExp(`networkPolicy\\.${name} is empty`))
+  }
+  t.equal(await refusalOf([...known, '--set=networkPolicy.enabled=false,networkPolicy.storage=null']), 'rendered')
   t.match(
     await refusalOf(['--set=evaluation.enabled=true']),
     /postgresql\.existingSecret cannot be used with evaluation/,

@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { settingsOfPolicy, sidecarOfPolicy } from '#test/helpers/admission-policy.ts'
+import { deniedNetworks } from '#shared/policy/special-networks.ts'
 import { makeKeys } from '#cli/cluster/make-keys.ts'
 import { readConfig as readOperator } from '#controller/operator/config.ts'
 import { readConfig as readEgress } from '#egress/config.ts'
@@ -164,12 +166,37 @@ t.test('chart: Jobs end: they get no containers of all pods, and keep their own 
   t.match(JSON.stringify(rendered.filter(({ kind }) => kind === 'Deployment')), '"mesh"')
 })
 
-t.test('chart: the admission policy allows the images of sidecars in pool templates', async (t) => {
-  const policy = objectsOf(await renderText(ciPath('complete'))).find(
-    ({ kind }) => kind === 'ValidatingAdmissionPolicy',
-  )
-  t.ok(policy?.metadata.annotations?.['shutterfleet.dev/images']?.split(',').includes('exporter:1'))
-})
+t.test(
+  'chart: the admission policy expects what the controller makes of workers, and what templates name',
+  async (t) => {
+    for (const name of ['minimal', 'tls', 'unconfined', 'identities', 'complete', 'evaluation', 'flags-only']) {
+      const objects = objectsOf(await renderText(ciPath(name)))
+      const policy = objects.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+      const { variables } = policy!['spec'] as { readonly variables: readonly { name: string; expression: string }[] }
+      const valueOf = (variable: string) =>
+        JSON.parse(variables.find((each) => each.name === variable)!.expression) as unknown
+      const controller = podsOf(objects).find(
+        ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'controller',
+      )
+      const env = Object.fromEntries((controller?.spec.containers[0].env ?? []).map((each) => [each.name, each.value]))
+      const settings = readOperator({
+        ...env,
+        SHUTTERFLEET_NATS_URL_FILE: undefined,
+        SHUTTERFLEET_NATS_URL: 'nats://a:4222',
+      })
+      t.strictSame(valueOf('settings'), [settingsOfPolicy(settings)], name)
+      t.equal(valueOf('instance'), settings.instance)
+      t.ok((valueOf('images') as readonly string[]).includes(settings.podImage))
+      if (name !== 'complete') continue
+      t.ok((valueOf('images') as readonly string[]).includes('exporter:1'))
+      t.strictSame(valueOf('sidecars'), [sidecarOfPolicy({ name: 'exporter', image: 'exporter:1' })])
+      t.strictSame(valueOf('configMaps'), ['fonts'])
+      t.strictSame(valueOf('runtimeClasses'), ['gvisor'])
+      const allowed = JSON.parse(policy!.metadata.annotations!['shutterfleet.dev/allowed']!) as object
+      t.match(allowed, { settings: valueOf('settings'), sidecars: [{ name: ['exporter'] }] })
+    }
+  },
+)
 
 /** The lines in which a rendered chart differs from the minimal one, under the names of their objects. */
 const changesOf = async (name: string, path: string, minimalPath: string) => {
@@ -193,43 +220,53 @@ t.test('chart: renders the golden files', async (t) => {
   }
 })
 
-t.test(
-  'chart: egress may reach an upstream proxy outside of the denied networks, or at the configured address',
-  async (t) => {
-    const outOf = async (args: readonly string[], file = minimal) => {
-      const policies = objectsOf(await renderText(file, 'helm4', args)).filter(({ kind }) => kind === 'NetworkPolicy')
-      const filters = policies.filter(({ metadata }) => /-(webhook-)?egress$/.test(metadata.name))
-      t.equal(filters.length, 2)
-      return filters.map(({ spec }) => (spec as { readonly egress: readonly { readonly to?: object }[] }).egress)
-    }
-    const world = (await outOf([])).map((rules) => rules.at(-1)?.to)
-    t.match(world[0], [{ ipBlock: { except: ['0.0.0.0/8', '10.0.0.0/8'] } }, { ipBlock: { cidr: '::/0' } }])
-    const withProxy = await outOf(['--set=upstreamProxy.existingSecret=proxy'])
-    const ports = [{ port: 3128 }, { port: 8080 }]
-    t.strictSame(
-      withProxy.map((rules) => rules.at(-1)),
-      world.map((to) => ({ to, ports })),
-    )
-    const named = await outOf([], ciPath('upstream-proxy'))
-    t.strictSame(
-      named.map((rules) => rules.at(-1)),
-      named.map(() => ({ to: [{ ipBlock: { cidr: '10.3.0.9/32' } }], ports: [{ port: 3128 }] })),
-    )
-  },
-)
+t.test('chart: egress reaches the world outside of the denied networks, or an upstream proxy alone', async (t) => {
+  const outOf = async (file: string) => {
+    const policies = objectsOf(await renderText(file)).filter(({ kind }) => kind === 'NetworkPolicy')
+    const filters = policies.filter(({ metadata }) => /-(webhook-)?egress$/.test(metadata.name))
+    t.equal(filters.length, 2)
+    return filters.map(({ spec }) => (spec as { readonly egress: readonly object[] }).egress.at(-1))
+  }
+  const isV6 = (block: string) => block.includes(':')
+  const world = {
+    to: [
+      { ipBlock: { cidr: '0.0.0.0/0', except: deniedNetworks.filter((block) => !isV6(block)) } },
+      { ipBlock: { cidr: '::/0', except: deniedNetworks.filter(isV6) } },
+    ],
+  }
+  t.strictSame(await outOf(minimal), [world, world])
+  const proxy = { to: [{ ipBlock: { cidr: '10.3.0.9/32' } }], ports: [{ port: 3128 }] }
+  t.strictSame(await outOf(ciPath('upstream-proxy')), [proxy, proxy])
+})
 
-t.test('chart: DNS and NATS are reached at named peers only, in every variant and whatever the values', async (t) => {
+t.test('chart: no network policy opens a port to every address, in any variant and whatever the values', async (t) => {
   type Rule = { readonly to?: readonly object[]; readonly ports?: readonly { readonly port: number }[] }
   for (const name of ['minimal', 'evaluation', 'network', 'stealth', 'complete']) {
     const policies = objectsOf(await renderText(ciPath(name))).filter(({ kind }) => kind === 'NetworkPolicy')
     const rules = policies.flatMap(({ spec }) => (spec as { readonly egress?: readonly Rule[] }).egress ?? [])
-    for (const port of [53, 4222]) {
-      const matching = rules.filter(({ ports }) => ports?.some((each) => each.port === port))
-      t.ok(matching.length > 0 && matching.every(({ to }) => to && to.length > 0), `${name}: ${port}`)
+    t.ok(rules.length > 0 && rules.every(({ to }) => to && to.length > 0), name)
+    for (const port of [53, 4222])
+      t.ok(
+        rules.some(({ ports }) => ports?.some((each) => each.port === port)),
+        `${name}: ${port}`,
+      )
+  }
+  for (const name of [
+    'postgresql',
+    'nats',
+    'storage',
+    'kubernetes',
+    'upstreamProxy',
+    'dns',
+    'tracing',
+    'oidc',
+    'cells',
+  ]) {
+    for (const rule of ['{"ports":[{"port":443}]}', '{"to":[],"ports":[{"port":443}]}']) {
+      const anywhere = ['--set-json', `networkPolicy.${name}=[${rule}]`]
+      t.match(await refusalOf(anywhere), new RegExp(`networkPolicy/${name}/0[^]*(to|minItems)`), name)
     }
   }
-  const anywhere = ['--set-json', 'networkPolicy.nats=[{"ports":[{"port":4222}]}]']
-  t.match(await refusalOf(anywhere), /networkPolicy\/nats\/0[^]*to/)
 })
 
 /** The environment of a container with its files in `folder`. */
@@ -338,7 +375,7 @@ t.test(
 
 t.test('chart: with an OpenID Connect provider the gateway alone may reach it, and needs a client id', async (t) => {
   const issuer = '--set=gateway.oidc.issuer=https://id.example.com'
-  const port = '--set=networkPolicy.oidc[0].ports[0].port=4443'
+  const port = '--set-json=networkPolicy.oidc=[{"to":[{"ipBlock":{"cidr":"10.3.0.9/32"}}],"ports":[{"port":4443}]}]'
   t.match(await refusalOf([issuer]), /gateway.oidc.clientId is not set/)
   const reaches = async (args: readonly string[]) =>
     objectsOf(await renderText(minimal, 'helm4', args))

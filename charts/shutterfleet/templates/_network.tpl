@@ -35,3 +35,24 @@ to:
   - ipBlock: {{ toJson (merge (dict "cidr" "0.0.0.0/0") (ternary (dict "except" $v4) dict (gt (len $v4) 0))) }}
   - ipBlock: {{ toJson (merge (dict "cidr" "::/0") (ternary (dict "except" $v6) dict (gt (len $v6) 0))) }}
 {{- end }}
+
+{{- /* Egress rules for the API server, as the cluster shows its addresses: those of its Service, and those behind it. None without a cluster. */}}
+{{- define "shutterfleet.apiServer" -}}
+{{- $rules := list }}
+{{- with lookup "v1" "Service" "default" "kubernetes" }}
+{{- $rules = append $rules (dict "addresses" .spec.clusterIPs "ports" .spec.ports) }}
+{{- end }}
+{{- with lookup "discovery.k8s.io/v1" "EndpointSlice" "default" "kubernetes" }}
+{{- $ports := .ports }}
+{{- range .endpoints }}{{ $rules = append $rules (dict "addresses" .addresses "ports" $ports) }}{{ end }}
+{{- end }}
+{{- $out := list }}
+{{- range $rules }}
+{{- $peers := list }}
+{{- range .addresses }}{{ $peers = append $peers (dict "ipBlock" (dict "cidr" (printf "%s/%s" . (ternary "128" "32" (contains ":" .))))) }}{{ end }}
+{{- $ports := list }}
+{{- range .ports }}{{ $ports = append $ports (dict "port" (int .port)) }}{{ end }}
+{{- $out = append $out (dict "to" $peers "ports" $ports) }}
+{{- end }}
+{{- toYaml $out }}
+{{- end }}

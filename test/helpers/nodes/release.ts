@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { deniedNetworks } from '#shared/policy/special-networks.ts'
 import { chartFolder, helm, type helms } from '#test/helpers/chart.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { NodeCluster } from './node-cluster.ts'
@@ -12,6 +13,8 @@ const readyMs = 180_000
 const requestMs = 150_000
 const createMs = 60_000
 const eventCharsMax = 6000
+/** Where pages of the tests are (docs/adr/0039-install-the-chart-on-nodes-of-the-tests.md). */
+const pagesNetwork = '203.0.113.0/24'
 
 /** Helm values. */
 export type Values = Readonly<Record<string, unknown>>
@@ -200,8 +203,17 @@ export const prepareRelease = async (
 /** Values for pages at a private address, and for the cluster's DNS. */
 const localValues = ({ network }: NodeCluster) => ({
   allowTargets: [network.webAddress],
-  networkPolicy: { dns: rulesTo(network, { port: 53, protocol: 'UDP' }, { port: 53, protocol: 'TCP' }) },
+  networkPolicy: {
+    dns: rulesTo(network, { port: 53, protocol: 'UDP' }, { port: 53, protocol: 'TCP' }),
+    deniedNetworks: deniedNetworks.filter((each) => each !== pagesNetwork),
+  },
 })
+
+/** Egress rules for the API server, behind its Service. */
+const apiServerRules = ({ server }: NodeCluster) => {
+  const { hostname, port } = new URL(server)
+  return [{ to: [{ ipBlock: { cidr: `${hostname}/32` } }], ports: [{ port: Number(port) }] }]
+}
 
 /** Egress rules for what runs beside the nodes. */
 const rulesTo = ({ address }: NodeCluster['network'], ...ports: readonly object[]) => [
@@ -217,7 +229,8 @@ const outsideValues = (cluster: NodeCluster, { ports }: OutsideServices): Values
     ...localValues(cluster).networkPolicy,
     nats: rulesTo(cluster.network, { port: ports.nats }),
     storage: rulesTo(cluster.network, { port: ports.s3 }),
-    kubernetes: [{ ports: [{ port: Number(new URL(cluster.server).port) }] }],
+    postgresql: rulesTo(cluster.network, { port: ports.postgresql }),
+    kubernetes: apiServerRules(cluster),
   },
 })
 

@@ -10,9 +10,8 @@ Helm 3 and 4.
 # to try it out, with a PostgreSQL and a NATS server of its own
 helm install shutterfleet charts/shutterfleet --namespace shutterfleet --create-namespace --set evaluation.enabled=true
 
-# with yours
-helm install shutterfleet charts/shutterfleet --namespace shutterfleet --create-namespace \\
-  --set postgresql.existingSecret=postgresql,nats.existingSecret=nats,storage.existingSecret=bucket
+# with yours: the names of their Secrets and their addresses, in a copy of that file
+helm install shutterfleet charts/shutterfleet --namespace shutterfleet --create-namespace --values k8s/values/small.yaml
 helm test shutterfleet --namespace shutterfleet
 \`\`\`
 
