@@ -124,7 +124,7 @@ export interface SignInLink {
 export interface Webhook {
     /** Id of the webhook. */
     id: string;
-    /** URL that events are sent to. */
+    /** URL that events are sent to, with its password and its query masked as `***`. */
     url: string;
     /** Events that are sent to the webhook. */
     events: ('screenshot.completed' | 'screenshot.failed' | 'batch.completed' | 'quota.warning' | 'webhook.test')[];

@@ -149,6 +149,12 @@ export const deleteWebhook = (database: Transactions, ref: WebhookRef): Promise<
 /** Replaces a webhook's secret; the previous one also signs for another 24 hours. Undefined if there is no such webhook. */
 export const rotateSecret = (database: Transactions, seals: Seals, ref: WebhookRef): Promise<WithSecret | undefined> =>
   database.transaction(async (sql) => {
+    const found = 'select url from webhook where id = $1 and account_id = $2 for update'
+    const [stored] = await sql.query<Pick<Webhook, 'url'>>(found, [ref.id, ref.accountId])
+    if (!stored) return undefined
+    // Under the present key of records, so that an old one is not needed for ever.
+    const url = seals.records.sealUrl(ref.id, seals.records.openUrl(stored.url))
+    await sql.query('update webhook set url = $2 where id = $1', [ref.id, url])
     const secret = newSecret()
     await sql.query(
       `update webhook_secret s

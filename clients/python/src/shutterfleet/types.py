@@ -1024,7 +1024,7 @@ class Webhook(TypedDict):
     id: str
     """Id of the webhook."""
     url: str
-    """URL that events are sent to."""
+    """URL that events are sent to, with its password and its query masked as `***`."""
     events: list[Literal["screenshot.completed", "screenshot.failed", "batch.completed", "quota.warning", "webhook.test"]]
     """Events that are sent to the webhook."""
     description: str
@@ -1041,7 +1041,7 @@ class WebhookWithSecret(TypedDict):
     id: str
     """Id of the webhook."""
     url: str
-    """URL that events are sent to."""
+    """URL that events are sent to, with its password and its query masked as `***`."""
     events: list[Literal["screenshot.completed", "screenshot.failed", "batch.completed", "quota.warning", "webhook.test"]]
     """Events that are sent to the webhook."""
     description: str

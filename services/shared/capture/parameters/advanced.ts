@@ -24,7 +24,7 @@ export const advanced = {
   webhook_url: withDoc(line(1, 2048), {
     description: 'Public https URL that is notified on completion. The request then returns immediately.',
     example: 'https://hooks.example.com/screenshots',
-    plain: 'deliveries wait in queues by receiver',
+    plain: 'only its origin: deliveries wait in queues by receiver',
   }),
   upload_to: withDoc(line(1, 64), {
     description:

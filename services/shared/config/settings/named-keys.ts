@@ -30,5 +30,5 @@ export const namedKeys = (name: string, help: string): Setting<readonly NamedKey
 /** The setting of every service that shows records. */
 export const recordKeys = namedKeys(
   'RECORD_KEYS',
-  'keys with which the options and URLs of captures, and the bodies of webhooks, are encrypted in the database, as ID:KEY with at least 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Without its key a record cannot be shown',
+  'keys with which the options, URLs and results of captures, and the addresses and bodies of webhooks, are encrypted in the database, as ID:KEY with at least 32 bytes in base64, separated by commas; the first encrypts, all decrypt. Without its key a record cannot be shown',
 )

@@ -87,6 +87,7 @@ t.test('cache text: differs for every other parameter', async (t) => {
     ...{ actions: [{ type: 'scroll', y: 1 }], local_storage: { a: 'b' }, session_storage: { a: 'b' } },
     ...{ pdf_single_page: true, outputs: ['text'], renditions: [{ format: 'webp' }] },
     ...{ click_selector: 'a', scroll_to: 'a', hide_selectors: ['a'], css: 'a', js: 'a', headers: { a: 'b' } },
+    ...{ header_origins: ['https://a.com'] },
     ...{ cookies: [{ name: 'a', value: 'b' }], block_cookies: false, block_ads: true, block_chats: true },
     ...{ dark_mode: true, reduced_motion: true, user_agent: 'a', stealth: true, timezone: 'UTC' },
     ...{ geolocation: { latitude: 0, longitude: 0 }, proxy: 'http://a.com:1', extract_metadata: true },
