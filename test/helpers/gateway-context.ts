@@ -209,7 +209,10 @@ const fakeObjects = (answers: TestContext['answers']): Context['objects'] => ({
 })
 
 /** Keys of which one exists, and a console that is not built. */
-const fakeConsole = (): Pick<Context, 'accountKeys' | 'members' | 'sessions' | 'showConsole' | 'oidc' | 'signInFailures'> => ({
+const fakeConsole = (): Pick<
+  Context,
+  'accountKeys' | 'members' | 'sessions' | 'showConsole' | 'oidc' | 'signInFailures'
+> => ({
   members: {
     list: async () => [],
     add: async () => testMember,

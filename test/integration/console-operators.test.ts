@@ -176,12 +176,10 @@ t.test('operators: who looks into an account reads it and changes nothing, and b
         [403, 'FORBIDDEN'],
         path,
       )
-    const [open, pending] = [
-      await call('GET', '/v1/events'),
-      await call('GET', `/v1/screenshots/${capture}/events`),
-    ]
+    const [open, pending] = [await call('GET', '/v1/events'), await call('GET', `/v1/screenshots/${capture}/events`)]
     t.equal((await call('DELETE', `${operatorPath}/view`)).status, 204)
-    for (const stream of [open, pending]) t.match(await stream.text(), /event: unauthorized/, 'a stream ends with the look')
+    for (const stream of [open, pending])
+      t.match(await stream.text(), /event: unauthorized/, 'a stream ends with the look')
     t.same(await codeOf(await call('GET', `/v1/screenshots/${capture}`)), [403, 'FORBIDDEN'])
     t.same(await codeOf(await call('DELETE', `${operatorPath}/view`)), [404, 'NOT_FOUND'])
 

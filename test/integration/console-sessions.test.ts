@@ -99,7 +99,12 @@ t.test('sign-in link: replaces who is signed in only with the token of that sess
   const id = await currentId(victim)
   const { token } = await createSignInLink(database, { accountId: attacker.id, role: 'member', pepper: testPepper })
   const shown = await victim.call('POST', '/console/api/sign-in', { body: { token } })
-  t.match(await shown.json(), { account: { id: attacker.id, name: 'Acme' }, role: 'member', email: null, replaces: true })
+  t.match(await shown.json(), {
+    account: { id: attacker.id, name: 'Acme' },
+    role: 'member',
+    email: null,
+    replaces: true,
+  })
   const { cookie } = victim
   t.same(await codeOf(await postToken(baseUrl, token, { cookie })), [403, 'FORBIDDEN'])
   t.same(await codeOf(await postToken(baseUrl, token, { cookie, 'x-csrf-token': 'x'.repeat(43) })), [403, 'FORBIDDEN'])
@@ -111,7 +116,9 @@ t.test('sign-in link: replaces who is signed in only with the token of that sess
   const replaced = await victim.call('POST', '/console/api/session', { body: { token } })
   t.match([replaced.status, await replaced.json()], [201, { account: { id: attacker.id }, role: 'member' }])
   t.equal((await victim.call('GET', '/v1/account')).status, 401, 'the session that it replaces has ended')
-  const [next] = await database.query<{ id: string }>('select id from console_session where account_id = $1', [attacker.id])
+  const [next] = await database.query<{ id: string }>('select id from console_session where account_id = $1', [
+    attacker.id,
+  ])
   const nextId = next?.id ?? ''
   const from = { how: 'link', from: '127.0.0.1' }
   t.match(await sessionEntries(id, nextId), [
@@ -124,42 +131,48 @@ t.test('sign-in link: replaces who is signed in only with the token of that sess
     },
     { actor: `session:${nextId}`, action: 'session.end', target: id, detail: { how: 'replaced', from: '127.0.0.1' } },
   ])
-  t.same(await codeOf(await sendJson(`${baseUrl}/console/api/sign-in`, 'POST', { body: { token } })), [401, 'UNAUTHORIZED'])
+  t.same(await codeOf(await sendJson(`${baseUrl}/console/api/sign-in`, 'POST', { body: { token } })), [
+    401,
+    'UNAUTHORIZED',
+  ])
 })
 
 // Contract: Audit log
-t.test('sign-in link: how a session ends, and what fails, is in the audit log, some failures of a client', async (t) => {
-  const { id } = await newAccount()
-  const [one, other, third] = [
-    await signIn(gateway, id, 'owner'),
-    await signIn(gateway, id, 'member'),
-    await signIn(gateway, id, 'viewer'),
-  ]
-  const ids = [await currentId(one), await currentId(other), await currentId(third)]
-  await one.call('DELETE', `/console/api/sessions/${ids[1]}`)
-  await one.call('DELETE', '/console/api/session')
-  await database.query('update console_session set idle_expires_at = now() where id = $1', [ids[2]])
-  await removeExpiredRows({ database, events: { rowsRemoved: () => {} } })
-  const ended = (await sessionEntries(...ids)).filter(({ action }) => action === 'session.end')
-  t.match(ended, [
-    { actor: `session:${ids[0]}`, target: ids[1], detail: { how: 'ended by another session', from: '127.0.0.1' } },
-    { actor: `session:${ids[0]}`, target: ids[0], detail: { how: 'signed out', account: id, role: 'owner' } },
-    { actor: 'system', target: ids[2], detail: { how: 'expired' } },
-  ])
-  const replica = await gateway.startReplica()
-  const before = (await sessionEntries('127.0.0.1')).length
-  for (let index = 0; index < 15; index += 1) await postToken(replica.baseUrl, 'x'.repeat(43))
-  const failed = (await sessionEntries('127.0.0.1')).slice(before)
-  t.match(failed[0], {
-    actor: 'unknown',
-    action: 'session.fail',
-    detail: { how: 'link', reason: 'UNAUTHORIZED', from: '127.0.0.1' },
-  })
-  t.ok(failed.length >= 5 && failed.length <= 7, `${failed.length}`)
-  const bearer = { authorization: 'Bearer wrong' }
-  await sendJson(`${adminUrl}/admin/v1/accounts`, 'GET', { headers: bearer })
-  t.match((await sessionEntries('127.0.0.1')).at(-1), { detail: { how: 'token' } })
-})
+t.test(
+  'sign-in link: how a session ends, and what fails, is in the audit log, some failures of a client',
+  async (t) => {
+    const { id } = await newAccount()
+    const [one, other, third] = [
+      await signIn(gateway, id, 'owner'),
+      await signIn(gateway, id, 'member'),
+      await signIn(gateway, id, 'viewer'),
+    ]
+    const ids = [await currentId(one), await currentId(other), await currentId(third)]
+    await one.call('DELETE', `/console/api/sessions/${ids[1]}`)
+    await one.call('DELETE', '/console/api/session')
+    await database.query('update console_session set idle_expires_at = now() where id = $1', [ids[2]])
+    await removeExpiredRows({ database, events: { rowsRemoved: () => {} } })
+    const ended = (await sessionEntries(...ids)).filter(({ action }) => action === 'session.end')
+    t.match(ended, [
+      { actor: `session:${ids[0]}`, target: ids[1], detail: { how: 'ended by another session', from: '127.0.0.1' } },
+      { actor: `session:${ids[0]}`, target: ids[0], detail: { how: 'signed out', account: id, role: 'owner' } },
+      { actor: 'system', target: ids[2], detail: { how: 'expired' } },
+    ])
+    const replica = await gateway.startReplica()
+    const before = (await sessionEntries('127.0.0.1')).length
+    for (let index = 0; index < 15; index += 1) await postToken(replica.baseUrl, 'x'.repeat(43))
+    const failed = (await sessionEntries('127.0.0.1')).slice(before)
+    t.match(failed[0], {
+      actor: 'unknown',
+      action: 'session.fail',
+      detail: { how: 'link', reason: 'UNAUTHORIZED', from: '127.0.0.1' },
+    })
+    t.ok(failed.length >= 5 && failed.length <= 7, `${failed.length}`)
+    const bearer = { authorization: 'Bearer wrong' }
+    await sendJson(`${adminUrl}/admin/v1/accounts`, 'GET', { headers: bearer })
+    t.match((await sessionEntries('127.0.0.1')).at(-1), { detail: { how: 'token' } })
+  },
+)
 
 // Contract: Session cookie
 t.test('sign-in link: an operator creates it, the database keeps neither it nor the cookie', async (t) => {

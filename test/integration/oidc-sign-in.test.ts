@@ -46,7 +46,7 @@ await addMember(acme, 'ada@example.com')
 const visit = (url: string, cookie = '') => fetch(url, { redirect: 'manual', headers: { cookie } })
 /** Where an answer leads to, without the token of a return that has to be confirmed. */
 const signInPage = (answer: Response) => [answer.status, answer.headers.get('location')?.split('#')[0]]
-const returned = (to: string) => [303, `/console/sign-in?${new URLSearchParams({ to })}`]
+const returned = (to: string) => [303, `/console/sign-in?${new URLSearchParams({ to }).toString()}`]
 const failure = (reason: string) => [303, `/console/sign-in?error=${reason}`]
 const cookieOf = (answer: Response) => answer.headers.get('set-cookie')?.split(';')[0] ?? ''
 const start = async (to = '') => {
@@ -268,7 +268,7 @@ t.test('sign-in with the provider: the cookie is refused after the sign-out', as
   const cookie = cookieOf(await confirm((await signInAs('ada')).answer))
   const session = await visit(`${baseUrl}/console/api/session`, cookie)
   const { csrf_token: csrf } = (await session.json()) as { csrf_token: string }
-  const headers = { cookie, 'x-csrf-token': String(csrf) }
+  const headers = { cookie, 'x-csrf-token': csrf }
   t.equal((await fetch(`${baseUrl}/console/api/session`, { method: 'DELETE', headers })).status, 204)
   t.equal((await visit(`${baseUrl}/console/api/session`, cookie)).status, 401)
 })
@@ -321,6 +321,6 @@ t.test('sign-in with the provider: a public client needs no secret', async (t) =
   )
   const answer = await visit(`${replica.baseUrl}/console/sign-in/oidc`)
   const back = new URL(await signInAtProvider(answer.headers.get('location') ?? '', 'ada'))
-  const returned = await visit(`${replica.baseUrl}${back.pathname}${back.search}`, cookieOf(answer))
-  t.same(signInPage(returned), failure('no_account'), 'of the empty database of this gateway')
+  const answered = await visit(`${replica.baseUrl}${back.pathname}${back.search}`, cookieOf(answer))
+  t.same(signInPage(answered), failure('no_account'), 'of the empty database of this gateway')
 })

@@ -11,8 +11,8 @@ const signIn: readonly Mutation[] = [
     point: 'Sign-in link',
     at: `${gateway}/db/sql/start-session.sql`,
     replaceText:
-      'delete from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)\n  returning account_id, role, member_id, session_id',
-    by: 'select account_id, role, member_id, session_id from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)',
+      'delete from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)\n  returning account_id, role, member_id, session_id, issuer, subject',
+    by: 'select account_id, role, member_id, session_id, issuer, subject from sign_in_link where token_hash = $1 and expires_at > now() and (account_id is not null or $8)',
   },
   {
     point: 'Sign-in link',
@@ -31,8 +31,24 @@ const signIn: readonly Mutation[] = [
   },
   {
     point: 'Session changes',
-    at: `${gateway}/operations/console/sessions.ts > signIn > run`,
+    at: `${gateway}/operations/console/sessions.ts > withLink`,
     drop: 'assertSameOrigin($exchange, $url)',
+  },
+  {
+    point: 'Session changes',
+    at: `${gateway}/operations/console/sessions.ts > signIn > run`,
+    drop: 'if ($replaced) assertCsrfToken($$rest)',
+  },
+  {
+    point: 'Sign-in link',
+    at: `${gateway}/db/sql/start-session.sql`,
+    replaceText: 'where s.id = $9 and s.id <> n.id',
+    by: 'where s.id = $9 and false',
+  },
+  {
+    point: 'Audit log',
+    at: `${gateway}/operations/console/sessions.ts > withLink`,
+    drop: "if ($code === 'UNAUTHORIZED' || $code === 'FORBIDDEN') await $noted",
   },
 ]
 
@@ -72,13 +88,13 @@ const provider: readonly Mutation[] = [
   },
   {
     point: 'Sign-in with a provider',
-    at: `${gateway}/db/sql/start-member-session.sql`,
+    at: `${gateway}/db/sql/link-member.sql`,
     replaceText: 'on conflict do nothing returning state_hash',
     by: 'on conflict (state_hash) do update set expires_at = now() returning state_hash',
   },
   {
     point: 'Sign-in with a provider',
-    at: `${gateway}/db/sql/start-member-session.sql`,
+    at: `${gateway}/db/sql/link-member.sql`,
     replaceText: ' and m.subject is null',
     by: '',
   },
@@ -150,7 +166,7 @@ const requests: readonly Mutation[] = [
   },
   {
     point: 'Own sessions',
-    at: `${gateway}/db/sessions.ts > endSession`,
+    at: `${gateway}/db/sql/end-session.sql`,
     replaceText: 'where id = $1 and account_id is not distinct from $2',
     by: 'where id = $1 and ($2::uuid is null or true)',
   },

@@ -120,7 +120,7 @@ export const linkOperator = async (
 }
 
 /** Whom a link signs in, and when it expires. */
-export type LinkedIdentity = Pick<Session, 'accountId' | 'accountName' | 'plan' | 'role' | 'email'> & {
+type LinkedIdentity = Pick<Session, 'accountId' | 'accountName' | 'plan' | 'role' | 'email'> & {
   /** ISO 8601 UTC. */
   readonly expiresAt: string
 }

@@ -9,7 +9,7 @@ const keyGapMs = 100
 const statement = readStatement(import.meta.dirname, 'sql/valid-keys.sql')
 
 /** By what a request was authorized: the hash of its key or session, and what that had to be good for. */
-export type Authorization = {
+type Authorization = {
   readonly keyHash: Buffer
   readonly accountId: string
   /** Of which a key needs one. */

@@ -149,5 +149,8 @@ export const admitSession = (
     const publicMessage = forViewers ? undefined : readOnlyReason(session, isOfAccount)
     if (publicMessage !== undefined) throw new AppError('FORBIDDEN', { publicMessage })
   }
-  takeFrom(deps.sessions.limit, { network: session.id, site: isOperator(session) ? 'operators' : (session.accountId ?? '') })
+  takeFrom(deps.sessions.limit, {
+    network: session.id,
+    site: isOperator(session) ? 'operators' : (session.accountId ?? ''),
+  })
 }

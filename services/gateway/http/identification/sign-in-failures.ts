@@ -11,7 +11,7 @@ const allEntries = { burst: 50, perMinute: 1 }
 const everybody: Client = { network: 'all', site: 'all' }
 
 /** A sign-in that failed: with a link, the provider, or a token of the administration. */
-export type SignInFailed = {
+type SignInFailed = {
   readonly how: 'link' | 'provider' | 'token'
   readonly reason: string
   readonly client: Client
@@ -42,7 +42,12 @@ export class SignInFailures {
     const detail = { how, reason, from: client.network, ...(this.#omitted > 0 && { omitted: this.#omitted }) }
     this.#omitted = 0
     try {
-      await noteChange(this.#deps.database, { actor: 'unknown', action: 'session.fail', target: client.network, detail })
+      await noteChange(this.#deps.database, {
+        actor: 'unknown',
+        action: 'session.fail',
+        target: client.network,
+        detail,
+      })
     } catch (error) {
       this.#deps.failed(error)
     }

@@ -118,7 +118,7 @@ const finish: Served = {
       sessions.signInLimit.giveBack(client)
       events.signedInByProvider()
       // Nobody is signed in by a navigation, which pages of others cause too: a click on this page does it.
-      return redirectTo(`/console/sign-in?${new URLSearchParams({ to: flow.returnPath })}#token=${token}`)
+      return redirectTo(`/console/sign-in?${new URLSearchParams({ to: flow.returnPath }).toString()}#token=${token}`)
     }),
 }
 

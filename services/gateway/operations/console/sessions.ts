@@ -21,7 +21,13 @@ import { orNotFound } from '#gateway/http/errors.ts'
 import { type Exchange, pathId } from '#gateway/http/exchange.ts'
 import { createBodyReader, readJson } from '#gateway/http/input.ts'
 import { sessionCookie, sessionTokenOf } from '#gateway/http/identification/session-cookie.ts'
-import { assertCsrfToken, assertSameOrigin, csrfTokenOf, currentSession, takeFrom } from '#gateway/http/identification/sessions.ts'
+import {
+  assertCsrfToken,
+  assertSameOrigin,
+  csrfTokenOf,
+  currentSession,
+  takeFrom,
+} from '#gateway/http/identification/sessions.ts'
 import type { Served } from '#gateway/operations/operation.ts'
 
 const signInInput = createBodyReader(object({ token: text(undefined, { maxLength: 200 }) }))

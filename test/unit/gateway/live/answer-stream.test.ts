@@ -18,9 +18,15 @@ const withPlaces = (max: number, accountMax: number) => ({
 
 t.test('event streams: 503 at the global bound, 429 at the bound of the account', async (t) => {
   const full = withPlaces(0, 1)
-  t.throws(() => answerStream(full, { headers, scopes: ['read'] }, of, report), { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 10 })
+  t.throws(() => answerStream(full, { headers, scopes: ['read'] }, of, report), {
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfterSeconds: 10,
+  })
   const own = withPlaces(1, 0)
-  t.throws(() => answerStream(own, { headers, scopes: ['read'] }, of, report), { code: 'RATE_LIMIT_EXCEEDED', retryAfterSeconds: 10 })
+  t.throws(() => answerStream(own, { headers, scopes: ['read'] }, of, report), {
+    code: 'RATE_LIMIT_EXCEEDED',
+    retryAfterSeconds: 10,
+  })
 })
 
 t.test('event streams: a stream that has ended frees its slot', async (t) => {

@@ -172,29 +172,32 @@ t.test(
   },
 )
 
-t.test('event stream: checks its authorization at least every 12 s with the default bounds and slow reads', async (t) => {
-  let now = 0
-  const checkedMs = [0]
-  const watcher = {
-    waitForChange: async (waitMs: number) => {
-      now += waitMs
-      return false
-    },
-  }
-  const isAuthorized = async () => {
-    checkedMs.push(now)
-    return checkedMs.length < 10
-  }
-  const bounds = { ...streamBounds, gapMs: 0, lifeMs: 900_000 }
-  const report: ChangeReporter = async function* report() {
-    // As long as the statement timeout.
-    now += 10_000
-    yield 'a'
-    return 'pending'
-  }
-  const deps = { watcher, isStopping: () => false, isAuthorized, bounds, ended: () => {}, nowMs: () => now }
-  await Array.fromAsync(streamUntilEnd(deps, report)(new AbortController().signal))
-  const gaps = checkedMs.slice(1).map((at, index) => at - checkedMs[index]!)
-  t.equal(gaps.length, 9)
-  t.ok(Math.max(...gaps) <= 12_000, `${Math.max(...gaps)} ms`)
-})
+t.test(
+  'event stream: checks its authorization at least every 12 s with the default bounds and slow reads',
+  async (t) => {
+    let now = 0
+    const checkedMs = [0]
+    const watcher = {
+      waitForChange: async (waitMs: number) => {
+        now += waitMs
+        return false
+      },
+    }
+    const isAuthorized = async () => {
+      checkedMs.push(now)
+      return checkedMs.length < 10
+    }
+    const bounds = { ...streamBounds, gapMs: 0, lifeMs: 900_000 }
+    const report: ChangeReporter = async function* report() {
+      // As long as the statement timeout.
+      now += 10_000
+      yield 'a'
+      return 'pending'
+    }
+    const deps = { watcher, isStopping: () => false, isAuthorized, bounds, ended: () => {}, nowMs: () => now }
+    await Array.fromAsync(streamUntilEnd(deps, report)(new AbortController().signal))
+    const gaps = checkedMs.slice(1).map((at, index) => at - checkedMs[index]!)
+    t.equal(gaps.length, 9)
+    t.ok(Math.max(...gaps) <= 12_000, `${Math.max(...gaps)} ms`)
+  },
+)

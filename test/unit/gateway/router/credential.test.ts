@@ -60,6 +60,8 @@ t.test('what everybody may read is of nobody, whoever was signed in', async (t) 
 
 t.test('a sign-in has its token in the body', async (t) => {
   t.ok(isSignIn({ method: 'POST', url: '/console/api/session', headers: {} }))
+  t.ok(isSignIn({ method: 'POST', url: '/console/api/sign-in', headers: {} }))
+  t.notOk(isSignIn({ method: 'GET', url: '/console/api/sign-in', headers: {} }))
   t.notOk(isSignIn({ method: 'DELETE', url: '/console/api/session', headers: {} }))
   t.same(credentialOfSignIn(Buffer.from('{"token":"abc"}')), { kind: 'sign_in', value: 'abc' })
   t.ok(isSignIn({ method: 'POST', url: '/console/api/session?x', headers: {} }))
