@@ -5,6 +5,9 @@ import { scopes } from '#shared/policy/scopes.ts'
 import { listChanges } from '#shared/db/audit.ts'
 import { checkRequest } from '#shared/db/check-request.ts'
 import { openDatabase } from '#shared/db/connection.ts'
+import { addMember, removeMember } from '#shared/db/members.ts'
+import { createOperatorLink } from '#shared/db/sign-in-links.ts'
+import { findSession, linkMember, startSession, switchAccount } from '#gateway/db/sessions.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { changeKey, createKey, createKeyHash, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
@@ -93,4 +96,52 @@ t.test('audit: accounts are listed page by page', async (t) => {
   }
   t.same(pages.flat(), all)
   t.equal(pages.length, 3)
+})
+
+// Contract: Audit log
+t.test('audit: begin, switch and end of each identity are recorded, with way, network and session', async (t) => {
+  const database = await server.createDatabase()
+  await replacePlans(database, defaultPlans)
+  const hash = createKeyHash(pepper)
+  const [{ id: first }, { id: second }] = [
+    await createAccount(database, newAccount),
+    await createAccount(database, newAccount),
+  ]
+  for (const accountId of [first, second])
+    for (const email of ['ada@example.com', 'bob@example.com'])
+      await addMember(database, { accountId, email, role: 'owner' }, 'system')
+  const person = { signInHash: hash('state'), signInSeconds: 10, issuer: 'https://id.example', subject: 'ada' }
+  const bounds = { sessionSeconds: 100, sessionIdleSeconds: 50, consoleOperators: true }
+  const begin = async (linkToken: string, replacedId: string | null = null) => {
+    const from = { address: '192.0.2.1', userAgent: '' }
+    const token = await startSession(database, hash, { ...bounds, ...from, linkToken, replacedId })
+    return findSession(database, hash(token ?? ''), bounds)
+  }
+  const link = await linkMember(database, hash, { ...person, email: 'ada@example.com' })
+  t.equal(await linkMember(database, hash, { ...person, email: 'ada@example.com' }), 'used')
+  const ada = await begin(typeof link === 'string' ? '' : link.token)
+  const sessionId = ada?.id ?? ''
+  const switched = await switchAccount(database, hash, { sessionId, accountId: second, address: '192.0.2.2' })
+  const inSecond = await findSession(database, hash(switched ?? ''), bounds)
+  const [member] = await database.query<{ id: string }>(
+    `select id from member where account_id = $1 and email = 'ada@example.com'`,
+    [second],
+  )
+  await removeMember(database, { accountId: second, id: member?.id ?? '' }, 'admin')
+  const { token } = await createOperatorLink(database, { role: 'operator', pepper, actor: 'admin' })
+  const operator = await begin(token, inSecond?.id)
+
+  const entries = await database.query(
+    `select actor, action, target, detail from audit_entry where action like 'session.%' order by at, action`,
+  )
+  const [one, other] = [`session:${sessionId}`, `session:${inSecond?.id}`]
+  const who = { issuer: 'https://id.example', subject: 'ada', how: 'provider' }
+  t.match(entries, [
+    { actor: one, action: 'session.begin', target: sessionId, detail: { ...who, from: '192.0.2.1', account: first } },
+    { actor: other, action: 'session.end', target: sessionId, detail: { how: 'switched', from: '192.0.2.2' } },
+    { actor: other, action: 'session.switch', target: inSecond?.id, detail: { ...who, replaces: sessionId } },
+    { actor: 'admin', action: 'session.end', target: inSecond?.id, detail: { how: 'member removed' } },
+    { actor: `operator:${operator?.id}`, action: 'session.begin', target: operator?.id, detail: { how: 'link' } },
+  ])
+  t.equal(entries.length, 5, 'a session that has ended is not ended again')
 })
