@@ -54,6 +54,14 @@ const readHolds = async ({ env, note }: CommandContext, { database_url: url }: L
   }
 }
 
+const describeHolds = ({ pauses, moves }: Holds): string[] => [
+  ...(pauses ?? []).map((pause) => `${pause.pool} is ${describePause(pause)}`),
+  ...(moves ?? []).map(describeHeld),
+]
+
+const movesToJson = ({ moves }: Holds) =>
+  moves?.map(({ id, since, isServed }) => ({ account: id, since, is_served: isServed })) ?? null
+
 /** Converts a health detail, which is text: numbers and booleans to JSON values, `unknown` to null. */
 const toJson = (text: string): unknown => {
   if (text === 'unknown') return null
@@ -107,7 +115,7 @@ export const status: Command = {
           stealth: { workers: toJson(stealthWorkers), pending: toJson(stealthWaiting) },
         }),
         pauses,
-        moves: moves && moves.map(({ id, since, isServed }) => ({ account: id, since, is_served: isServed })),
+        moves: movesToJson({ pauses, moves }),
       },
       text: [
         `${local.base_url}, process ${holder.pid}`,
@@ -117,8 +125,7 @@ export const status: Command = {
         `queue: ${queue} waiting`,
         `proxied: ${jobs} workers, ${proxiedWaiting} waiting`,
         ...(stealthWorkers === undefined ? [] : [`stealth: ${stealthWorkers} workers, ${stealthWaiting} waiting`]),
-        ...(pauses ?? []).map((pause) => `${pause.pool} is ${describePause(pause)}`),
-        ...(moves ?? []).map(describeHeld),
+        ...describeHolds({ pauses, moves }),
       ].join('\n'),
     })
   },

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as openRequest, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { json, text } from 'node:stream/consumers'
+import { json, text as readText } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
-import { createKey, createKeyHash, revokeKey } from '#shared/db/keys.ts'
+import { createKeyHash } from '#shared/db/key-hash.ts'
+import { createKey, revokeKey } from '#shared/db/keys.ts'
 import { holdAccount } from '#shared/db/move-account.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { createSignInLink } from '#shared/db/sign-in-links.ts'
@@ -301,7 +302,7 @@ t.test(
   async (t) => {
     const seen: string[] = []
     const url = await startStub(t, async (request, response) => {
-      const body = await text(request)
+      const body = await readText(request)
       seen.push([request.url, ...request.rawHeaders, body].join(' '))
       if (request.url !== '/router/credentials') return void response.end('{}')
       const { prefix = '', nonce = '' } = JSON.parse(body) as { readonly prefix?: string; readonly nonce?: string }

@@ -311,7 +311,7 @@ const keys: readonly Mutation[] = [
   },
   {
     point: 'Keys at rest',
-    at: 'services/shared/db/keys.ts > createKeyHash',
+    at: 'services/shared/db/key-hash.ts > createKeyHash',
     replace: "createSecretKey($pepper, 'utf8')",
     by: "createSecretKey('pepper', 'utf8')",
   },

@@ -8,7 +8,7 @@ const gapMs = 50
 const statement = readStatement(import.meta.dirname, 'sql/known-credentials.sql')
 
 /** A credential of an account here, by its hash or the bytes of its id; `isServed`: the account is not leaving, and has arrived. */
-export type KnownCredential = { readonly name: Buffer; readonly isServed: boolean }
+type KnownCredential = { readonly name: Buffer; readonly isServed: boolean }
 
 /** The credentials of a kind (key, session, sign_in, link or image) whose hash or id begins with a prefix of 8 bytes: none or one, or a few captures of one millisecond. */
 export type FindCredentials = (kind: string, prefix: Buffer) => Promise<readonly KnownCredential[]>

@@ -146,7 +146,7 @@ export class OidcProvider {
     // An address and whether it is verified are of the same source.
     const { email, email_verified: isVerified } = idToken['email'] === undefined && userInfo ? userInfo : idToken
     // PostgreSQL stores no such text.
-    if (`${subject}${String(email)}`.includes('\0'))
+    if ([subject, email].some((claim) => typeof claim === 'string' && claim.includes('\0')))
       throw new SignInError('failed', 'the subject or email address of the person contains U+0000')
     return {
       issuer,

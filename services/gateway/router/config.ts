@@ -1,7 +1,7 @@
 import { type Env, readEnv, type SettingValues } from '#shared/config/read-env.ts'
 import { commonSettings } from '#shared/config/settings/common.ts'
 import { type Cell, routerSettings } from '#shared/config/settings/router.ts'
-import { createKeyHash } from '#shared/db/keys.ts'
+import { createKeyHash } from '#shared/db/key-hash.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { HashKey } from '#gateway/http/identification/identify.ts'
 

@@ -11,7 +11,7 @@ import { readLink } from '#gateway/links/links.ts'
  */
 export const credentialKinds = ['key', 'session', 'sign_in', 'link', 'image'] as const
 
-export type CredentialKind = (typeof credentialKinds)[number]
+type CredentialKind = (typeof credentialKinds)[number]
 
 /** What says whose a request is. Nothing in it is verified. */
 export type Credential = { readonly kind: CredentialKind; readonly value: string }

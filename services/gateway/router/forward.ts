@@ -20,7 +20,7 @@ const hopHeadersOf = ({ connection }: IncomingHttpHeaders): ReadonlySet<string> 
   connection === undefined ? hopHeaders : new Set([...hopHeaders, ...connection.toLowerCase().split(/[\s,]+/)])
 
 /** Changes the value of a header, or leaves it out. */
-export type ReviseHeader = (name: string, value: string) => string | undefined
+type ReviseHeader = (name: string, value: string) => string | undefined
 
 /** The headers as sent and revised, but for `Host` and those of the connection, with the client's address at the end of `X-Forwarded-For`. */
 const requestHeaders = ({ rawHeaders, headers, socket }: IncomingMessage, revise: ReviseHeader): string[] => {

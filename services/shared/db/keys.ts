@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, randomInt, randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { LockMode, type SqlEntityManager } from '@mikro-orm/postgresql'
 import { AppError } from '#shared/errors/app-error.ts'
 import { normalHost } from '#shared/policy/host.ts'
@@ -9,6 +9,7 @@ import type { Database } from './connection.ts'
 import { ApiKey } from './entities/api-key.ts'
 import { Plan } from './entities/plan.ts'
 import { isId } from './is-id.ts'
+import { createKeyHash } from './key-hash.ts'
 import { confirmPepper } from './key-pepper.ts'
 
 /** Public view of a key: never the key itself. Times are ISO 8601 UTC or null. */
@@ -31,12 +32,6 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const randomCharacters = 40
 const prefixCharacters = 12
 const maxDomains = 100
-
-/** Returns a function that computes the form in which a key is stored and looked up: its HMAC-SHA256 under the pepper. */
-export const createKeyHash = (pepper: string): ((key: string) => Buffer) => {
-  const secret = createSecretKey(pepper, 'utf8')
-  return (key) => createHmac('sha256', secret).update(key).digest()
-}
 
 const newKey = (): string =>
   `sk_live_${Array.from({ length: randomCharacters }, () => alphabet[randomInt(alphabet.length)]).join('')}`

@@ -4,7 +4,7 @@ import { type Actor, recordChange } from './audit.ts'
 import type { Database } from './connection.ts'
 import { SignInLink } from './entities/sign-in-link.ts'
 import { confirmPepper } from './key-pepper.ts'
-import { createKeyHash } from './keys.ts'
+import { createKeyHash } from './key-hash.ts'
 
 /** What a person may do in the console: a viewer only reads. */
 export const roles = ['owner', 'member', 'viewer'] as const

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Database } from '#shared/db/connection.ts'
-import { createKeyHash } from '#shared/db/keys.ts'
+import { createKeyHash } from '#shared/db/key-hash.ts'
 import { createLinkSecretDerivation } from '#shared/db/link-secrets.ts'
 import { type SealingKey, seal } from '#shared/queue/seal.ts'
 import { hookUrl } from '#test/helpers/webhook-sender.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKeyHash } from '#shared/db/keys.ts'
+import { createKeyHash } from '#shared/db/key-hash.ts'
 import { readRouterConfig } from '#gateway/router/config.ts'
 
 const env = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKeyHash } from '#shared/db/keys.ts'
+import { createKeyHash } from '#shared/db/key-hash.ts'
 
 // Contract: Keys at rest
 t.test('keys: a key is stored as HMAC-SHA256 under the pepper', async (t) => {
