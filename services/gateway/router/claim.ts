@@ -5,6 +5,7 @@ import type { Credential } from './credential.ts'
 
 /** Bytes of a credential's name that a question contains: enough to look it up, too few to claim it. */
 export const prefixBytes = 8
+/** Bytes of the random part of a question, by which a claim answers no other one. */
 export const nonceBytes = 16
 
 /** A cell's answer that an account of it has the credential; `isServed`: it is not moved to or from there just now. */

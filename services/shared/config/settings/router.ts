@@ -7,7 +7,6 @@ export type Cell = { readonly name: string; readonly url: string }
 
 const cellsMax = 64
 const tokenForm = /^[!-~]{16,}$/
-const secretForm = /^(?<name>[a-z][a-z0-9-]{0,30})=(?<secret>[!-~]{16,})$/
 const cellForm = /^(?<name>[a-z][a-z0-9-]{0,30})=(?<url>https?:\/\/[^/?#@]+)\/?$/
 
 const readCells = (value: string): readonly Cell[] | undefined => {
@@ -36,11 +35,15 @@ export const routedSettings = {
   ),
 }
 
-/** Values by the name of their cell, each at least 16 characters, which the names' form keeps apart from their values. */
+/** Values by the name of their cell, each at least 16 characters. */
 const readSecrets = (value: string): ReadonlyMap<string, string> | undefined => {
-  const entries = splitEntries(value).map((entry) => secretForm.exec(entry)?.groups ?? {})
-  const secrets = new Map(entries.map(({ name = '', secret = '' }) => [name, secret]))
-  const isGood = secrets.size === entries.length && entries.every(({ secret }) => secret !== undefined)
+  const entries = splitEntries(value).map((entry) => {
+    const end = entry.indexOf('=')
+    return [entry.slice(0, Math.max(0, end)), entry.slice(end + 1)] as const
+  })
+  const secrets = new Map(entries)
+  const isGood =
+    secrets.size === entries.length && entries.every(([name, secret]) => name !== '' && tokenForm.test(secret))
   return isGood ? secrets : undefined
 }
 
