@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 type Labels = Readonly<Record<string, string>>
 
 /** A rule of `inhibit_rules` in the configuration of Alertmanager. */
-export type InhibitRule = {
+type InhibitRule = {
   readonly source_matchers: readonly string[]
   readonly target_matchers: readonly string[]
   readonly equal: readonly string[]
