@@ -87,9 +87,16 @@ const announce = (context: CommandContext, started: Started, stopWith: string) =
 /** `up`: starts everything on this machine and runs until it is stopped; with `--detach` returns once it is up. No state of accounts, keys or pools prevents it. */
 export const up: Command = {
   usage: 'up [FLAGS]',
-  summary: 'starts the whole system on this machine; a new installation verifies itself with one capture, and reports how it ended',
+  summary:
+    'starts the whole system on this machine; a new installation verifies itself with one capture, and reports how it ended',
   json: '{ base_url, api_key, account_id, data_dir, pid, console_url, reference_url, first_capture?: { error }, cells? }',
-  flags: { ...flags, detach: { type: 'boolean', help: 'return once all services run, and the first capture of a new installation has ended' } },
+  flags: {
+    ...flags,
+    detach: {
+      type: 'boolean',
+      help: 'return once all services run, and the first capture of a new installation has ended',
+    },
+  },
   run: async (context, args) => {
     const env = withFlags(context.env, args)
     if (args.flags['detach']) {

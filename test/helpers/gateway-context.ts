@@ -272,7 +272,9 @@ const fakeLive = (): Pick<Context, 'bodies' | 'waitLimit' | 'streamLimit' | 'loa
 })
 
 /** The gateway's queues; captures are accepted by a statement for each. */
-const testQueues = (database: TestContext['database']): Pick<TestContext, 'acceptQueue' | 'checkQueue' | 'lockWaits'> => ({
+const testQueues = (
+  database: TestContext['database'],
+): Pick<TestContext, 'acceptQueue' | 'checkQueue' | 'lockWaits'> => ({
   ...createRequestQueues(database, { windowSize: settings.windowCaptures, poolMax: 10 }),
   acceptQueue: new RequestQueue<AcceptRequest, AcceptOutcome>(
     (requests) =>

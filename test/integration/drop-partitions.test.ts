@@ -170,3 +170,29 @@ t.test('retention: the upload of a capture that was dropped is removed with othe
   await dropPartition(database, 90)
   t.equal(await removeUploads(database, 10), 1)
 })
+
+t.test('retention: who drops a partition locks its parent before it', async (t) => {
+  const { database } = await start()
+  await addOldPartition(database)
+  const locks = `
+    select l.granted, l.relation::regclass::text as relation from pg_locks l
+     where l.mode = 'AccessExclusiveLock' and l.relation in ('capture_old'::regclass, 'capture_ended'::regclass)
+     order by l.granted`
+  await database.transaction(async (sql) => {
+    await sql.query('lock table only capture_ended in access share mode')
+    let found: object[] = []
+    const waits = async () => {
+      const dropping = dropPartition(database, 90).catch(() => undefined)
+      while (
+        found.length === 0 &&
+        !(await Promise.race([dropping.then(() => true), sql.query('select 1').then(() => false)]))
+      )
+        found = await sql.query(locks)
+      await dropping
+      return found.length > 0
+    }
+    await eventually(waits, { what: 'a drop that waits' })
+    t.strictSame(found, [{ granted: false, relation: 'capture_ended' }])
+  })
+  t.not(await dropPartition(database, 90), undefined)
+})

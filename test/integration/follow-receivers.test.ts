@@ -3,6 +3,7 @@ import { redeliver } from '#gateway/db/deliveries.ts'
 import { deleteDestination } from '#gateway/db/upload-destinations.ts'
 import { changeWebhook, deleteWebhook, queueTest } from '#gateway/db/webhooks.ts'
 import { followReceivers } from '#ledger/follow-receivers.ts'
+import { announceDeliveries, takeDeliveries } from '#webhooks/db/take-deliveries.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { rowsRead } from '#test/helpers/rows-read.ts'
@@ -66,12 +67,42 @@ t.test('receivers: what is pending fails when its webhook is deactivated, but no
   t.strictSame(await pending(), [{ id: testId, url: after }], 'it follows another change')
 })
 
-t.test('receivers: what is pending stays pending when its webhook is activated again', async (t) => {
+t.test(
+  'receivers: what was pending fails although its webhook is activated again, but not what comes then',
+  async (t) => {
+    const { database, ref } = await setUp({ state: 'pending', count: 1500 })
+    await changeWebhook({ database, records }, ref, { active: false })
+    await changeWebhook({ database, records }, ref, { active: true })
+    await queue(database, { accountId: ref.accountId, webhookId: ref.id }, { state: 'pending', count: 1 })
+    await followAll(database)
+    t.equal(await count(database, `state = 'failed'`), 1500)
+    t.equal(await count(database, `state = 'pending'`), 1)
+  },
+)
+
+const bounds = { limit: 100, perAccount: 100, brokenAfter: 5, leaseMs: 60_000 }
+
+t.test('receivers: what has not followed yet is not sent, but follows when a sender takes it', async (t) => {
   const { database, ref } = await setUp({ state: 'pending', count: 1500 })
+  await changeWebhook({ database, records }, ref, { url: after })
+  await database.query(`update webhook_delivery set next_attempt_at = now() where url = '${before}'`)
+  await announceDeliveries(database)
+  t.strictSame(await takeDeliveries(database, bounds), [])
+  const followed = (await count(database, `url = '${after}' and host = 'two.hooks.example'`)) - 1000
+  t.ok(followed > 0)
+  t.equal(await count(database, 'leased_until is not null'), 0)
+  t.equal((await database.query('select from webhook_arrival where host = $1', ['two.hooks.example'])).length > 0, true)
+  const taken = await takeDeliveries(database, bounds)
+  t.same([...new Set(taken.map(({ url }) => url))], [after])
+})
+
+t.test('receivers: what was pending when its webhook was deactivated is not sent', async (t) => {
+  const { database, ref } = await setUp({ state: 'pending', count: 1001 })
   await changeWebhook({ database, records }, ref, { active: false })
-  await changeWebhook({ database, records }, ref, { active: true })
-  await followAll(database)
-  t.equal(await count(database, `state = 'pending'`), 500)
+  await database.query(`update webhook_delivery set next_attempt_at = now() where state = 'pending'`)
+  await announceDeliveries(database)
+  t.strictSame(await takeDeliveries(database, bounds), [])
+  t.equal(await count(database, `state = 'failed' and leased_until is null and next_attempt_at is null`), 1001)
 })
 
 t.test('receivers: a deleted webhook takes its whole log along, of any size, and nothing of others', async (t) => {

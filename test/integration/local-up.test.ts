@@ -187,7 +187,9 @@ t.test('local up: starts whatever captures are refused or held, and other comman
   await run('maintenance', 'off')
   await run('account', 'enable', account)
   await run('key', 'set-domains', keyId)
-  await eventually(async () => (await system.post('/v1/screenshots/capture', { html: '<h1>Again</h1>' })).status === 200)
+  await eventually(
+    async () => (await system.post('/v1/screenshots/capture', { html: '<h1>Again</h1>' })).status === 200,
+  )
 })
 
 t.test('local up: the plans of a file are in force, and an invalid file prevents the start', async (t) => {

@@ -26,6 +26,12 @@ export const results: readonly Mutation[] = [
     replace: 'handBack($$args)',
     by: 'begin($$args)',
   },
+  {
+    test: 'test/unit/ledger/reports/judge-reports.test.ts',
+    at: 'services/ledger/reports/judge-reports.ts > onCompleted',
+    replace: 'if ($state.winner !== $result.objectKey) $state.losers.push($result.objectKey)',
+    by: '$state.losers.push($result.objectKey)',
+  },
   { point: 'Target 4xx/5xx page', at: 'services/shared/db/record.ts > imageFields', drop: 'target_status: $status' },
   {
     point: 'Target 4xx/5xx page',

@@ -27,6 +27,22 @@ export const removeOrphans = async (database: Sql, keys: readonly string[]): Pro
   return rows.length
 }
 
+/** Wait before an object of a hand-back is removed, longer than a store that answered late needs. */
+const doubtfulSeconds = 600
+
+/**
+ * Orders the removal, in ten minutes, of objects that a store may hold of attempts which were handed back. It is withdrawn if a record
+ * refers to the object by then, and waits as long as its capture is open. Keys must have the form of `objects.ts`.
+ */
+export const removeDoubtful = async (database: Sql, keys: readonly string[]): Promise<void> => {
+  if (keys.length === 0) return
+  await database.query(
+    `insert into object_removal (key, not_before)
+     select k.key, now() + $2 * interval '1 second' from unnest($1::text[]) as k (key) on conflict do nothing`,
+    [keys, doubtfulSeconds],
+  )
+}
+
 /** Duration of a claim; a removal that is not completed by then may be claimed again. */
 const claimSeconds = 60
 
@@ -34,10 +50,10 @@ const take = readStatement(import.meta.dirname, 'sql/take-removals.sql')
 
 /**
  * Claims up to `limit` objects that may be removed now, the longest due first, and withdraws the removals of those to which a record
- * refers by now. Resolves to the keys of the claimed ones.
+ * refers by now. Postpones those of open captures, whose reports may name them. Resolves to the keys of the claimed ones.
  */
 export const takeRemovals = async (database: Sql, limit: number): Promise<string[]> => {
-  const rows = await database.query<{ key: string }>(take, [limit, claimSeconds])
+  const rows = await database.query<{ key: string }>(take, [limit, claimSeconds, doubtfulSeconds])
   return rows.map(({ key }) => key)
 }
 

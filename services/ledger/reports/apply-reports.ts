@@ -1,5 +1,5 @@
 import { type ChangedCapture, changeCaptures, type JudgedCapture } from '#shared/db/change-captures.ts'
-import { removeOrphans } from '#ledger/db/object-removals.ts'
+import { removeDoubtful, removeOrphans } from '#ledger/db/object-removals.ts'
 import { isCaptureObjectKey } from '#shared/storage/objects.ts'
 import type { Database } from '#shared/db/connection.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
@@ -37,6 +37,14 @@ const objectKeys = (reports: readonly Report[]): string[] =>
       : [],
   )
 
+/** The objects that attempts may have stored which were handed back; keys of other captures are ignored. */
+const doubtfulKeys = (reports: readonly Report[]): string[] =>
+  reports.flatMap(({ kind, id, message }) =>
+    kind === 'started' && message.kind === 'handed-back'
+      ? (message.objectKeys ?? []).filter((key) => isCaptureObjectKey(id, key))
+      : [],
+  )
+
 const dropUnknown = async ({ database, events }: Dependencies, unknown: readonly (readonly Report[])[]) => {
   for (const [report] of unknown) if (report) events.reportIgnored(report.id, 'unknown_capture')
   await removeOrphans(database, objectKeys(unknown.flat()))
@@ -65,5 +73,6 @@ export const applyReports = async (ledger: Dependencies, reports: readonly Repor
     else unknown.push(all)
   }
   for (const follower of captures) if (!judgements.has(follower.id)) publishCompletion(ledger.queue, follower)
+  await removeDoubtful(ledger.database, doubtfulKeys(reports))
   await dropUnknown(ledger, unknown)
 }

@@ -71,6 +71,9 @@ export const captureCodec = message('capture', {
   sealed: text(7 * 1024 * 1024),
 })
 
+/** Most object keys that a hand-back names. */
+export const handedBackKeysMax = 20
+
 /** A worker's report that an attempt has begun, was handed back and does not count, or that the capture's message is unreadable. */
 export const startedCodec = message('started', {
   id: uuid,
@@ -79,6 +82,8 @@ export const startedCodec = message('started', {
   pod: text(253),
   /** Hand-backs caused only by a browser exit or a lost connection; absent: none. */
   handBacks: Type.Optional(count(100)),
+  /** With `handed-back`: keys at which the store may have stored the image, or may yet. */
+  objectKeys: Type.Optional(Type.Array(text(300), { maxItems: handedBackKeysMax })),
 })
 
 /**

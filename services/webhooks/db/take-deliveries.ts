@@ -17,6 +17,7 @@ export type TakeBounds = {
 export type Held = { readonly id: string; readonly take: number }
 
 const ids = (held: readonly Held[]) => held.map(({ id }) => id)
+const takes = (held: readonly Held[]) => held.map(({ take: number }) => number)
 
 type Taken = Held & {
   readonly accountId: string
@@ -46,6 +47,8 @@ type Signer = {
   readonly sealedPreviousSecret: Buffer | null
   /** W3C trace context of the capture's request. */
   readonly traceparent: string | null
+  /** Whether its webhook has another URL by now, or was deactivated since it was queued; null if it has none. */
+  readonly isBehind: boolean | null
   /** Null if it was deleted. */
   readonly destination: { readonly accessKeyId: string; readonly region: string } | null
 }
@@ -55,10 +58,11 @@ export type TakenDelivery = Taken & Signer
 
 const take = readStatement(import.meta.dirname, 'sql/take-due.sql')
 const findSigners = readStatement(import.meta.dirname, 'sql/find-signers.sql')
+const followWebhook = readStatement(import.meta.dirname, 'sql/follow-webhook.sql')
 
 /**
  * Takes deliveries that are due, so that no other sender tries them while the lease lasts; see the SQL function `take_deliveries`.
- * Leaves out those that were deleted meanwhile.
+ * Leaves out those that were deleted meanwhile, and those that have to follow their webhook first, which they then do.
  */
 export const takeDeliveries = async (
   database: Sql,
@@ -68,9 +72,11 @@ export const takeDeliveries = async (
   if (taken.length === 0) return []
   const signers = await database.query<Signer>(findSigners, [ids(taken)])
   const byId = new Map(signers.map((signer) => [signer.id, signer]))
+  const behind = taken.filter(({ id }) => byId.get(id)?.isBehind === true)
+  if (behind.length > 0) await database.query(followWebhook, [ids(behind), takes(behind)])
   return taken.flatMap((delivery) => {
     const signer = byId.get(delivery.id)
-    return signer === undefined ? [] : [{ ...delivery, ...signer }]
+    return signer === undefined || behind.includes(delivery) ? [] : [{ ...delivery, ...signer }]
   })
 }
 
@@ -106,8 +112,6 @@ const announce = readStatement(import.meta.dirname, 'sql/announce-deliveries.sql
 export const announceDeliveries = async (database: Sql): Promise<void> => {
   await database.query(announce)
 }
-
-const takes = (held: readonly Held[]) => held.map(({ take: number }) => number)
 
 /**
  * Renews the leases of deliveries for another `leaseMs`, also of those that have expired and were not taken over, and stores

@@ -155,7 +155,8 @@ export const runAttempt = async (
       const key = await upload.storeLate()
       return key === undefined ? undefined : completed(key)
     }
-    return { interruption: { by: 'store', detail: upload.fault, fate: { kind: 'handed-back', handBacks } }, late }
+    const fate = { kind: 'handed-back', handBacks, objectKeys: upload.doubtfulKeys } as const
+    return { interruption: { by: 'store', detail: upload.fault, fate }, late }
   }
   return { finish }
 }

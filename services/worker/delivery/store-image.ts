@@ -7,7 +7,7 @@ import type { Pool } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { trustAdvice } from '#shared/errors/untrusted-authority.ts'
 import type { Queue } from '#shared/queue/connection.ts'
-import { type Put, signedCodec } from '#shared/queue/messages.ts'
+import { handedBackKeysMax, type Put, signedCodec } from '#shared/queue/messages.ts'
 import { signSubject } from '#shared/queue/subjects.ts'
 import type { PullGate } from '#worker/lifecycle/pull-gate.ts'
 
@@ -96,6 +96,8 @@ export class ImageUpload {
   #isOwn = false
   /** Whether an earlier try may have stored the image at this address. */
   #isUncertain = false
+  /** Keys of all such tries, the latest last. */
+  readonly #doubtful = new Set<string>()
   #isClosed = false
   #fault = 'no time was left'
 
@@ -109,6 +111,11 @@ export class ImageUpload {
   /** Whether nobody needs the image any more: its capture has ended by another run, or was deleted. */
   get isClosed(): boolean {
     return this.#isClosed
+  }
+
+  /** Keys at which the store may have the image although it did not confirm it; the latest twenty. */
+  get doubtfulKeys(): string[] {
+    return [...this.#doubtful].slice(-handedBackKeysMax)
   }
 
   /** Why the image is not stored, for logs. */
@@ -198,6 +205,7 @@ export class ImageUpload {
     } catch (error) {
       this.#fault = describeError(error) + trustAdvice(error)
       this.#isUncertain = this.#put !== undefined
+      if (this.#put) this.#doubtful.add(this.#put.key)
       return undefined
     }
     if (status < 300 || (status === 412 && this.#isUncertain && this.#isExclusive)) return this.#put.key
@@ -211,7 +219,8 @@ export class ImageUpload {
       })
     }
     this.#isUncertain = isTransient(status)
-    if (!this.#isUncertain) this.#put = undefined
+    if (this.#isUncertain) this.#doubtful.add(this.#put.key)
+    else this.#put = undefined
     return undefined
   }
 }

@@ -17,7 +17,9 @@ export type Interruption = {
   /** For logs. */
   readonly detail: string
   /** Whether the attempt is handed back, with how often so far, or lost, so that the next one begins. */
-  readonly fate: { readonly kind: 'handed-back'; readonly handBacks: number } | { readonly kind: 'lost' }
+  readonly fate:
+    | { readonly kind: 'handed-back'; readonly handBacks: number; readonly objectKeys?: string[] }
+    | { readonly kind: 'lost' }
 }
 
 type Lists = Pick<BlockLists, 'key' | 'lists'>

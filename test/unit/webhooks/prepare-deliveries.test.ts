@@ -21,6 +21,7 @@ const delivery: TakenDelivery = {
     sealedSecret: Buffer.from('sealed with another key'),
     sealedPreviousSecret: null,
     traceparent: null,
+    isBehind: null,
   },
 }
 

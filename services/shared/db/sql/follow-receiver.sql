@@ -1,6 +1,6 @@
 -- Walks on through the next p_limit deliveries of a webhook that was changed or deleted, or of an upload destination that was
 -- deleted, and brings them in line: those of a deleted webhook are removed, uploads only if they are pending; what was pending when
--- the webhook was deactivated fails, other pending ones go to its URL. The gateway calls it in the transaction of the change, the
+-- the webhook was deactivated fails, even if it is active again; other pending ones go to its URL. The gateway calls it in the transaction of the change, the
 -- ledger until all are walked: a statement that changes all at once would take too long, and hold locks for which senders wait.
 -- Locked ones are left to the second walk.
 
@@ -41,7 +41,7 @@ begin
   else
     update webhook_delivery set state = 'failed', next_attempt_at = null where id in (
       select d.id from webhook_delivery d
-       where d.id = any (v_ids) and d.state = 'pending' and not v_webhook.active and d.queued_at <= v_change.deactivated_at
+       where d.id = any (v_ids) and d.state = 'pending' and d.queued_at <= v_change.deactivated_at
          for update skip locked);
     with moved as (
       update webhook_delivery set url = v_webhook.url, host = receiver_of(v_webhook.url) where id in (

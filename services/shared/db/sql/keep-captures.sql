@@ -40,6 +40,8 @@ begin
   execute format('create table %I (like capture_ended including all) with (
     autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
     autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02)', p_part);
+  -- Parent first, as all who use the table, and drop_captures.
+  lock table only capture_ended in share update exclusive mode;
   if v_others > 0 then
     -- Nobody holds a row of it meanwhile, so that no change of one is lost.
     lock table capture_ended_other in access exclusive mode;
@@ -116,6 +118,9 @@ begin
           and not exists (select from %1$I where expires_at > now())', part) into v_is_over;
     continue when not v_is_over;
     begin
+      -- Parent first, as all who use the table: dropping the partition locks it, and whoever has locked it may wait for the partition.
+      execute format('lock table only %s in access exclusive mode',
+                     (select i.inhparent::regclass from pg_inherits i where i.inhrelid = part::regclass));
       execute format('lock table %I in access exclusive mode', part);
       -- A capture that waited for long may have ended, and moved here, since, or be delivered again.
       execute format(

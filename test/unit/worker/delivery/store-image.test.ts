@@ -152,10 +152,12 @@ t.test('store image: gives up at its deadline, and holds the worker', async (t) 
   t.equal(await uploading.storeBy(endsAt), undefined)
   t.ok(performance.now() < endsAt + 400, 'no retry delay exceeds the deadline')
   t.equal(uploading.fault, 'status 503 Service Unavailable')
+  t.same(uploading.doubtfulKeys, ['k'], 'the store may have it all the same')
   t.ok(holds.holds().has('store'))
   const { upload: late, uploads, holds: held } = await storeThat(t, [200])
   t.equal(await late().storeBy(performance.now()), undefined)
   t.same([uploads.length, held.holds().has('store')], [0, true])
+  t.same(late().doubtfulKeys, [])
 })
 
 t.test('store image: a late image is retried while the worker is held, stored, and releases it', async (t) => {
