@@ -102,12 +102,18 @@ export class ManifestMutations {
       )
     }
     if (!schema.properties) yield put('added', ['added'], 'added')
-    for (const key of Object.keys(schema.properties ?? {}).filter((name) => !(name in value))) {
-      if (keys.length === 0 && this.#skipped.has(key)) continue
+    const skipped = keys.length === 0 ? this.#skipped : new Set()
+    const absent = Object.keys(schema.properties ?? {}).filter((name) => !(name in value) && !skipped.has(name))
+    for (const { key, sample } of this.#samplesOf(type, absent))
+      yield put(`+ ${key}`, [], withField(value, key, { type, sample }))
+  }
+
+  #samplesOf(type: string, absent: readonly string[]) {
+    return absent.flatMap((key) => {
       const sample = manifestSamples[`${type}.${key}`]
       if (sample === undefined) this.missing.add(`${type}.${key}`)
-      else yield put(`+ ${key}`, [], withField(value, key, { type, sample }))
-    }
+      return sample === undefined ? [] : [{ key, sample }]
+    })
   }
 }
 

@@ -25,7 +25,7 @@ export const startWebhookWorld = async (t: WithTeardown) => {
     const filter = await startReceiverFilter(receiver, resolve)
     const tenant = await newTenant(database)
     const own = await openAsService(database, 'webhooks')
-    t.teardown(() => own[Symbol.asyncDispose]())
+    t.teardown(async () => own[Symbol.asyncDispose]())
     const environment = { database: own, egressPort: filter.port, certificate }
     const deliveries = (captureId: string) =>
       database.query<Row>(
