@@ -102,7 +102,8 @@ t.test(
       { id: first, status: 'failed', error_code: 'RENDER_ERROR', charge: 'released' },
       'the failed capture is unchanged',
     )
-    t.match(after, { charge: 'settled', lane: 'bulk', url: parameters.url, webhook_url: webhook })
+    t.match(after, { charge: 'settled', lane: 'bulk', url: parameters.url })
+    t.equal(testRecords.openUrl(String(after?.['webhook_url'])), webhook)
     t.strictSame({ ...after?.options, height: 800 }, before?.options)
     const [old, again] = fleet.received
     t.strictSame(again?.part.options, old?.part.options, 'the worker receives the same options')

@@ -193,8 +193,8 @@ t.test('delete: no data of a deleted capture remains in a table, a message or an
   )
   await reportStart(queue, runs.id)
   await statusIs(database, runs.id, 'processing')
-  const finalUrl = marked.url
-  await reportSuccess(queue, ends.id, { finalUrl, objectKey: await put(running, ends.id) })
+  const details = marked.url
+  await reportSuccess(queue, ends.id, { details, objectKey: await put(running, ends.id) })
   await statusIs(database, ends.id, 'completed')
   await put(running, ends.id)
   const everywhere = ['capture', 'idempotency_key', 'webhook_delivery']
@@ -204,7 +204,7 @@ t.test('delete: no data of a deleted capture remains in a table, a message or an
 
   for (const { id } of [waits, runs, ends]) t.equal(await drop(running, id), true)
   await eventually(async () => (await messagesWith(queue, marker)).length === 0, { what: 'messages are purged' })
-  await reportSuccess(queue, runs.id, { finalUrl, objectKey: await put(running, runs.id) })
+  await reportSuccess(queue, runs.id, { details, objectKey: await put(running, runs.id) })
   await settleDeletions(running)
   await noFiles(running)
   t.same(await tablesWith(database, marker), [])

@@ -83,7 +83,7 @@ const gatedUses: Partial<Record<Feature, object>> = {
   pdf: { format: 'pdf' },
   html: { url: undefined, html: '<p>a</p>' },
   webhooks: { webhook_url: 'https://hooks.example.com/', upload_to: 'archive' },
-  headers: { headers: { a: 'b' } },
+  headers: { headers: { a: 'b' }, header_origins: ['https://a.com'] },
   cookies: { cookies: [{ name: 'a', value: 'b' }], local_storage: { a: 'b' }, session_storage: { a: 'b' } },
   dark_mode: { dark_mode: true },
   css: { css: 'a{}' },

@@ -1,6 +1,6 @@
 import type { CaptureParameters } from './requests.ts';
 /** Parameters of a link: those of a capture without credentials and without what is not an image. */
-export type LinkCaptureParameters = Omit<CaptureParameters, 'headers' | 'cookies' | 'local_storage' | 'session_storage' | 'proxy' | 'webhook_url' | 'upload_to' | 'upload_key' | 'response_type' | 'outputs' | 'renditions' | 'extract_metadata'>;
+export type LinkCaptureParameters = Omit<CaptureParameters, 'headers' | 'cookies' | 'local_storage' | 'header_origins' | 'session_storage' | 'proxy' | 'webhook_url' | 'upload_to' | 'upload_key' | 'response_type' | 'outputs' | 'renditions' | 'extract_metadata'>;
 export interface LinkOptions {
     /** Such as `https://shots.example.com`, without `/v1`. */
     baseUrl: string;

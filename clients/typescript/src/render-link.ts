@@ -6,6 +6,7 @@ export type LinkCaptureParameters = Omit<
   | 'headers'
   | 'cookies'
   | 'local_storage'
+  | 'header_origins'
   | 'session_storage'
   | 'proxy'
   | 'webhook_url'

@@ -15,6 +15,7 @@ const notAnImage = 'is not allowed in a link, which returns the image alone'
 /** Parameters that a link may not have, with the reason. */
 export const refusedInLinks: Partial<Record<ParameterName, string>> = {
   headers: credentials,
+  header_origins: credentials,
   cookies: credentials,
   local_storage: credentials,
   session_storage: credentials,

@@ -77,7 +77,7 @@ export const entriesOf = (controls: readonly Control[], parameters: Parameters):
 
 /** Contents of pages and secrets, which no address should show. */
 const notInLinks = new Set(
-  'html markdown js wait_for_function actions webhook_url headers cookies local_storage session_storage proxy'.split(
+  'html markdown js wait_for_function actions webhook_url headers header_origins cookies local_storage session_storage proxy'.split(
     ' ',
   ),
 )
