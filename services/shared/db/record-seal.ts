@@ -54,12 +54,6 @@ const sealedUrl = /^https?:\/\/[^/]+\/#(?<id>[\da-f-]{36}):(?<sealed>[\w-]+:[\w+
 /** What is bound to the URL of a row, so that it fits no other sealed text of that row. */
 const urlOf = (id: string) => `url ${id}`
 
-const openWith = (keyId: string | undefined, id: string, keys: readonly NamedKey[]): NamedKey => {
-  const key = keys.find((each) => each.id === keyId)
-  if (!key) throw new AppError('SERVER_ERROR', { message: `no key ${keyId} in SHUTTERFLEET_RECORD_KEYS opens ${id}` })
-  return key
-}
-
 /** Seals with the first key, opens with any. */
 export const createRecordSeal = (keys: readonly NamedKey[]): RecordSeal => {
   const sealingKey = () => {
@@ -73,7 +67,8 @@ export const createRecordSeal = (keys: readonly NamedKey[]): RecordSeal => {
   }
   const openText = (id: string, sealed: string) => {
     const [keyId, body = ''] = sealed.split(':')
-    const key = openWith(keyId, id, keys)
+    const key = keys.find((each) => each.id === keyId)
+    if (!key) throw new AppError('SERVER_ERROR', { message: `no key ${keyId} in SHUTTERFLEET_RECORD_KEYS opens ${id}` })
     try {
       return decrypt(rowKey(key, id), id, Buffer.from(body, 'base64'))
     } catch (cause) {
@@ -115,8 +110,9 @@ export const createRecordSeal = (keys: readonly NamedKey[]): RecordSeal => {
     },
     openCapture: (row) => {
       const { sealedResult, error, ...capture } = open(row)
-      const [keyId] = sealedResult?.split(':') ?? []
-      const details = sealedResult === null ? {} : openDetails(openWith(keyId, row.id, keys), sealedResult)
+      // Its options were sealed with the same key: if only this one is unknown, the worker has made it up.
+      const key = keys.find(({ id }) => sealedResult?.startsWith(`${id}:`))
+      const details = key && sealedResult !== null ? openDetails(key, sealedResult) : {}
       const { finalUrl = null, warnings = null, metadata = null, message } = details
       return {
         ...capture,
