@@ -133,7 +133,12 @@ export const results: readonly Mutation[] = [
     by: '',
   },
   { point: 'Metadata', at: 'services/shared/db/record.ts > imageFields', drop: 'metadata: $metadata' },
-  { point: 'Metadata', at: 'services/shared/db/sql/end-followers.sql', replaceText: 'sealed_result = k.sealed_result, ', by: '' },
+  {
+    point: 'Metadata',
+    at: 'services/shared/db/sql/end-followers.sql',
+    replaceText: 'sealed_result = k.sealed_result, ',
+    by: '',
+  },
   {
     point: 'Metadata',
     at: 'services/shared/db/record.ts > toWebhookRecord',

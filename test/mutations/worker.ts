@@ -101,11 +101,7 @@ const ownSite = against(
 const headers: readonly Mutation[] = [
   ...against(`${unit}/browser-host/capture/page/intercept-requests.test.ts`, `${capture}/page/intercept-requests.ts`, [
     { at: 'toContinuation', replace: 'requestedFor($$args) ?? withoutReferer($values)', by: '$values' },
-    {
-      at: 'requestedFor',
-      replace: '$origins.includes($origin)',
-      by: '$origins.some((each) => $origin.startsWith(each))',
-    },
+    { at: 'requestedFor', replace: '$origins.includes($origin)', by: '$origins.length > 0' },
     { at: 'toContinuation', drop: 'withoutReferer($values)' },
     { at: 'toContinuation', drop: "$request.urlFragment ?? ''" },
   ]),
