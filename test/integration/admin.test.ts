@@ -67,6 +67,10 @@ t.test('admin: every path requires the token, and none is served on the public p
     t.match([status, body], [401, { error: { code: 'INVALID_API_KEY', status: 401, request_id: String } }])
     t.equal(headers.get('access-control-allow-origin'), null)
   }
+  const failed = (await admin('GET', '/audit?action=session.fail')).body.data
+  t.match(failed[0], { actor: 'unknown', detail: { how: 'token', reason: 'INVALID_API_KEY', from: '127.0.0.1' } })
+  t.ok(failed.length <= 5, 'a client fills no audit log')
+  t.notMatch(JSON.stringify(failed), token.slice(0, -1))
   t.equal((await send(`${adminUrl}/admin/v1/nothing`, 'GET', undefined)).status, 401, 'unknown paths too')
   t.match(await admin('GET', '/nothing'), { status: 404, body: { error: { code: 'NOT_FOUND' } } })
   t.equal((await send(`${baseUrl}/admin/v1/accounts`, 'GET', token)).status, 404)
