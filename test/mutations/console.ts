@@ -173,7 +173,14 @@ const requests: readonly Mutation[] = [
   {
     point: 'Session requests',
     at: `${cookie} > sessionTokenOf`,
-    drop: 'if ($authorization !== undefined) return undefined',
+    replace: '$authorization !== undefined || $foreign',
+    by: '$foreign',
+  },
+  {
+    point: 'Session cookie',
+    at: `${cookie} > sessionTokenOf`,
+    replace: '!ownSites.includes($site)',
+    by: 'false',
   },
   { point: 'Session requests', at: `${sessions} > admitSession`, drop: 'takeFrom($$rest)' },
   {

@@ -27,6 +27,7 @@ t.test('session cookie: is found among others, and only in its full form', (t) =
   t.end()
 })
 
+// Contract: Session cookie
 t.test('session cookie: is read of requests of our own pages and of people alone', (t) => {
   const cookie = `shutterfleet_session=${token}`
   for (const site of ['same-origin', 'none']) t.equal(sessionTokenOf({ cookie, 'sec-fetch-site': site }, local), token)
