@@ -132,6 +132,7 @@ t.test('router sign-in: a new one begins at the first cell, whatever an abandone
   const browser = openBrowser('ada')
   for (const cell of ['three', 'unknown']) {
     browser.jar.set('shutterfleet_sign_in_cell', `${cell}.busy.x`)
+    browser.jar.delete('shutterfleet_session')
     t.match(await browser.signIn(), { end: '/console', visited: { length: 2 } })
   }
 })
