@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
-import { startDeadline } from '#shared/process/stalls.ts'
+import { startDeadline } from '#shared/config/stalls.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ReceiverRequestOptions } from './receiver-agent.ts'
 

@@ -8,7 +8,7 @@ import { connectEgress, type EgressAddress } from '#shared/net/egress-trust.ts'
 import { parseRefusal, refusalHeader } from '#shared/net/refusal.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
-import { startSignalDeadline } from '#shared/process/stalls.ts'
+import { startSignalDeadline } from '#shared/config/stalls.ts'
 import { NoConnection } from './outcome.ts'
 
 /** How receivers are reached through egress. */

@@ -109,15 +109,11 @@ export const startClusterQueue = async ({ countMs = 1000, host = '127.0.0.1' } =
 
   const sendOne = async ({ pool = 'standard', lane = 'interactive', accountId = 'a', parameters }: SendOptions) => {
     const options = withDefaults(parameters ?? { url: 'https://example.com/' })
-    const id = crypto.randomUUID()
-    const token = crypto.randomUUID()
+    const [id, token] = [crypto.randomUUID(), crypto.randomUUID()]
     const putOf = (key: string) => ({ key, url: `${store.url}/${key}` })
     const puts = [1, 2, 3].map(() => putOf(newObjectKey(id, new Date())))
-    const sealed = seal(
-      readSealingKey(sealingKey(pool).public),
-      id,
-      sealedCodec.encode({ options, token, resultKey: testRecords.resultKey(id), puts }),
-    )
+    const part = sealedCodec.encode({ options, token, resultKey: testRecords.resultKey(id), puts })
+    const sealed = seal(readSealingKey(sealingKey(pool).public), id, part)
     rows.set(id, { id, pool, lane, token, sentAtMs: performance.now(), starts: [], results: [] })
     await publishCapture(queue, {
       ...{ id, accountId, pool, lane, sealed },

@@ -346,9 +346,7 @@ export const createTestContext = (): TestContext => {
     bufferedImages: createBufferedBytes(bufferedBytesMax),
     publisher: {
       publish: ({ id }) => calls.published.push(id),
-      wakeRelay: () => {
-        calls.relayWakeups += 1
-      },
+      wakeRelay: () => void (calls.relayWakeups += 1),
     },
     waiters: { begin: () => answers.waiter, watch: () => watcher, isStopping: () => false },
     ...fakeLive(),

@@ -2,7 +2,7 @@ import { type Database, openDatabase } from '#shared/db/connection.ts'
 import { grantToServices, type ServiceRoles } from '#shared/db/service-roles.ts'
 
 /** Opens a database under the role of a service, with what `migrate` grants it. The caller closes it. */
-export const openAsService = async (
+export const openServiceDatabase = async (
   database: Database & { readonly url: string },
   service: keyof ServiceRoles,
 ): Promise<Database & { readonly url: string }> => {

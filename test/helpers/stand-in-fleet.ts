@@ -87,11 +87,8 @@ export const startStandInFleet = (
         headers: { 'if-none-match': '*' },
       })
       if (status !== 201) throw new Error(`put: ${status}`)
-      const end: CompletedResult = {
-        ...report,
-        ...createImage(put?.key ?? '', behaviour),
-        details: sealDetails(part.resultKey, id, detailsOf(behaviour)),
-      }
+      const details = sealDetails(part.resultKey, id, detailsOf(behaviour))
+      const end: CompletedResult = { ...report, ...createImage(put?.key ?? '', behaviour), details }
       await publishStored(queue, resultSubject({ pool, id }), resultCodec.encode(end))
       // Before waiting, otherwise a capture held for longer than its lease is redelivered.
       delivery.ack()

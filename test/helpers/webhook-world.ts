@@ -1,6 +1,6 @@
 import { eventually } from './eventually.ts'
 import { startPostgres } from './postgres.ts'
-import { openAsService } from './service-database.ts'
+import { openServiceDatabase } from './service-database.ts'
 import { type Behaviour, makeCertificate, startReceiver } from './webhook-receiver.ts'
 import { hookNames, newTenant, startReceiverFilter } from './webhook-sender.ts'
 
@@ -24,7 +24,7 @@ export const startWebhookWorld = async (t: WithTeardown) => {
     const receiver = await startReceiver(certificate, behave)
     const filter = await startReceiverFilter(receiver, resolve)
     const tenant = await newTenant(database)
-    const own = await openAsService(database, 'webhooks')
+    const own = await openServiceDatabase(database, 'webhooks')
     t.teardown(async () => own[Symbol.asyncDispose]())
     const environment = { database: own, egressPort: filter.port, certificate }
     const deliveries = (captureId: string) =>

@@ -116,33 +116,32 @@ t.test('audit: begin, switch and end of each identity are recorded, with way, ne
   const begin = async (linkToken: string, replacedId: string | null = null) => {
     const from = { address: '192.0.2.1', userAgent: '' }
     const token = await startSession(database, hash, { ...bounds, ...from, linkToken, replacedId })
-    return findSession(database, hash(token ?? ''), bounds)
+    return (await findSession(database, hash(token!), bounds))!
   }
   const link = await linkMember(database, hash, { ...person, email: 'ada@example.com' })
   t.equal(await linkMember(database, hash, { ...person, email: 'ada@example.com' }), 'used')
-  const ada = await begin(typeof link === 'string' ? '' : link.token)
-  const sessionId = ada?.id ?? ''
+  const { id: sessionId } = await begin(typeof link === 'string' ? link : link.token)
   const switched = await switchAccount(database, hash, { sessionId, accountId: second, address: '192.0.2.2' })
-  const inSecond = await findSession(database, hash(switched ?? ''), bounds)
+  const { id: inSecondId } = (await findSession(database, hash(switched!), bounds))!
   const [member] = await database.query<{ id: string }>(
     `select id from member where account_id = $1 and email = 'ada@example.com'`,
     [second],
   )
-  await removeMember(database, { accountId: second, id: member?.id ?? '' }, 'admin')
+  await removeMember(database, { accountId: second, id: member!.id }, 'admin')
   const { token } = await createOperatorLink(database, { role: 'operator', pepper, actor: 'admin' })
-  const operator = await begin(token, inSecond?.id)
+  const operator = await begin(token, inSecondId)
 
   const entries = await database.query(
     `select actor, action, target, detail from audit_entry where action like 'session.%' order by at, action`,
   )
-  const [one, other] = [`session:${sessionId}`, `session:${inSecond?.id}`]
+  const [one, other] = [`session:${sessionId}`, `session:${inSecondId}`]
   const who = { issuer: 'https://id.example', subject: 'ada', how: 'provider' }
   t.match(entries, [
     { actor: one, action: 'session.begin', target: sessionId, detail: { ...who, from: '192.0.2.1', account: first } },
     { actor: other, action: 'session.end', target: sessionId, detail: { how: 'switched', from: '192.0.2.2' } },
-    { actor: other, action: 'session.switch', target: inSecond?.id, detail: { ...who, replaces: sessionId } },
-    { actor: 'admin', action: 'session.end', target: inSecond?.id, detail: { how: 'member removed' } },
-    { actor: `operator:${operator?.id}`, action: 'session.begin', target: operator?.id, detail: { how: 'link' } },
+    { actor: other, action: 'session.switch', target: inSecondId, detail: { ...who, replaces: sessionId } },
+    { actor: 'admin', action: 'session.end', target: inSecondId, detail: { how: 'member removed' } },
+    { actor: `operator:${operator.id}`, action: 'session.begin', target: operator.id, detail: { how: 'link' } },
   ])
   t.equal(entries.length, 5, 'a session that has ended is not ended again')
 })

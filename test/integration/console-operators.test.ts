@@ -117,37 +117,6 @@ t.test('operators: credentials are given out on the port of the administration a
   t.match([answer.status, await answer.json()], [201, { role: 'operator', account: null }])
 })
 
-// Contract: Operators
-t.test('operators: make a key only narrower, of which the administration extends one', async (t) => {
-  const { id } = await newAccount()
-  const { call } = await signInOperator(gateway)
-  const newKey = (domains: readonly string[], expiresAt?: Date) =>
-    createKey(database, { accountId: id, name: 'k', domains, expiresAt, pepper: testPepper })
-  const soon = new Date(Date.now() + 3_600_000)
-  const { id: keyId } = await newKey(['*.a.example', 'b.example'], soon)
-  const change = (body: unknown, of = keyId) => call('PATCH', `${operatorPath}/keys/${of}`, { body })
-  const later = new Date(soon.getTime() + 1000).toISOString()
-  for (const [field, body] of [
-    ['expires_at', { expires_at: null }],
-    ['expires_at', { expires_at: later }],
-    ['domains', { domains: [] }],
-    ['domains', { domains: ['b.example', 'a.example'] }],
-    ['domains', { domains: ['*.b.example'] }],
-    ['domains', { domains: ['*.example'] }],
-  ] as const) {
-    const answer = await change(body)
-    t.equal(answer.status, 422, JSON.stringify(body))
-    t.match(await answer.json(), { error: { details: { [field]: [/cannot/] } } })
-  }
-  t.equal((await change({ domains: ['shop.a.example', '*.x.a.example'], expires_at: soon.toISOString() })).status, 204)
-  const { id: open } = await newKey([])
-  t.equal((await change({ domains: ['c.example'], expires_at: '2020-01-01T00:00:00Z' }, open)).status, 204)
-  t.equal((await change({ expires_at: null, domains: [] }, open)).status, 422, 'it has expired')
-  const headers = { authorization: `Bearer ${adminToken}` }
-  const body = { domains: [], expires_at: null }
-  t.equal((await sendJson(`${adminUrl}/admin/v1/keys/${keyId}`, 'PATCH', { body, headers })).status, 204)
-})
-
 // Contract: Looking into an account
 t.test('operators: who looks into an account reads it and changes nothing, and both sides see it', async (t) => {
   const { id, authorization } = await newAccount('Watched')

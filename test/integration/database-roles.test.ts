@@ -2,13 +2,13 @@ import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { grantToServices } from '#shared/db/service-roles.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { openAsService } from '#test/helpers/service-database.ts'
+import { openServiceDatabase } from '#test/helpers/service-database.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
 const server = await startPostgres(t)
 const owner = await server.createDatabase()
 await createTenant(owner)
-const sender = await openAsService(owner, 'webhooks')
+const sender = await openServiceDatabase(owner, 'webhooks')
 t.teardown(() => sender[Symbol.asyncDispose]())
 
 const isRefused = (text: string) =>

@@ -7,11 +7,12 @@ import { defaultPlans } from '#local/default-plans.ts'
 import type { Operation } from '#gateway/operations/operation.ts'
 import { routes } from '#gateway/routes.ts'
 import { bodyOf } from '#test/helpers/body-of.ts'
-import { codeOf, sendJson } from '#test/helpers/console-client.ts'
+import { codeOf, sendJson, signInOperator } from '#test/helpers/console-client.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
-const gateway = await startGateway(t)
-const { database, baseUrl } = gateway
+const adminToken = 'a-token-of-the-operator'
+const gateway = await startGateway(t, { ADMIN_PORT: '0', ADMIN_TOKEN: adminToken })
+const { database, baseUrl, adminUrl } = gateway
 await replacePlans(database, defaultPlans)
 
 const url = 'https://example.com/'
@@ -140,4 +141,34 @@ t.test('scopes: a refused request is neither counted nor the last use of its key
   t.same(await used(), [{ at: null }])
   t.equal((await withKey(key)('GET', '/account')).status, 200)
   t.not((await used())[0], null)
+})
+
+// Contract: Operators
+t.test('operators: make a key only narrower, of which the administration extends one', async (t) => {
+  const { call } = await signInOperator(gateway)
+  const newKey = (domains: readonly string[], expiresAt?: Date) =>
+    createKey(database, { accountId, name: 'k', domains, expiresAt, pepper: testPepper })
+  const soon = new Date(Date.now() + 3_600_000)
+  const { id: keyId } = await newKey(['*.a.example', 'b.example'], soon)
+  const change = (body: unknown, of = keyId) => call('PATCH', `/console/api/operator/keys/${of}`, { body })
+  const later = new Date(soon.getTime() + 1000).toISOString()
+  for (const [field, body] of [
+    ['expires_at', { expires_at: null }],
+    ['expires_at', { expires_at: later }],
+    ['domains', { domains: [] }],
+    ['domains', { domains: ['b.example', 'a.example'] }],
+    ['domains', { domains: ['*.b.example'] }],
+    ['domains', { domains: ['*.example'] }],
+  ] as const) {
+    const answer = await change(body)
+    t.equal(answer.status, 422, JSON.stringify(body))
+    t.match(await answer.json(), { error: { details: { [field]: [/cannot/] } } })
+  }
+  t.equal((await change({ domains: ['shop.a.example', '*.x.a.example'], expires_at: soon.toISOString() })).status, 204)
+  const { id: open } = await newKey([])
+  t.equal((await change({ domains: ['c.example'], expires_at: '2020-01-01T00:00:00Z' }, open)).status, 204)
+  t.equal((await change({ expires_at: null, domains: [] }, open)).status, 422, 'it has expired')
+  const headers = { authorization: `Bearer ${adminToken}` }
+  const body = { domains: [], expires_at: null }
+  t.equal((await sendJson(`${adminUrl}/admin/v1/keys/${keyId}`, 'PATCH', { body, headers })).status, 204)
 })

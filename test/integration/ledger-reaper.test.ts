@@ -7,13 +7,16 @@ import { changeCaptures } from '#shared/db/change-captures.ts'
 import { requeueUnstarted } from '#ledger/db/requeue-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { lastMessage, publishStored } from '#shared/queue/stored.ts'
+import { startedCodec } from '#shared/queue/messages.ts'
 import { declareStreams } from '#shared/queue/streams.ts'
-import { captureSubject } from '#shared/queue/subjects.ts'
+import { captureSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
+import { newObjectKey } from '#shared/storage/objects.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { createTestLedger, openQueue } from '#test/helpers/ledger.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { row } from '#test/helpers/running-ledger.ts'
+import { accept, row, startLedger, statusIs } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 import { lastResult, reportFailure, reportStart, reportSuccess } from '#test/helpers/worker-reports.ts'
 
@@ -208,3 +211,30 @@ t.test('ledger reaper: captures of a dead pool do not delay those of another poo
   ])
   t.same(await database.query(`select capture_id as id from outbox where pool = 'proxied'`), [{ id: other }])
 })
+
+t.test(
+  'ledger: an object of an attempt that was handed back is removed, unless another run has stored it',
+  async (t) => {
+    const running = await startLedger(t, { server, nats })
+    const { database, queue, ledger } = running
+    const { id } = await accept(running)
+    const [left, won] = [newObjectKey(id, new Date()), newObjectKey(id, new Date())]
+    const foreign = newObjectKey('00000000-0000-4000-8000-000000000000', new Date())
+    const report = { id, attempt: 1, pod: 'pod' } as const
+    await reportStart(queue, id)
+    const handedBack = startedCodec.encode({ ...report, kind: 'handed-back', objectKeys: [left, won, foreign] })
+    await publishStored(queue, startedSubject({ pool: 'standard', id }), handedBack)
+    const due = `update object_removal set not_before = now() - interval '1 second' returning key`
+    await eventually(async () => (await database.query(due)).length === 2, { what: 'removals are ordered' })
+    const postponed = 'select from object_removal where not_before > now()'
+    await eventually(async () => (await database.query(postponed)).length === 2, {
+      what: 'those of an open capture wait',
+    })
+    t.same(ledger.deleted, [])
+    await reportSuccess(queue, id, { objectKey: won })
+    await statusIs(database, id, 'completed')
+    await database.query(due)
+    await eventually(async () => (await database.query('select from object_removal')).length === 0)
+    t.same(ledger.deleted, [left])
+  },
+)

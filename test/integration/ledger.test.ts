@@ -354,33 +354,6 @@ t.test('ledger: images are removed when their retention ends; their records stay
   await eventually(async () => (await database.query('select from object_removal')).length === 0)
 })
 
-t.test(
-  'ledger: an object of an attempt that was handed back is removed, unless another run has stored it',
-  async (t) => {
-    const running = await startLedger(t, environment)
-    const { database, queue, ledger } = running
-    const { id } = await accept(running)
-    const [left, won] = [newObjectKey(id, new Date()), newObjectKey(id, new Date())]
-    const foreign = newObjectKey('00000000-0000-4000-8000-000000000000', new Date())
-    const report = { id, attempt: 1, pod: 'pod' } as const
-    await started(queue, id, 1)
-    const handedBack = startedCodec.encode({ ...report, kind: 'handed-back', objectKeys: [left, won, foreign] })
-    await publishStored(queue, startedSubject({ pool: 'standard', id }), handedBack)
-    const due = `update object_removal set not_before = now() - interval '1 second' returning key`
-    await eventually(async () => (await database.query(due)).length === 2, { what: 'removals are ordered' })
-    const postponed = 'select from object_removal where not_before > now()'
-    await eventually(async () => (await database.query(postponed)).length === 2, {
-      what: 'those of an open capture wait',
-    })
-    t.same(ledger.deleted, [])
-    await reportSuccess(queue, id, { objectKey: won })
-    await statusIs(database, id, 'completed')
-    await database.query(due)
-    await eventually(async () => (await database.query('select from object_removal')).length === 0)
-    t.same(ledger.deleted, [left])
-  },
-)
-
 t.test('ledger: concurrent duplicate reports to two ledgers count once each', async (t) => {
   const running = await startLedger(t, environment)
   const { database, queue, tenant } = running

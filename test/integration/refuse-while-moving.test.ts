@@ -90,17 +90,18 @@ t.test('move account: whatever passed the check of its key before the hold is re
     await idOf('webhook_delivery'),
   ]
   await from.query('update webhook_delivery set webhook_id = $1', [webhook.id])
-  const key = readSealingKey(generateSealingKeys().public)
+  const records = { sealUrl: (_: string, url: string) => url, openUrl: (url: string) => url }
+  const seals = { webhooksKey: readSealingKey(generateSealingKeys().public), records }
   const fields = { accountId, url: 'https://example.com/', events: [], description: '', active: true }
   const claim = { accountId, key: 'n', requestSha256: Buffer.alloc(32), captureId: undefined, webhookId: undefined }
   await holdAccount(from, accountId, 'system')
   const changes = {
     'delete a capture': () => deleteCapture(from, { accountId, id: captureId }),
     'claim an idempotency key': () => claimKey(from, claim),
-    'create a webhook': () => createWebhook(from, key, fields),
-    'change a webhook': () => changeWebhook(from, webhook, { active: false }),
+    'create a webhook': () => createWebhook(from, seals, fields),
+    'change a webhook': () => changeWebhook({ database: from, records }, webhook, { active: false }),
     'delete a webhook': () => deleteWebhook(from, webhook),
-    'rotate a secret': () => rotateSecret(from, key, webhook),
+    'rotate a secret': () => rotateSecret(from, seals, webhook),
     'test a webhook': () => queueTest(from, webhook),
     'send again': () => redeliver(from, { accountId, webhookId: webhook.id }, delivery),
     'delete a destination': () => deleteDestination(from, destination),

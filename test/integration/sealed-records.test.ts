@@ -69,7 +69,7 @@ const setUp = async () => {
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     })
   const ask = async (path: string, body?: object) =>
-    ((await (await send(path, body)).json()) as { data: { id: string } }).data
+    ((await (await send(path, body)).json()) as { data: { id: string; status: string } }).data
   const sendTo = (path: string, body?: object, method = body ? 'POST' : 'GET') =>
     fetch(`${baseUrl}/v1${path}`, {
       method,
@@ -188,8 +188,8 @@ t.test(
     const good = await ask('', { url, ...more })
     const bad = await ask('', { url: `${url}fails`, ...more })
     await ask('/batch', { urls: [`${url}batch`], ...more })
-    await eventually(async () => ((await ask(`/${bad.id}`)) as object as { status: string }).status === 'failed')
-    await eventually(async () => ((await ask(`/${good.id}`)) as object as { status: string }).status === 'completed')
+    await eventually(async () => (await ask(`/${bad.id}`)).status === 'failed')
+    await eventually(async () => (await ask(`/${good.id}`)).status === 'completed')
     const hit = await ask('', { url, ...more })
     for (const each of [good.id, hit.id]) {
       t.match(await ask(`/${each}`), { final_url: finalUrl, metadata, warnings }, 'its account is shown all of it')

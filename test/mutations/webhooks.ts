@@ -30,7 +30,7 @@ export const webhooks: readonly Mutation[] = [
     point: 'Schedule',
     at: 'services/webhooks/attempt.ts > readResponse',
     replace: '$status = $response.statusCode ?? 0',
-    by: '$status = $response.statusCode ?? 0; clearTimeout(timer)',
+    by: '$status = $response.statusCode ?? 0; deadline?.[Symbol.dispose]()',
   },
   { point: 'Error codes', at: 'services/shared/db/record.ts > webhookFields > failed', drop: "'error'" },
   {

@@ -46,7 +46,7 @@ const handBacks: readonly Mutation[] = [
   ...against(`${unit}/delivery/store-image.test.ts`, 'services/worker/delivery/store-image.ts', [
     { at: 'ImageUpload > #try', drop: 'this.#isExclusive' },
     { at: 'ImageUpload > #try', drop: 'this.#isUncertain' },
-    { at: 'ImageUpload > #try', drop: 'if (!this.#isUncertain) $forget' },
+    { at: 'ImageUpload > #try', drop: 'this.#put = undefined' },
     { at: 'ImageUpload > storeBy', drop: 'if (isLeft) this.#hold(); else this.#release()' },
     { at: 'ImageUpload > storeBy', drop: '!this.#isClosed' },
     { at: 'ImageUpload > storeLate', drop: 'if (!this.#isOwn) this.#isExclusive = false' },

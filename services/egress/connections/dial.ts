@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
-import { startSignalDeadline } from '#shared/process/stalls.ts'
+import { startSignalDeadline } from '#shared/config/stalls.ts'
 import { parseAddress } from '#shared/policy/cidr.ts'
 
 /** Starts a connection to an address, like `net.connect`, which then resolves no name. */

@@ -1,7 +1,7 @@
 import { Resolver as CAres } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { parseAddress } from '#shared/policy/cidr.ts'
-import { startDeadline } from '#shared/process/stalls.ts'
+import { startDeadline } from '#shared/config/stalls.ts'
 import type { Resolver } from './resolve-target.ts'
 
 /** The addresses that a hosts file (hosts(5)) gives to a normal name; `localhost` is loopback even without an entry (RFC 6761 §6.3). */

@@ -30,7 +30,6 @@ import type { FilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { probeStore } from '#shared/storage/probe-store.ts'
-import { openLogExport } from '#shared/telemetry/log-export.ts'
 import { reportClientCertificates } from '#shared/telemetry/client-certificates.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
@@ -48,9 +47,8 @@ import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/
 import { watchPepper } from '#gateway/http/identification/pepper-watch.ts'
 import { createSessions, type Sessions } from '#gateway/http/identification/sessions.ts'
 import { SignInFailures } from '#gateway/http/identification/sign-in-failures.ts'
-import { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
-import { toLogRecord } from '#gateway/activity/to-log-record.ts'
-import { type Activity, recordActivities } from '#gateway/db/activity.ts'
+import type { ActivityRecorder } from '#gateway/activity/activity-recorder.ts'
+import { openRecorder } from './open-recorder.ts'
 import { OidcProvider } from '#gateway/oidc/oidc-provider.ts'
 import { createConsole, type ShowConsole } from '#gateway/console/console.ts'
 import { createConcurrencyLimit, type ConcurrencyLimit } from '#gateway/limits/concurrency-limit.ts'
@@ -188,33 +186,14 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
     events,
   })
 
-const watchStores = ({
-  database,
-  queue,
-  objects,
-  events,
-}: Pick<Gateway, 'database' | 'objects' | 'events'> & { queue: Queue }) =>
+type Watched = Pick<Gateway, 'database' | 'objects' | 'events'> & { readonly queue: Queue }
+
+const watchStores = ({ database, queue, objects, events }: Watched) =>
   createStoreWatch(events, {
     postgresql: database.probe,
     nats: () => probeStream(queue, capturesStream.name),
     object_store: () => probeStore(objects),
   })
-
-/** The recorder, whose batches are also exported once they are stored. */
-const activityOf = async (
-  stack: AsyncDisposableStack,
-  database: Database,
-  { activityLogsUrl }: Config,
-  events: Events,
-) => {
-  const { activityExported: sent, activityNotExported: lost } = events
-  const logs = activityLogsUrl && stack.use(await openLogExport('gateway', activityLogsUrl, { sent, lost }))
-  const write = async (activities: readonly Activity[]) => {
-    const stored = await recordActivities(database, activities)
-    if (logs) logs.send(stored.map(toLogRecord))
-  }
-  return stack.use(new ActivityRecorder({ write, events }))
-}
 
 /** The settings that operations read. */
 const boundsOf = ({
@@ -352,7 +331,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   stack.use(signImages({ queue, database, objects, events }))
   const fleet = stack.use(new FleetWatch(queue, nowMs))
   const { waitersMax } = config
-  const activity = await activityOf(stack, database, config, events)
+  const activity = await openRecorder(stack, { database, config, events })
   const publicUrl = () => config.publicUrl ?? lifecycle.listeningUrl()
   const authorizations = createAuthorizationLookup(database)
   const clients = createClients({ trustedProxies: config.trustedProxies, ignored: events.proxyIgnored })

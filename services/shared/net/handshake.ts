@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { AppError } from '#shared/errors/app-error.ts'
-import { startDeadline } from '#shared/process/stalls.ts'
+import { startDeadline } from '#shared/config/stalls.ts'
 
 /** The connection to a peer during the handshake. */
 export type Line = {

@@ -1,4 +1,4 @@
-import { startDeadline } from './stalls.ts'
+import { startDeadline } from '#shared/config/stalls.ts'
 
 /**
  * Waits at most `waitMs`, in which this process runs, for `work`, then throws the error of `tooLate` and ignores the outcome of

@@ -6,7 +6,7 @@ import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { outputBytesMax, outputsMax } from '#shared/capture/files.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { TargetTexts } from '#shared/policy/target-lists.ts'
-import { StallWatch } from '#shared/process/stalls.ts'
+import { StallWatch } from '#shared/config/stalls.ts'
 import { within } from '#shared/process/within.ts'
 import {
   deadlineFailure,

@@ -1,6 +1,6 @@
 import { maxAttempts, unendedMax } from '#shared/capture/budget.ts'
 import { type Exchange, isSuccess } from '#test/chaos/history.ts'
-import { type CaptureFacts, creates, type Facts, type Invariant, isTerminal, type Observation } from './facts.ts'
+import { type CaptureFacts, creates, type Invariant, isTerminal, type Observation } from './facts.ts'
 import { isBehindOthers, latenessMs } from './late.ts'
 
 const rank = { pending: 0, processing: 1, completed: 2, failed: 2 } as const

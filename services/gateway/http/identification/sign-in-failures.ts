@@ -1,7 +1,7 @@
 import { noteChange } from '#shared/db/audit.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { createClientLimit } from './client-limit.ts'
-import type { Client } from './clients.ts'
+import type { Client } from '#shared/policy/client.ts'
 
 /** Entries of one client at once, and again in each minute. */
 const clientEntries = { burst: 5, perMinute: 1 }

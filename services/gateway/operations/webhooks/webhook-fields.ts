@@ -38,8 +38,8 @@ export const webhookUpdate = object(
 
 /** Whether a URL is as responses show it, without its secrets. */
 const isShownMasked = (text: string): boolean => {
-  const url = URL.parse(text)
-  return url !== null && (url.password === mask || url.search === `?${mask}`)
+  const parsed = URL.parse(text)
+  return parsed !== null && (parsed.password === mask || parsed.search === `?${mask}`)
 }
 
 /** Reports a URL that is not a public https URL, and text that is not well-formed Unicode. */

@@ -9,8 +9,7 @@ const start = () => {
   const database: Pick<Database, 'entities'> = {
     entities: async () => {
       state.written += 1
-      if (state.failed > 0) throw new Error('down')
-      return undefined as never
+      throw new Error('down')
     },
   }
   const failures = new SignInFailures({ database, failed: () => (state.failed += 1) }, () => state.nowMs)
@@ -39,7 +38,6 @@ t.test('sign-in failures: all clients together get fifty, then one a minute', as
 
 t.test('sign-in failures: an entry that cannot be written is reported, and fails nothing', async (t) => {
   const { state, note } = start()
-  state.failed = 1
   await note('192.0.2.1')
-  t.equal(state.failed, 2)
+  t.equal(state.failed, 1)
 })

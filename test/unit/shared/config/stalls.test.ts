@@ -1,7 +1,7 @@
 import t from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { freeze } from '#test/helpers/freeze.ts'
-import { StallWatch, startDeadline, startSignalDeadline } from '#shared/process/stalls.ts'
+import { StallWatch, startDeadline, startSignalDeadline } from '#shared/config/stalls.ts'
 
 const bounds = { everyMs: 20, lateMs: 200 }
 
