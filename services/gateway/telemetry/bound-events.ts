@@ -7,7 +7,8 @@ const metricTable = {
     labels: ['bound'],
   },
   http_body_bytes: {
-    gauge: 'Bytes set aside for bodies that are being received: their length, or their bound if that is not known',
+    gauge:
+      'Bytes set aside for bodies that are being received: their length, or up to twice what has arrived if that is not known',
   },
   http_bodies_refused_total: {
     counter:

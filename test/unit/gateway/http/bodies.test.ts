@@ -1,19 +1,20 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { Bodies } from '#gateway/http/bodies.ts'
 import { clientAt, parseHop } from '#shared/policy/client.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { rawHead } from '#test/helpers/raw-client.ts'
 
 const bytesMax = 1000
 
 /** Bodies of which 4000 bytes are received at a time, and requests with a head of which a body is announced. */
-const start = async (t: Test) => {
+const start = async (t: Test, bodyBytesMax = bytesMax) => {
   const refused: string[] = []
   let bytes = 0
   const events = { bodyRefused: (bound: string) => refused.push(bound), bodyBytes: (held: number) => (bytes = held) }
-  const bodies = new Bodies(events, 4 * bytesMax)
+  const bodies = new Bodies(events, 4 * bodyBytesMax)
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -30,7 +31,7 @@ const start = async (t: Test) => {
     return { socket, request }
   }
   const read = (request: IncomingMessage, address: string, accountId?: string) =>
-    bodies.read(request, { bytesMax, client: () => clientAt(parseHop(address)), accountId })
+    bodies.read(request, { bytesMax: bodyBytesMax, client: () => clientAt(parseHop(address)), accountId })
   return { held: () => bytes, refused, announce, read }
 }
 
@@ -61,7 +62,7 @@ t.test('bodies: those of one account share a bound, and so do all', async (t) =>
   t.same(refused, ['account', 'all'])
 })
 
-t.test('bodies: a body of unknown length counts with its bound; one that is too large counts nothing', async (t) => {
+t.test('bodies: one that is too large counts nothing', async (t) => {
   const { held, announce, read } = await start(t)
   const large = await announce(`Content-Length: ${bytesMax + 1}`)
   await t.rejects(read(large.request, '192.0.2.1'), {
@@ -74,6 +75,26 @@ t.test('bodies: a body of unknown length counts with its bound; one that is too 
   t.equal(held(), bytesMax)
   chunked.socket.write(`${(bytesMax + 1).toString(16)}\r\n${'a'.repeat(bytesMax + 1)}\r\n`)
   await t.rejects(reading, { code: 'PAYLOAD_TOO_LARGE' })
+  t.equal(held(), 0)
+})
+
+t.test('bodies: a body of unknown length takes 64 KiB, and more as it grows', async (t) => {
+  const kib = 1024
+  const { held, announce, read } = await start(t, 200 * kib)
+  const write = ({ socket }: { socket: Socket }, bytes: number) =>
+    socket.write(`${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`)
+  const one = await announce('Transfer-Encoding: chunked')
+  const reading = read(one.request, '192.0.2.1')
+  t.equal(held(), 64 * kib)
+  write(one, 65 * kib)
+  await eventually(() => held() === 128 * kib)
+  const other = await announce('Transfer-Encoding: chunked')
+  const refused = read(other.request, '192.0.2.1')
+  t.equal(held(), 192 * kib)
+  write(other, 65 * kib)
+  await t.rejects(refused, { code: 'SERVICE_UNAVAILABLE' })
+  one.socket.write('0\r\n\r\n')
+  t.equal((await reading).length, 65 * kib)
   t.equal(held(), 0)
 })
 
