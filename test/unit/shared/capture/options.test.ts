@@ -178,6 +178,11 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
     outside: [[], 'X-A: 1', null, Object.fromEntries(Array.from({ length: 21 }, (_, index) => [`X-${index}`, '1']))],
     says: 'must be an object of at most 20 entries',
   },
+  header_origins: {
+    inside: [[], Array.from({ length: 10 }, (_, index) => `https://${index}.example.com`)],
+    outside: [{}, null, Array.from({ length: 11 }, (_, index) => `https://${index}.example.com`)],
+    says: 'must be a list of at most 10 entries',
+  },
   cookies: {
     inside: [[], [{ name: 'a', value: '' }], [{ name: 'a', value: 'b', domain: '.example.com' }]],
     outside: [{}, 'a=b', null, Array.from({ length: 21 }, () => ({ name: 'a', value: 'b' }))],
