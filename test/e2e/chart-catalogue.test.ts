@@ -13,7 +13,8 @@ t.test('chart: catalogues list its images and definitions as they are', async (t
   const objects = objectsOf(await renderText(ciPath('stealth'))).filter(({ kind }) => kind !== 'NetworkPolicy')
   const used = podsOf(objects).flatMap(({ spec }) => spec.containers)
   const policy = objects.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')
-  const workers = policy?.metadata.annotations?.['shutterfleet.dev/images']?.split(',') ?? []
+  const allowed = policy?.metadata.annotations?.['shutterfleet.dev/allowed'] ?? ''
+  const { images: workers } = JSON.parse(allowed) as { readonly images: readonly string[] }
   t.strictSame(new Set([...used.map(({ image }) => image), ...workers]), new Set(images))
   const crd = parse(await readFile(join(chartFolder, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8')) as {
     readonly metadata: { readonly name: string }

@@ -7,6 +7,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 import { meterDifferences } from '#test/helpers/meter-differences.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 import { type Behaviour, startStandInFleet } from '#test/helpers/stand-in-fleet.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 const image = Buffer.from('the bytes of an image')
 const gateway = await startGateway(t, { PUBLIC_URL: 'https://shots.example' })
@@ -128,13 +129,18 @@ t.test('gateway sharing: a batch runs, and its record shows the progress', async
 })
 
 // Contract: Secrets in `options`
-t.test('gateway sharing: a webhook URL is stored whole for delivery and masked in the options', async (t) => {
+t.test('gateway sharing: a webhook URL is stored sealed for delivery and masked in the options', async (t) => {
   const { id, get, post } = await newAccount('unlimited')
   const webhook = 'https://a.example.com/in?token=s3cr3t'
   const answer = await post('/capture', { url: 'https://example.com/ok', webhook_url: webhook })
   t.match([answer.status, await answer.json()], [202, { status: 'pending', webhook_url: webhook }])
-  const rows = await database.query('select webhook_url as url from capture where account_id = $1', [id])
-  t.match(rows, [{ url: webhook }])
+  const rows = await database.query<{ url: string }>('select webhook_url as url from capture where account_id = $1', [
+    id,
+  ])
+  t.match(
+    rows.map(({ url }) => testRecords.openUrl(url)),
+    [webhook],
+  )
   const [shown] = ((await (await get('')).json()) as { data: object[] }).data
   t.match(shown, { options: { webhook_url: 'https://a.example.com/in?***' } })
 })

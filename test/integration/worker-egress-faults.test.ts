@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startFaultedWorker } from '#test/helpers/faulted-worker.ts'
+import { openTestDetails } from '#test/helpers/record-seal.ts'
 
 // As in service-faults.test.ts.
 const captures = Number(process.env['FAULT_CAPTURES'] ?? 5)
@@ -134,7 +135,9 @@ t.test(
     const clients = await startFullEgress()
     const id = await worker.sendStarted({ url: `${pagesUrl}/plain` }, { attempt: 2, kind: 'handed-back', handBacks: 3 })
     const message = 'The service had no room for the connections of the capture.'
-    t.match(await worker.result(id), { outcome: 'failed', code: 'JOB_FAILED', attempt: 2, message })
+    const result = await worker.result(id)
+    t.match(result, { outcome: 'failed', code: 'JOB_FAILED', attempt: 2 })
+    t.strictSame(openTestDetails(result.details ?? ''), { message })
     await worker.depthIs(0)
     clients.leave()
     await worker.endEgress()
@@ -169,7 +172,9 @@ t.test(
       worker.resetTunnels()
     }
     const message = 'The connections of the capture broke within the service.'
-    t.match(await worker.result(id), { outcome: 'failed', code: 'JOB_FAILED', attempt: 2, message })
+    const result = await worker.result(id)
+    t.match(result, { outcome: 'failed', code: 'JOB_FAILED', attempt: 2 })
+    t.strictSame(openTestDetails(result.details ?? ''), { message })
     t.equal(loads(), before + 8)
     await worker.depthIs(0)
   },

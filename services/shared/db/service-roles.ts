@@ -14,7 +14,7 @@ export type ServiceRoles = Readonly<Partial<Record<(typeof roleServices)[number]
 const rights: Readonly<Record<(typeof roleServices)[number], Readonly<Record<string, readonly string[]>>>> = {
   webhooks: {
     'select (id, moving_at)': ['account'],
-    select: ['capture', 'upload_destination', 'webhook', 'webhook_secret'],
+    select: ['capture', 'receiver_change', 'upload_destination', 'webhook', 'webhook_secret'],
     'update (last_delivery_at)': ['webhook'],
     'select, update': ['webhook_polling'],
     'select, insert, update, delete': [
