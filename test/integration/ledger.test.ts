@@ -21,6 +21,7 @@ import { startPostgres } from '#test/helpers/postgres.ts'
 import { accept, meters, row, queued, startLedger, statusIs, windowSize } from '#test/helpers/running-ledger.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 import { reportFailure, reportSuccess } from '#test/helpers/worker-reports.ts'
+import { testRecords } from '#test/helpers/record-seal.ts'
 
 const [server, nats] = await Promise.all([startPostgres(t), startNats(t)])
 const environment = { server, nats }
@@ -53,7 +54,8 @@ t.test('ledger: a capture goes from the outbox through the queue to its record a
   const result = await reportSuccess(queue, capture.id)
   await eventually(() => running.ended.length > 0, { what: 'the end is published' })
   t.same(running.ended, [{ id: capture.id, status: 'completed', objectKey: result.objectKey }])
-  t.match(await findSealedCapture(database, { id: capture.id, accountId: capture.accountId }), {
+  const found = await findSealedCapture(database, { id: capture.id, accountId: capture.accountId })
+  t.match(testRecords.openCapture(found!), {
     status: 'completed',
     objectKey: result.objectKey,
     fileSize: 1234,

@@ -15,6 +15,9 @@ const later = [
   '0039-follow-receivers',
   '0040-count-by-day',
   '0041-identify-sessions',
+  '0042-confirm-sign-ins',
+  '0043-refuse-changes-while-moving',
+  '0044-seal-results',
 ]
 const end = { status: 'failed', code: 'TIMEOUT', message: 'slow' } as const
 
