@@ -10,8 +10,9 @@ const varying = [
   /\bsk_live_\w+/g,
   /\d{4}-\d\d-\d\d[T/]\d\d(?:[:.+\d]*)/g,
   /(?<="commit":)\d+/g,
-  // Sealed parts of records, and sealed bodies.
+  // Sealed parts of records, bodies, results and URLs of receivers.
   /(?<="(?:sealed|body)":"test:)[\w+/=]+/g,
+  /(?<=(?:"sealed_result":"test:…|#…:test):)[\w+/=]+/g,
   // Milliseconds of an attempt, how often a delivery was taken, and how many at a time a receiver takes, which quick answers raise.
   /(?<="(?:ms|takes|parallel)":)\d+/g,
 ]
