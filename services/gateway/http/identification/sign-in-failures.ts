@@ -5,7 +5,7 @@ import type { Client } from '#shared/policy/client.ts'
 
 /** Entries of one client at once, and again in each minute. */
 const clientEntries = { burst: 5, perMinute: 1 }
-/** Entries of all clients at once, and again in each minute: some 1,500 a day and gateway, whoever tries. */
+/** Entries of all clients at once, and again in each minute: some 1,500 a day for each gateway. */
 const allEntries = { burst: 50, perMinute: 1 }
 
 const everybody: Client = { network: 'all', site: 'all' }
