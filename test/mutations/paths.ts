@@ -83,7 +83,12 @@ export const paths: readonly Mutation[] = [
     replace: '{ method: $app.supportedMethods, url: $url, handler: handlePath($context, $operations) }',
     by: '{ method: $operations.map(({ method }) => method), url: $url, handler: handlePath($context, $operations) }',
   },
-  { point: '413', at: 'services/gateway/http/bodies.ts > collect > receive', replace: '$bytes > $max', by: '$bytes >= $max' },
+  {
+    point: '413',
+    at: 'services/gateway/http/bodies.ts > collect > receive',
+    replace: '$bytes > $max',
+    by: '$bytes >= $max',
+  },
   {
     point: 'Too much waiting',
     at: 'services/shared/db/sql/accept-capture.sql',
