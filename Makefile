@@ -129,7 +129,7 @@ bench-compare: setup ## compares the working tree with BASE=<commit> in turns; e
 bench-compare-proof: setup ## compares a commit with itself and with a planted fault, ten times each, and writes its parts of docs/benchmarks.md, each at once; an hour; ARGS=planted for one part (equal, planted)
 	@exec node test/bench/compare/prove.ts $(ARGS)
 
-bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (start, idle, small, callers, accept, partitions, batch, engine, lasting, pages, telemetry), ARGS='engine --short' measures less and writes nothing
+bench: setup ## runs the benchmarks and writes docs/benchmarks.md; ARGS=engine for one part (start, idle, small, callers, accounts, accept, partitions, batch, engine, lasting, pages, telemetry), ARGS='engine --short' measures less and writes nothing
 	@scripts/install-gallery.sh
 	@exec node test/bench/run.ts $(ARGS)
 

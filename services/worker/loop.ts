@@ -1,10 +1,10 @@
 import { type Lane, lanes, reservedLanes } from '#shared/capture/lane.ts'
 import { AppError } from '#shared/errors/app-error.ts'
-import { parseCaptureAccountId, parseCaptureId, parseCaptureLane } from '#shared/queue/subjects.ts'
+import { parseCaptureId, parseCaptureLane } from '#shared/queue/subjects.ts'
 import type { LanePuller } from './delivery/lane-puller.ts'
 import { LaneTurns, type SlotTurns } from './delivery/lane-turns.ts'
 import { serveDelivery, type Served, type Worker } from './delivery/serve-delivery.ts'
-import type { Slot } from './host/slots.ts'
+import type { Slot } from './host/slot.ts'
 import type { Host } from './host/steer-host.ts'
 import type { ServiceTime } from '#shared/policy/service-time.ts'
 import type { WorkerLifecycle } from './lifecycle/lifecycle.ts'
@@ -24,7 +24,7 @@ export type ServeOptions = {
   readonly turns: SlotTurns
   /** A warm host, with an account one that may serve it; undefined if `signal` aborts before one is warm. */
   readonly host: (accountId?: string) => Promise<Host | undefined>
-  readonly slot: Pick<Slot, 'isDedicatedTo'>
+  readonly slot: Pick<Slot, 'preference'>
   /** Ends the wait for a capture; a capture that runs is finished. */
   readonly signal: AbortSignal
   /** Called when a capture has left its browser, while the worker still counts it as running; `hasRun`: its attempt ended there. */
@@ -46,9 +46,7 @@ export const serveNext = async (
   if (!warm || signal.aborted) return undefined
   lifecycle.warm()
   const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
-  const delivery = await puller.take(turns.next(), pulling, ({ subject }) =>
-    slot.isDedicatedTo(parseCaptureAccountId(subject)),
-  )
+  const delivery = await puller.take(turns.next(), pulling, slot.preference())
   if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()

@@ -20,6 +20,7 @@ import { madeBy } from './page.ts'
 import { type Part, runProgram } from './run-parts.ts'
 import {
   acceptText,
+  accountsText,
   callersText,
   idleText,
   largeBatchText,
@@ -65,6 +66,7 @@ const parts: Readonly<Record<string, Part>> = {
   services: { heading: 'Memory of the services', measure: () => serviceMemoryText(isShort ? 16 : 400) },
   small: { heading: 'A small static page, captured synchronously', measure: () => smallPageText(isShort ? 10 : 60) },
   callers: { heading: 'Callers at a time', measure: callersText },
+  accounts: { heading: 'Many accounts beside one', measure: () => accountsText(isShort ? 1 : 3) },
   accept: { heading: 'Accepting', measure: acceptText },
   partitions: {
     heading: 'Partitions of captures',

@@ -1,4 +1,5 @@
 import { measureAccept } from './measure-accept.ts'
+import { measureAccounts } from './measure-accounts.ts'
 import { measureCallers } from './measure-callers.ts'
 import { measureCaptures } from './measure-captures.ts'
 import { measureIdle } from './measure-idle.ts'
@@ -85,6 +86,32 @@ ${table(
   ['callers', 'captures per second'],
   measured.map(({ callers, perSecond }) => [callers, perSecond.toFixed(1)]),
 )}
+`
+}
+
+/** What a queue of many accounts costs beside one of a single account. */
+export const accountsText = async (rounds: number): Promise<string> => {
+  await using page = await startSmallPage(['--workers-max', '2'], { SHUTTERFLEET_POOL_MIN: '2' })
+  const workloads = [
+    { accounts: 2, captures: 48 },
+    { accounts: 8, captures: 48 },
+    { accounts: 100, captures: 100 },
+  ]
+  const rows: string[][] = []
+  for (const workload of workloads) {
+    const { perSecond, cpuMs } = await measureAccounts(page, { ...workload, rounds })
+    rows.push([
+      `${workload.captures} of ${workload.accounts} accounts`,
+      ...[perSecond.several, perSecond.one].map((value) => value.toFixed(1)),
+      (perSecond.several / perSecond.one).toFixed(2),
+      ...[cpuMs.several, cpuMs.one].map(ms),
+      (cpuMs.several / cpuMs.one).toFixed(2),
+    ])
+  }
+  return `A queue of captures of the small page as jpeg, of several accounts in turn, beside as many of one account: two workers,
+medians of ${rounds} rounds of ABBA. A browser serves one account ([ADR 57](adr/0057-end-a-browser-host-with-its-account.md)).
+
+${table(['queue', 'captures per second', 'of one', 'ratio', 'processor ms each', 'of one', 'ratio'], rows)}
 `
 }
 

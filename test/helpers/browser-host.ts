@@ -113,6 +113,7 @@ export const startTestHost = (
       recycleCaptures: 50,
       recycleMs: 600_000,
       recycleBytes: memoryMax / 2,
+      checked: [],
       heightMax: 20_000,
       pixelsMax: 80_000_000,
       ...overrides,

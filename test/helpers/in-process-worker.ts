@@ -5,7 +5,7 @@ import { drainSubject, undrainSubject } from '#shared/queue/subjects.ts'
 import type { Order, Outcome } from '#worker/protocol/protocol.ts'
 import { LanePuller } from '#worker/delivery/lane-puller.ts'
 import type { Events } from '#worker/telemetry/events.ts'
-import type { Slot } from '#worker/host/slots.ts'
+import type { Slot } from '#worker/host/slot.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { createServiceTime } from '#shared/policy/service-time.ts'
 import { publishHeartbeat, startHeartbeat } from '#worker/lifecycle/heartbeat.ts'
@@ -154,7 +154,7 @@ const slotOf = (host: Host, startMs: number): Slot => {
   const leftMs = () => Math.max(0, warmAt - performance.now())
   return {
     isWarm: () => leftMs() === 0,
-    isDedicatedTo: () => false,
+    preference: () => undefined,
     coldForMs: leftMs,
     host: async (stop) => {
       const waitMs = Number.isFinite(startMs) ? leftMs() : neverMs

@@ -48,8 +48,16 @@ export const toDelivery = (queue: Queue, message: Incoming): Delivery => {
   }
 }
 
-/** A pull request: at most `batch` messages within `expiresMs`; with `noWait` only those available now. */
-export type PullRequest = { readonly batch: number; readonly expiresMs: number; readonly noWait?: boolean }
+/**
+ * A pull request: at most `batch` messages within `expiresMs`; with `noWait` only those available now, and with `bytesMax` only as many
+ * as have that size together.
+ */
+export type PullRequest = {
+  readonly batch: number
+  readonly expiresMs: number
+  readonly noWait?: boolean
+  readonly bytesMax?: number
+}
 
 /** Sends a raw pull request to a consumer; deliveries and status messages arrive on `inbox`. */
 export const requestPull = (
@@ -58,7 +66,7 @@ export const requestPull = (
   pull: PullRequest,
 ) => {
   const body = pull.noWait
-    ? { batch: pull.batch, no_wait: true }
+    ? { batch: pull.batch, no_wait: true, max_bytes: pull.bytesMax }
     : { batch: pull.batch, expires: pull.expiresMs * nanoseconds }
   queue.publish(`$JS.API.CONSUMER.MSG.NEXT.${source.stream}.${source.consumer}`, text(JSON.stringify(body)), {
     reply: source.inbox,

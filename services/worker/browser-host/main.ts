@@ -41,7 +41,7 @@ await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 
 const proxy = `socks5://127.0.0.1:${port}`
-const checked = new Set<BrowserKind>()
+const checked = new Set<BrowserKind>(settings.checked)
 /** Checks only the first browser of a kind, since all start alike; the check also warms the host up. */
 const launchChecked = async (kind: BrowserKind) => {
   const program = settings.browsers.binaries[kind]

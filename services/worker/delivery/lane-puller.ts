@@ -1,7 +1,7 @@
 import { type Lane, lanes, type Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
-import { type Delivery, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
-import { parseCaptureLane } from '#shared/queue/subjects.ts'
+import { type Delivery, type PullRequest, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
+import { parseCaptureAccountId, parseCaptureLane } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds, capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
 
 /** Long enough to cost little while idle; also bounds the wait after a lost request. */
@@ -9,18 +9,30 @@ const longPullMs = 5000
 const refillMs = 500
 const noWaitBoundMs = 2000
 
+/** Bounds of what a slot looks at for a capture of its account. */
+const lookAhead = { captures: 32, bytes: 524_288 } as const
+
+/** The account whose captures a slot serves at least cost. */
+export type Preference = {
+  readonly accountId: string
+  /** Whether the slot may serve a capture of the account before those of others that are ahead of it in the lane. */
+  readonly mayPass: boolean
+}
+
 type Waiter = {
   readonly give: (delivery: Delivery | undefined) => void
   readonly lanes: readonly Lane[]
-  readonly prefers: (delivery: Delivery) => boolean
+  readonly preference: Preference | undefined
 }
 
-const prefersNone = () => false
+const isPreferred = (delivery: Delivery, preference: Preference | undefined): boolean =>
+  parseCaptureAccountId(delivery.subject) === preference?.accountId
 
 /**
  * Pulls captures for the slots of one worker from the consumers of its pool's lanes: first a `no_wait` request to each lane in
- * turn that is not known to be empty, except the last; then a long request on each lane for each slot that waits. Uses raw
- * requests, since the client library's pulls wait at least a second for an empty lane.
+ * turn that is not known to be empty, except the last; then a long request on each lane for each slot that waits. A slot that may
+ * pass captures of other accounts looks for one of its own among the next of the lane. Uses raw requests, since the client
+ * library's pulls wait at least a second for an empty lane.
  */
 export class LanePuller implements Disposable {
   readonly #queue: Queue
@@ -49,23 +61,13 @@ export class LanePuller implements Disposable {
 
   /**
    * Waits for a capture of one of the lanes for a free slot, pulling from them in this order; undefined once `signal` aborts. Of
-   * several slots that wait for its lane, the first that `prefers` a capture gets it, else the one that has waited longest. A
+   * several slots that wait for its lane, the first that prefers its account gets it, else the one that has waited longest. A
    * capture that arrives while no slot waits for its lane is nak'd.
    */
-  async take(
-    order: readonly Lane[],
-    signal: AbortSignal,
-    prefers: Waiter['prefers'] = prefersNone,
-  ): Promise<Delivery | undefined> {
-    // A lane with an open long request is empty, or that request would have been answered.
-    const unknown = order.filter((lane) => this.#alive(lane).length === 0)
-    // The last lane needs no `no_wait` request: if the others are empty, the long request gets what waits there.
-    for (const lane of unknown.slice(0, -1)) {
-      if (signal.aborted) return undefined
-      const delivery = await this.#takeNow(lane)
-      if (delivery) return delivery
-    }
-    return signal.aborted ? undefined : this.#takeNext(order, signal, prefers)
+  async take(order: readonly Lane[], signal: AbortSignal, preference?: Preference): Promise<Delivery | undefined> {
+    const first = await this.#takeFirst(order, signal, preference)
+    if (!first || !preference?.mayPass || isPreferred(first, preference)) return first
+    return this.#exchange(first, preference)
   }
 
   [Symbol.dispose](): void {
@@ -73,10 +75,40 @@ export class LanePuller implements Disposable {
     this.#stack.dispose()
   }
 
-  async #takeNow(lane: Lane): Promise<Delivery | undefined> {
+  async #takeFirst(
+    order: readonly Lane[],
+    signal: AbortSignal,
+    preference: Preference | undefined,
+  ): Promise<Delivery | undefined> {
+    // A lane with an open long request is empty, or that request would have been answered.
+    const unknown = order.filter((lane) => this.#alive(lane).length === 0)
+    // The last lane needs no `no_wait` request: if the others are empty, the long request gets what waits there.
+    for (const lane of unknown.slice(0, -1)) {
+      if (signal.aborted) return undefined
+      const [delivery] = await this.#takeNow(lane, { batch: 1 })
+      if (delivery) return delivery
+    }
+    return signal.aborted ? undefined : this.#takeNext(order, signal, preference)
+  }
+
+  /**
+   * Hands a capture back for the preferred account's next one in the lane, if there is one. What is handed back is delivered again
+   * before the rest of the lane, in the order of the naks.
+   */
+  async #exchange(first: Delivery, preference: Preference): Promise<Delivery> {
+    const bounds = { batch: lookAhead.captures, bytesMax: lookAhead.bytes }
+    const seen = [first, ...(await this.#takeNow(parseCaptureLane(first.subject), bounds))]
+    const chosen = seen.find((delivery) => isPreferred(delivery, preference)) ?? first
+    for (const delivery of seen) if (delivery !== chosen) delivery.nak()
+    return chosen
+  }
+
+  /** The captures that a lane has now, within the bounds. */
+  async #takeNow(lane: Lane, bounds: Pick<PullRequest, 'batch' | 'bytesMax'>): Promise<readonly Delivery[]> {
     const inbox = this.#queue.newInbox()
-    const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
-    let isLate = false
+    const { promise, resolve } = Promise.withResolvers<readonly Delivery[]>()
+    const taken: Delivery[] = []
+    let [isLate, left] = [false, bounds.batch]
     const close = () => {
       clearTimeout(timer)
       subscription[Symbol.dispose]()
@@ -84,36 +116,39 @@ export class LanePuller implements Disposable {
     }
     const cancel = () => {
       close()
-      resolve(undefined)
+      resolve(taken)
     }
     const subscription = this.#queue.subscribe(inbox, (message) => {
-      close()
       const delivery = this.#toDelivery(message)
-      if (isLate && delivery) this.#passOn(delivery)
-      else resolve(delivery)
+      if (delivery && isLate) this.#passOn(delivery)
+      else if (delivery) taken.push(delivery)
+      left -= 1
+      if (delivery && left > 0) return
+      close()
+      resolve(taken)
     })
     let timer = setTimeout(() => {
       isLate = true
-      resolve(undefined)
+      resolve(taken)
       // Without a subscription, a late delivery would be redelivered only after its ack wait.
       timer = setTimeout(close, ackWaitSeconds * 1000)
     }, noWaitBoundMs)
     this.#unanswered.add(cancel)
-    this.#request(lane, inbox, true)
+    this.#request(lane, inbox, { ...bounds, noWait: true })
     return promise
   }
 
   async #takeNext(
     order: readonly Lane[],
     signal: AbortSignal,
-    prefers: Waiter['prefers'],
+    preference: Preference | undefined,
   ): Promise<Delivery | undefined> {
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
     const give = (delivery: Delivery | undefined) => {
       this.#waiters.delete(waiter)
       resolve(delivery)
     }
-    const waiter: Waiter = { give, lanes: order, prefers }
+    const waiter: Waiter = { give, lanes: order, preference }
     const stop = () => give(undefined)
     signal.addEventListener('abort', stop)
     this.#waiters.add(waiter)
@@ -123,9 +158,9 @@ export class LanePuller implements Disposable {
     return delivery
   }
 
-  #request(lane: Lane, inbox: string, noWait: boolean) {
+  #request(lane: Lane, inbox: string, bounds: Omit<PullRequest, 'expiresMs'> = { batch: 1 }) {
     const source = { stream: capturesStream.name, consumer: laneConsumerName(this.#pool, lane), inbox }
-    requestPull(this.#queue, source, { batch: 1, expiresMs: longPullMs, noWait })
+    requestPull(this.#queue, source, { ...bounds, expiresMs: longPullMs })
   }
 
   /** The open long requests of a lane that have not expired. */
@@ -145,7 +180,7 @@ export class LanePuller implements Disposable {
       const waiting = this.#waitersFor(lane).length
       while (alive.length < waiting) {
         alive.push(performance.now() + longPullMs + refillMs)
-        this.#request(lane, this.#longInbox(lane), false)
+        this.#request(lane, this.#longInbox(lane))
       }
       this.#open.set(lane, alive)
     }
@@ -166,7 +201,7 @@ export class LanePuller implements Disposable {
 
   #passOn(delivery: Delivery) {
     const waiting = this.#waitersFor(parseCaptureLane(delivery.subject))
-    const waiter = waiting.find(({ prefers }) => prefers(delivery)) ?? waiting[0]
+    const waiter = waiting.find(({ preference }) => isPreferred(delivery, preference)) ?? waiting[0]
     if (waiter) waiter.give(delivery)
     else delivery.nak()
   }

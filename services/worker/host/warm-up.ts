@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { attemptBudgetMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
@@ -34,6 +35,27 @@ export const canaryPage = (port: number): string => `<!doctype html><title>canar
   Promise.allSettled(tries).then(() => { document.body.id = 'settled' })
 </script>
 <body>ready</body>`
+
+/** Tells a program from another one that replaces it under its name. */
+const identify = (program: string): string => {
+  const { ino, mtimeMs, size } = statSync(program)
+  return `${ino} ${mtimeMs} ${size}`
+}
+
+/**
+ * Whether a host of a worker has passed its checks. All its hosts start alike, so that one passes for those that are started later, until
+ * an update of the machine replaces the browser's program.
+ */
+export const createPassed = (program: string) => {
+  let passed: string | undefined
+  return {
+    /** To be called before a host is started: whether one has passed, and what records that this one does. */
+    read: (): { readonly isPassed: boolean; readonly record: () => void } => {
+      const installed = identify(program)
+      return { isPassed: installed === passed, record: () => void (passed = installed) }
+    },
+  }
+}
 
 /**
  * Captures a page that tries to bypass its proxy, in at most twice `startMs` and the slack of a capture. Throws

@@ -28,6 +28,8 @@ export type SizeBounds = { readonly heightMax: number; readonly pixelsMax: numbe
 /** Start settings of a browser host, passed as JSON in its only argument. Contains no secret. */
 export type HostSettings = {
   readonly browsers: Browsers
+  /** Kinds whose isolation of sites another host has checked. */
+  readonly checked: readonly BrowserKind[]
   readonly sandbox: boolean
   /** Whether the host has its own file tree, in which its modules stay readable. */
   readonly hasOwnFiles: boolean

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { processTree } from '#test/helpers/process-tree.ts'
 import { startSystem, type System } from '#test/helpers/system.ts'
+import { createKeys } from '#test/bench/create-keys.ts'
 import { onEnd } from './on-end.ts'
 
 const run = promisify(execFile)
@@ -37,14 +38,8 @@ export const createSide = async (
 ): Promise<Side> => {
   const program = join(tree, 'bin/shutterfleet')
   const template = join(folder, 'template')
-  const keys: string[] = []
   const first = await startSystem(args, { program, dataDir: template })
-  const ask = async (...command: readonly string[]) =>
-    JSON.parse((await run(program, [...command, '--data', template, '--json'])).stdout) as { id: string; key: string }
-  for (let count = 0; count < accounts; count += 1) {
-    const { id } = await ask('account', 'create', '--name', 'Bench', '--email', 'b@example.com', '--plan', 'unlimited')
-    keys.push((await ask('key', 'create', '--account', id)).key)
-  }
+  const keys = await createKeys(program, template, accounts)
   await first.stop()
   let starts = 0
   return {

@@ -11,7 +11,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Config } from '#worker/config.ts'
 import { LanePuller } from '#worker/delivery/lane-puller.ts'
 import { requestAddress } from '#worker/delivery/store-image.ts'
-import type { Slot } from '#worker/host/slots.ts'
+import type { Slot } from '#worker/host/slot.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { coalesceHeartbeats, publishHeartbeat, startHeartbeat } from '#worker/lifecycle/heartbeat.ts'
 import { startLifecycle } from '#worker/lifecycle/lifecycle.ts'
@@ -48,7 +48,7 @@ const createHost = (captureMs: number, shot: Shot): Host => ({
 
 const createSlot = (host: Host): Slot => ({
   isWarm: () => true,
-  isDedicatedTo: () => false,
+  preference: () => undefined,
   coldForMs: () => 0,
   host: async (stop) => (stop.aborted ? undefined : host),
   [Symbol.asyncDispose]: async () => {},

@@ -18,7 +18,7 @@ const host: Host = {
 }
 const slot = {
   isWarm: () => true,
-  isDedicatedTo: () => false,
+  preference: () => undefined,
   coldForMs: () => 0,
   host: async () => host,
   [Symbol.asyncDispose]: async () => {},

@@ -12,7 +12,7 @@ const settled = () => new Promise((resume) => setImmediate(resume))
 /** A connection whose responses the test sends; a message without a subscription is lost, as with NATS. */
 const createFakeQueue = () => {
   const subscriptions = new Map<string, (message: Incoming) => void>()
-  const requests: { inbox: string; isNoWait: boolean }[] = []
+  const requests: { inbox: string; isNoWait: boolean; batch: number }[] = []
   const acks: string[] = []
   let inboxes = 0
   const queue = createQueueDouble({
@@ -22,17 +22,19 @@ const createFakeQueue = () => {
       return { [Symbol.dispose]: () => void subscriptions.delete(subject) }
     },
     onReconnect: () => ({ [Symbol.dispose]: () => {} }),
-    publish: (_subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
+    publish: (subject: string, data: Uint8Array, { reply }: { reply?: string } = {}) => {
       const text = Buffer.from(data).toString()
-      if (reply) requests.push({ inbox: reply, isNoWait: text.includes('no_wait') })
-      else acks.push(text)
+      if (reply) {
+        const { batch, no_wait: isNoWait = false } = JSON.parse(text) as { batch: number; no_wait?: boolean }
+        requests.push({ inbox: reply, isNoWait, batch })
+      } else acks.push(subject === '$JS.ACK' ? text : `${text} ${subject}`)
     },
   })
-  const answer = (inbox: string, statusCode: number) =>
+  const answer = (inbox: string, statusCode: number, { account = 'a', reply = '$JS.ACK' } = {}) =>
     subscriptions.get(inbox)?.({
-      subject: 'capture.standard.normal.a.id',
+      subject: `capture.standard.normal.${account}.id`,
       data: new Uint8Array(),
-      reply: '$JS.ACK',
+      reply,
       traceparent: undefined,
       statusCode,
     })
@@ -103,17 +105,16 @@ t.test('waiting slots: a slot that prefers a capture takes it, else the one that
   const puller = new LanePuller(queue, 'standard')
   const taken: string[] = []
   const wait = (name: string, account: string) => {
-    const prefers = ({ subject }: { subject: string }) => subject.includes(account)
-    void puller.take(lanes, never, prefers).then(() => taken.push(name))
+    void puller.take(lanes, never, { accountId: account, mayPass: false }).then(() => taken.push(name))
   }
-  wait('first', '.b.')
+  wait('first', 'b')
   for (let lane = 0; lane < 3; lane += 1) {
     for (const { inbox } of requests.filter(({ isNoWait }) => isNoWait)) answer(inbox, 404)
     await settled()
   }
   for (const [name, account] of [
-    ['second', '.a.'],
-    ['third', '.b.'],
+    ['second', 'a'],
+    ['third', 'b'],
   ] as const) {
     wait(name, account)
     await settled()
@@ -125,6 +126,49 @@ t.test('waiting slots: a slot that prefers a capture takes it, else the one that
   }
   t.same(taken, ['second', 'first', 'third'])
   puller[Symbol.dispose]()
+})
+
+/** A slot that prefers account `a`, and the lane's answers: one of account `b` first, then `ahead`, then nothing more. */
+const lookAhead = async (mayPass: boolean, ahead: readonly string[]) => {
+  const { queue, answer, requests, acks } = createFakeQueue()
+  const puller = new LanePuller(queue, 'standard')
+  const taken = puller.take(lanes, never, { accountId: 'a', mayPass })
+  answer(requests.at(-1)?.inbox ?? '', 0, { account: 'b', reply: 'first' })
+  await settled()
+  const { inbox = '', batch = 0 } = requests.at(-1) ?? {}
+  for (const [index, account] of ahead.entries()) answer(inbox, 0, { account, reply: `next-${index}` })
+  if (ahead.length < batch) answer(inbox, 404)
+  const { subject } = (await taken) ?? {}
+  puller[Symbol.dispose]()
+  return { subject, acks, batch }
+}
+
+t.test(
+  'preferred account: its next capture is taken, and those before and behind it are handed back in order',
+  async (t) => {
+    const { subject, acks, batch } = await lookAhead(true, ['c', 'a', 'a', 'd'])
+    t.equal(subject, 'capture.standard.normal.a.id')
+    t.equal(batch, 32)
+    t.same(acks, ['-NAK first', '-NAK next-0', '-NAK next-2', '-NAK next-3'])
+  },
+)
+
+t.test('preferred account: without a capture of it the first of the lane is taken', async (t) => {
+  for (const ahead of [[], ['c', 'd'], Array.from({ length: 32 }, () => 'c')]) {
+    const { subject, acks } = await lookAhead(true, ahead)
+    t.equal(subject, 'capture.standard.normal.b.id')
+    t.same(
+      acks,
+      ahead.map((_account, index) => `-NAK next-${index}`),
+    )
+  }
+})
+
+t.test('preferred account: passes no other once its run has ended', async (t) => {
+  const { subject, acks, batch } = await lookAhead(false, [])
+  t.equal(subject, 'capture.standard.normal.b.id')
+  t.equal(batch, 1)
+  t.same(acks, [])
 })
 
 t.test('no-wait pull: unsubscribes once the response has arrived or is lost', async (t) => {

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
+import { rename } from 'node:fs/promises'
 import { connect, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import t from 'tap'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Order, Outcome } from '#worker/protocol/protocol.ts'
 import { createEvents } from '#worker/telemetry/events.ts'
-import { createCanary, warmUp } from '#worker/host/warm-up.ts'
+import { createCanary, createPassed, warmUp } from '#worker/host/warm-up.ts'
 import { createRecordingLog } from '#test/helpers/recording-log.ts'
 
 t.test('canary: counts and reports each connection', async (t) => {
@@ -75,4 +77,19 @@ t.test('warm up: rejects a host that returns no picture', async (t) => {
   await t.rejects(warmUp({ capture: async () => failed }, { port: 1, connections: () => 0 }, shell), {
     message: /no browser/,
   })
+})
+
+t.test('checks of a host: one that passes stands for later ones until the program is replaced', async (t) => {
+  const program = join(t.testdir({ browser: 'one', update: 'another' }), 'browser')
+  const passed = createPassed(program)
+  const [first, beside] = [passed.read(), passed.read()]
+  t.same([first.isPassed, beside.isPassed], [false, false])
+  t.equal(passed.read().isPassed, false, 'none has passed yet')
+  first.record()
+  t.equal(passed.read().isPassed, true)
+  await rename(join(t.testdirName, 'update'), program)
+  beside.record()
+  t.equal(passed.read().isPassed, false, 'what has passed was started before')
+  passed.read().record()
+  t.equal(passed.read().isPassed, true)
 })

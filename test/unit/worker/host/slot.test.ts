@@ -1,6 +1,8 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
-import { createSharing, createSlot, holdAfterFailures } from '#worker/host/slots.ts'
+import { createSharing, createSlot } from '#worker/host/slot.ts'
+import { holdAfterFailures } from '#worker/host/slots.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { createPullGate } from '#worker/lifecycle/pull-gate.ts'
 
@@ -125,9 +127,9 @@ const startSlot = (by: 'pool' | 'account' | 'capture') => {
 t.test('slots: with `account` a host serves one account, and a spare one only a second account starts', async (t) => {
   const { slot, takeHostIndex, ended, made } = startSlot('account')
   t.equal(await takeHostIndex(), 0)
-  t.notOk(slot.isDedicatedTo('a'))
+  t.equal(slot.preference(), undefined)
   t.equal(await takeHostIndex('a'), 0, 'an unused host serves any account')
-  t.ok(slot.isDedicatedTo('a'))
+  t.equal(slot.preference()?.accountId, 'a')
   t.equal(await takeHostIndex(), 0)
   t.equal(await takeHostIndex('a'), 0)
   t.equal(made.length, 1, 'one account needs no spare host')
@@ -146,15 +148,36 @@ t.test('slots: with `capture` each capture gets a spare host', async (t) => {
   t.equal(await takeHostIndex(), 1, 'before the next capture is pulled')
   t.equal(await takeHostIndex('a'), 1)
   t.same(ended(), [1, 0, 0])
-  t.notOk(slot.isDedicatedTo('a'))
+  t.equal(slot.preference(), undefined)
   await slot[Symbol.asyncDispose]()
 })
 
 t.test('slots: with `pool` a host serves all accounts', async (t) => {
   const { slot, takeHostIndex, made } = startSlot('pool')
   t.same([await takeHostIndex('a'), await takeHostIndex('b')], [0, 0])
-  t.notOk(slot.isDedicatedTo('b'))
+  t.equal(slot.preference(), undefined)
   t.equal(made.length, 1)
+})
+
+t.test('slots: an account passes others for eight captures or two seconds, then waits for its turn', async (t) => {
+  const { slot, takeHostIndex } = startSlot('account')
+  let at = 100_000
+  const now = mock.method(performance, 'now', () => at)
+  t.teardown(() => now.mock.restore())
+  const mayPass = () => slot.preference()?.mayPass
+  for (let capture = 1; capture <= 7; capture += 1) {
+    await takeHostIndex('a')
+    t.equal(mayPass(), true, `after ${capture}`)
+  }
+  await takeHostIndex('a')
+  t.equal(mayPass(), false, 'after eight')
+  await takeHostIndex('a')
+  t.equal(mayPass(), true, 'its turn came again')
+  at += 2000
+  t.equal(mayPass(), false, 'after two seconds')
+  await takeHostIndex('b')
+  t.same(slot.preference(), { accountId: 'b', mayPass: true })
+  await slot[Symbol.asyncDispose]()
 })
 
 t.test('slots: the next host is not handed out before the used one has ended', async (t) => {
