@@ -17,8 +17,12 @@ export type AccountsMeasured = {
   readonly cpuMs: { readonly one: number; readonly several: number }
 }
 
-/** Queues captures, each with the next key, and waits for all. */
-const captureAll = async ({ system, url }: SmallPage, keys: readonly string[], captures: number): Promise<void> => {
+/** Queues captures of a page, each with the next key, and waits for all. */
+export const captureAll = async (
+  { system, url }: Pick<SmallPage, 'system' | 'url'>,
+  keys: readonly string[],
+  captures: number,
+): Promise<void> => {
   const ask = async (key: string, path: string, init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const response = await fetch(system.baseUrl + path, { ...init, headers })

@@ -79,6 +79,7 @@ t.test('comparison: a round measures every part of two running systems and of a 
       'png: processor ms each',
       'png: processor ms each, without Chromium',
       'png: p50 ms',
+      'accounts: processor ms each',
       'accept: processor ms each',
       'lists: processor ms each',
     ],

@@ -9,6 +9,7 @@ import {
   recyclingSettings,
 } from '#test/bench/engine/measure-lasting.ts'
 import { onWarmSite, type WarmSite } from '#test/bench/engine/warm-system.ts'
+import { measureAccounts } from '#test/bench/measure-accounts.ts'
 import { measureCallers } from '#test/bench/measure-callers.ts'
 import { measureCaptures } from '#test/bench/measure-captures.ts'
 import { measureIdle } from '#test/bench/measure-idle.ts'
@@ -29,6 +30,7 @@ const measureSmallPage = async (t: Test, page: SmallPage) => {
     callers.map(({ callers: count }) => count),
     [1, 2],
   )
+  t.strictSame(implausible(await measureAccounts(page, { accounts: 2, captures: 2, rounds: 1 })), [])
   const { parts, total } = await measureIdle(page, { burst: 1, settleMs: 100, watchedMs: 300 })
   t.strictSame(implausible({ parts, total }, /core$/), [])
   t.equal(

@@ -205,13 +205,16 @@ const takeInRuns = async (lane: Lane, accounts: readonly string[], mayPass: bool
   return taken
 }
 
-t.test('queue: a slot takes the captures of an account together, and each account in the order of the lane', async (t) => {
-  const accounts = ['a', 'b', 'c', 'a', 'b', 'c', 'c', 'b', 'a']
-  for (const lane of lanes) {
-    t.same(await takeInRuns(lane, accounts, true), ['a0', 'a3', 'a8', 'b1', 'b4', 'b7', 'c2', 'c5', 'c6'], lane)
-    t.same(await takeInRuns(lane, accounts, false), ['a0', 'b1', 'c2', 'a3', 'b4', 'c5', 'c6', 'b7', 'a8'], lane)
-  }
-})
+t.test(
+  'queue: a slot takes the captures of an account together, and each account in the order of the lane',
+  async (t) => {
+    const accounts = ['a', 'b', 'c', 'a', 'b', 'c', 'c', 'b', 'a']
+    for (const lane of lanes) {
+      t.same(await takeInRuns(lane, accounts, true), ['a0', 'a3', 'a8', 'b1', 'b4', 'b7', 'c2', 'c5', 'c6'], lane)
+      t.same(await takeInRuns(lane, accounts, false), ['a0', 'b1', 'c2', 'a3', 'b4', 'c5', 'c6', 'b7', 'a8'], lane)
+    }
+  },
+)
 
 t.test('queue: a slot looks no further than half a megabyte for captures of its account', async (t) => {
   const accounts = ['a', 'b', 'b', 'a']

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { processTree, pssBytes } from '#test/helpers/process-tree.ts'
 import { cpuSeconds, selfCpuSeconds } from '#test/bench/cpu-seconds.ts'
+import { captureAll } from '#test/bench/measure-accounts.ts'
 import { partOf } from '#test/bench/part-of.ts'
 import { quantile } from '#test/bench/quantile.ts'
 import { createRequest, getRequest } from '#test/bench/served.ts'
@@ -101,6 +102,26 @@ const captureIn = (name: string, format: string): RunningPart => ({
   },
 })
 
+const queueOf = ({ system, keys }: Running, { pageUrl, workload }: Surroundings) =>
+  captureAll({ system, url: pageUrl }, keys, workload.captures)
+
+/** A queue of captures of several accounts in turn, on each version alone. */
+const accounts: RunningPart = {
+  prepare: async (pair, surroundings) => {
+    for (const running of pair) await queueOf(running, surroundings)
+  },
+  measure: async (pair, surroundings) => {
+    const spent: [number, number] = [0, 0]
+    for (const side of turnOrder) {
+      const count = countSpent(pair[side].system.pid)
+      await queueOf(pair[side], surroundings)
+      spent[side] += count().all
+    }
+    const captures = (turnOrder.length / 2) * surroundings.workload.captures
+    return named('accounts: processor ms each', [spent[0] / captures, spent[1] / captures])
+  },
+}
+
 const measureIdle = async ({ system }: Running, idleMs: number): Promise<Measured> => {
   const before = cpuSeconds(system.pid)
   await delay(idleMs)
@@ -117,6 +138,7 @@ export const runningParts: Readonly<Record<string, RunningPart>> = {
   },
   capture: captureIn('capture', 'jpeg'),
   png: captureIn('png', 'png'),
+  accounts,
   accept: {
     prepare: async (pair, { workload }) => {
       await onBoth(pair, endWorkers)
