@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Protocol } from 'devtools-protocol'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { OpenPage } from './open-page.ts'
@@ -11,27 +12,58 @@ export type PageFrame = { readonly session: Session; readonly frameId: string }
 const attemptsMax = 3
 const worldName = 'shutterfleet'
 
+/** The execution context of a frame's isolated world. */
+export const createWorld = async ({ session, frameId }: PageFrame): Promise<number> =>
+  (await session.send('Page.createIsolatedWorld', { frameId, worldName })).executionContextId
+
+/** Contexts of isolated worlds by session and frame. They end with their documents, and their numbers are used again in other processes. */
+const known = new WeakMap<Session, Map<string, number>>()
+
+/** Value of a global of the isolated worlds, which no page knows: a context that has it is not another one with the same number. */
+const mark = randomUUID()
+
+const evaluate = async (session: Session, expression: string, contextId: number, mostMs: number | undefined) => {
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression,
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
+    ...(mostMs !== undefined && { timeout: mostMs }),
+  })
+  if (!exceptionDetails) return result.value as unknown
+  const { exception, text } = exceptionDetails
+  throw new Error(`injected script: ${exception?.description ?? exception?.value ?? text}`)
+}
+
+/** Whether the context has ended, or is another one. */
+const isGone = (error: unknown): boolean =>
+  String(error).includes('Cannot find context') || String(error).endsWith(`injected script: ${mark}`)
+
 /**
  * Evaluates an expression in an isolated world of a frame, where the page's changes to its globals have no
  * effect. Awaits a promise; the value must be JSON. Throws if the document is replaced meanwhile, or if the expression computes
  * for longer than `mostMs`, if given.
  */
-export const runInIsolatedWorld = async (
-  { session, frameId }: PageFrame,
-  expression: string,
-  mostMs?: number,
-): Promise<unknown> => {
-  const { executionContextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName })
-  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    expression,
-    contextId: executionContextId,
-    awaitPromise: true,
-    returnByValue: true,
-    ...(mostMs !== undefined && { timeout: mostMs }),
-  })
-  if (exceptionDetails)
-    throw new Error(`injected script: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`)
-  return result.value
+export const runInIsolatedWorld = async (frame: PageFrame, expression: string, mostMs?: number): Promise<unknown> => {
+  const { session, frameId } = frame
+  const worlds = known.get(session) ?? new Map<string, number>()
+  known.set(session, worlds)
+  const contextId = worlds.get(frameId)
+  if (contextId !== undefined) {
+    try {
+      return await evaluate(
+        session,
+        `if (globalThis.${worldName} !== '${mark}') throw '${mark}';\n${expression}`,
+        contextId,
+        mostMs,
+      )
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+  }
+  const created = await createWorld(frame)
+  worlds.set(frameId, created)
+  return await evaluate(session, `globalThis.${worldName} = '${mark}';\n${expression}`, created, mostMs)
 }
 
 /** `runInIsolatedWorld` for the main frame. */
@@ -106,7 +138,7 @@ const listRoots = async (session: Session): Promise<Root[]> => {
     call: (text, argument) => callOn(session, objectId, text, argument),
   })
   for (const frameId of ids) {
-    const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', { frameId, worldName })
+    const contextId = await createWorld({ session, frameId })
     worlds.set(frameId, contextId)
     const { result } = await session.send('Runtime.evaluate', { expression: 'document', contextId })
     if (result.objectId !== undefined) roots.push(createRoot(result.objectId))
