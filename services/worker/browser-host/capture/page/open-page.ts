@@ -4,7 +4,7 @@ import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { BlankPage, Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { emulate, emulateIdentity, emulateSize, isWindow, shapeWindow } from './emulate.ts'
-import { watchDocument } from './watch-document.ts'
+import { MainDocument } from './watch-document.ts'
 import { watchLoads } from './watch-loads.ts'
 
 /** Later dialogs are left open. */
@@ -70,7 +70,7 @@ const grantLocation = ({ session }: Browser, browserContextId: string) =>
 const setUpPage = async (browser: Browser, { session, id, contextId }: BlankPage, emulation: Emulation) => {
   const crashed = watchCrash(session)
   // The main frame has the id of the page's target.
-  const document = watchDocument(session, id)
+  const document = new MainDocument(session, id)
   const loads = watchLoads(session, id)
   const [frames] = await Promise.all([
     attachChildTargets(browser, session, emulation),

@@ -13,74 +13,99 @@ type Requested = {
   netError: string | undefined
 }
 
+const request = (loaderId: string, url = ''): Requested => ({ loaderId, url, status: undefined, netError: undefined })
+
 /** Watches the main frame's documents, the last requested and the one shown, through the page's session, whose `Network`, `Page` and lifecycle events must be enabled. */
-export const watchDocument = (session: Session, mainFrameId: string) => {
-  const { promise: cutOff, reject } = Promise.withResolvers<never>()
-  cutOff.catch(() => {})
-  let requested: Requested = { loaderId: '', url: '', status: undefined, netError: undefined }
-  let shown = { loaderId: '', url: 'about:blank' }
-  let load = Promise.withResolvers<void>()
-  let loadEvent: LoadEvent = 'load'
-  /** Pending waits for a load event continue with the next one. */
-  const expectLoad = (event = loadEvent) => {
-    loadEvent = event
-    const { resolve } = load
-    load = Promise.withResolvers()
+export class MainDocument {
+  readonly #cutOff = Promise.withResolvers<never>()
+  #requested = request('')
+  /** The request of the document shown. */
+  #answered = this.#requested
+  #shown = { loaderId: '', url: 'about:blank' }
+  #load = Promise.withResolvers<void>()
+  #loadEvent: LoadEvent = 'load'
+
+  constructor(session: Session, frameId: string) {
+    this.#cutOff.promise.catch(() => {})
+    session.on('Network.requestWillBeSent', ({ requestId, loaderId, frameId: id, request: { url }, type }) => {
+      // A page's speculation rules prefetch documents as the main frame, with loaders of their own, which show nothing.
+      if (id === frameId && requestId === loaderId && type === 'Document') this.#requested = request(loaderId, url)
+    })
+    session.on('Network.responseReceived', ({ requestId, response: { status } }) => {
+      for (const each of [this.#requested, this.#answered]) if (requestId === each.loaderId) each.status = status
+    })
+    session.on('Network.loadingFailed', ({ requestId, errorText }) => {
+      if (requestId === this.#requested.loaderId) this.#fail(netErrorIn(errorText))
+    })
+    session.on('Page.frameNavigated', ({ frame: { id, loaderId, url, urlFragment = '' } }) => {
+      if (id === frameId) this.#show(loaderId, url + urlFragment)
+    })
+    session.on('Page.navigatedWithinDocument', ({ frameId: id, url }) => {
+      if (id === frameId) this.#shown.url = url
+    })
+    session.on('Page.lifecycleEvent', ({ frameId: id, name }) => {
+      if (id === frameId && name === this.#loadEvent) this.#load.resolve()
+    })
+    // After a navigation that left the document in place, or `window.stop()`, no load event follows.
+    session.on('Page.frameStoppedLoading', ({ frameId: id }) => {
+      if (id === frameId && this.#requested.url !== '' && !this.isNavigating()) this.#load.resolve()
+    })
+  }
+
+  #fail(netError: string | undefined): void {
+    this.#requested.netError = netError
+    const { status, url } = this.#requested
+    // It led to a download, an app or nowhere: the document shown remains.
+    if (netError === abortedError && this.#shown.loaderId !== '') this.#requested = this.#answered
+    if (status === undefined || netError === undefined || netError === abortedError || netError === emptyErrorPage)
+      return
+    this.#cutOff.reject(classify({ netError, host: parseHost(url), refusal: undefined }))
+  }
+
+  #show(loaderId: string, url: string): void {
+    this.#shown = { loaderId, url }
+    // It is not requested.
+    if (url === 'about:blank') this.#requested = { ...this.#requested, loaderId }
+    this.#answered = this.#requested.loaderId === loaderId ? this.#requested : request(loaderId, url)
+    this.expectLoad()
+  }
+
+  /** Rejects with `CONNECTION_FAILED` if the document's response body is interrupted, as no load event would follow; never resolves. */
+  get cutOff(): Promise<never> {
+    return this.#cutOff.promise
+  }
+
+  /** The last requested address, '' before the first, and its response; those of the document shown, once another navigation is aborted. */
+  requested(): Readonly<Omit<Requested, 'loaderId'>> {
+    return this.#requested
+  }
+
+  /** Address of the document shown. */
+  address(): string {
+    return this.#shown.url
+  }
+
+  /** Whether the requested document has neither been shown nor failed yet. */
+  isNavigating(): boolean {
+    return this.#requested.loaderId !== this.#shown.loaderId && this.#requested.netError === undefined
+  }
+
+  /** Makes `loaded` wait for the next load event, from now on one of this kind; pending waits continue with it. */
+  expectLoad(event = this.#loadEvent): void {
+    this.#loadEvent = event
+    const { resolve } = this.#load
+    this.#load = Promise.withResolvers()
     resolve()
   }
 
-  session.on('Network.requestWillBeSent', ({ requestId, loaderId, frameId, request, type }) => {
-    // A page's speculation rules prefetch documents as the main frame, with loaders of their own, which show nothing.
-    if (frameId !== mainFrameId || requestId !== loaderId || type !== 'Document') return
-    requested = { loaderId, url: request.url, status: undefined, netError: undefined }
-  })
-  session.on('Network.responseReceived', ({ requestId, response }) => {
-    if (requestId === requested.loaderId) requested.status = response.status
-  })
-  session.on('Network.loadingFailed', ({ requestId, errorText }) => {
-    if (requestId !== requested.loaderId) return
-    const netError = netErrorIn(errorText)
-    requested.netError = netError
-    if (requested.status === undefined || netError === undefined || netError === abortedError) return
-    if (netError !== emptyErrorPage) reject(classify({ netError, host: parseHost(requested.url), refusal: undefined }))
-  })
-  session.on('Page.frameNavigated', ({ frame: { id, loaderId, url, urlFragment = '' } }) => {
-    if (id !== mainFrameId) return
-    shown = { loaderId, url: url + urlFragment }
-    // It is not requested.
-    if (url === 'about:blank') requested = { ...requested, loaderId }
-    expectLoad()
-  })
-  session.on('Page.navigatedWithinDocument', ({ frameId, url }) => {
-    if (frameId === mainFrameId) shown.url = url
-  })
-  session.on('Page.lifecycleEvent', ({ frameId, name }) => {
-    if (frameId === mainFrameId && name === loadEvent) load.resolve()
-  })
-  const loaded = async () => {
-    for (let awaited; awaited !== load;) {
-      awaited = load
+  /** Resolves after the load event of the document shown. */
+  async loaded(): Promise<void> {
+    for (let awaited; awaited !== this.#load;) {
+      awaited = this.#load
       await awaited.promise
     }
   }
-  return {
-    /** The last requested address, '' before the first, and its response. */
-    requested: (): Readonly<Omit<Requested, 'loaderId'>> => requested,
-    /** Address of the document shown. */
-    address: () => shown.url,
-    /** Whether the requested document has neither been shown nor failed yet. */
-    isNavigating: () => requested.loaderId !== shown.loaderId && requested.netError === undefined,
-    /** Makes `loaded` wait for the next load event, from now on one of this kind. */
-    expectLoad,
-    /** Resolves after the load event of the document shown. */
-    loaded,
-    /** Rejects with `CONNECTION_FAILED` if the document's response body is interrupted, as no load event would follow; never resolves. */
-    cutOff,
-  }
 }
-
-/** See `watchDocument`. */
-export type MainDocument = Readonly<ReturnType<typeof watchDocument>>
 
 const late = () => new Error('the document did not load in time')
 

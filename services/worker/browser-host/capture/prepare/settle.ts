@@ -31,7 +31,9 @@ const awaitContent = `async (fromPx, belowPx, waitMs) => {
   const poll = setInterval(check, ${imagesPollMs})
   check()
   const late = new Promise((done) => setTimeout(done, waitMs))
-  await Promise.race([Promise.all([document.fonts.ready, ended, (${awaitUncovered})().then(${awaitUnchanged})]), late])
+  // A document whose load event never came is never ready.
+  const fonts = document.fonts.status === 'loading' ? document.fonts.ready : undefined
+  await Promise.race([Promise.all([fonts, ended, (${awaitUncovered})().then(${awaitUnchanged})]), late])
   clearInterval(poll)
   // The placeholder of a broken image is drawn a frame after the failure.
   if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
-import { watchDocument } from '#worker/browser-host/capture/page/watch-document.ts'
+import { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 /** A main frame whose events the test emits. */
 const watched = () => {
   const events = new EventEmitter()
-  const document = watchDocument(createSessionDouble({ events }), 'main')
+  const document = new MainDocument(createSessionDouble({ events }), 'main')
   return {
     document,
     asks: (loaderId: string, url: string, { frameId = 'main', type = 'Document' } = {}) =>
@@ -16,6 +16,7 @@ const watched = () => {
     fails: (requestId: string, errorText: string) => events.emit('Network.loadingFailed', { requestId, errorText }),
     shows: (loaderId: string, url: string) =>
       events.emit('Page.frameNavigated', { frame: { id: 'main', loaderId, url } }),
+    stops: (frameId = 'main') => events.emit('Page.frameStoppedLoading', { frameId }),
     loads: (frameId = 'main') => events.emit('Page.lifecycleEvent', { frameId, name: 'load' }),
   }
 }
@@ -89,3 +90,51 @@ t.test('watch document: a document interrupted after its head is cut off, an abo
   fails('2', 'net::ERR_CONNECTION_RESET')
   await t.rejects(document.cutOff, { code: 'CONNECTION_FAILED' })
 })
+
+t.test(
+  'watch document: a navigation to a download or an app leaves the document shown, its address and its status',
+  (t) => {
+    const { document, asks, answers, fails, shows } = watched()
+    asks('1', 'http://a.test/')
+    answers('1', 203)
+    shows('1', 'http://a.test/')
+    asks('2', 'http://a.test/file.zip')
+    answers('2', 200)
+    fails('2', 'net::ERR_ABORTED')
+    t.match(document.requested(), { url: 'http://a.test/', status: 203, netError: undefined })
+    asks('3', 'harbour://open')
+    fails('3', 'net::ERR_ABORTED')
+    t.match(document.requested(), { url: 'http://a.test/', status: 203, netError: undefined })
+    t.notOk(document.isNavigating())
+    t.end()
+  },
+)
+
+t.test('watch document: a first request that is aborted is reported', (t) => {
+  const { document, asks, fails } = watched()
+  asks('1', 'http://a.test/file.zip')
+  fails('1', 'net::ERR_ABORTED')
+  t.match(document.requested(), { url: 'http://a.test/file.zip', netError: 'ERR_ABORTED' })
+  t.end()
+})
+
+t.test(
+  'watch document: a document without a load event has loaded once its frame stops loading, not while it is left',
+  async (t) => {
+    const { document, asks, fails, shows, stops } = watched()
+    document.expectLoad()
+    const loaded = document.loaded()
+    stops()
+    asks('1', 'http://a.test/')
+    stops()
+    shows('1', 'http://a.test/')
+    asks('2', 'http://b.test/')
+    stops()
+    t.ok(await isPending(loaded))
+    fails('2', 'net::ERR_ABORTED')
+    stops('frame')
+    t.ok(await isPending(loaded))
+    stops()
+    await loaded
+  },
+)
