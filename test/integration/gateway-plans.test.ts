@@ -143,6 +143,7 @@ t.test('gateway plans: every parameter outside the feature table is open to the 
     ...{ pdf_margin_top: '1in', pdf_margin_right: '1in', pdf_margin_bottom: '1in', pdf_margin_left: '1in' },
     ...{
       wait_until: 'network_idle',
+      on_timeout: 'capture',
       wait_for_selector: selector,
       selector,
       click_selector: selector,

@@ -8,7 +8,18 @@ const html = (body: string, status = 200, headers = {}): Route => {
 }
 const leaving = (script: string) => html(`<p>Page</p><img src="/slow.svg"><script>${script}</script>`, 203)
 
-const { pages, shoot } = await startCaptureEnvironment(t, {
+const hanging = {
+  '/hanging': html('<p>Page</p><img src="/never"><iframe src="/never"></iframe><script async src="/never"></script>'),
+  '/hanging-style': html('<p>Page</p><link rel="stylesheet" href="/never">'),
+  '/endless': (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.write('<!doctype html><style>html { background: rgb(0,0,255) }</style><p>line</p>')
+  },
+} satisfies Readonly<Record<string, Route>>
+
+t.setTimeout(120_000)
+
+const { pages, shoot, take } = await startCaptureEnvironment(t, {
   '/slow.svg': (_request, response) => {
     const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"/>'
     setTimeout(() => response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(picture), 200)
@@ -16,6 +27,10 @@ const { pages, shoot } = await startCaptureEnvironment(t, {
   '/archive': (_request, response) =>
     response.writeHead(200, { 'content-disposition': 'attachment; filename=archive.zip' }).end('PK'),
   '/nothing': (_request, response) => response.writeHead(204).end(),
+  '/never': () => {},
+  ...hanging,
+  '/looping': html('<script>for (;;);</script>'),
+  '/whole': html('<p>Page</p>'),
   '/to-app': leaving("setTimeout(() => { location = 'harbour://open' })"),
   '/to-mail': leaving("location = 'mailto:a@b.example'"),
   '/to-archive': leaving("location.assign('/archive')"),
@@ -30,6 +45,37 @@ t.test(
       const shot = await shoot({ url: pages.url + path })
       t.match(shot, { targetStatus: 203, finalUrl: pages.url + path, warnings: [] }, path)
       t.strictSame(await pixel(shot, 900, 600), blue, path)
+    }
+  },
+)
+
+const unfinished = [{ code: 'load_unfinished' }]
+const within = (path: string, parameters: object) => ({ url: pages.url + path, timeout: 2, ...parameters })
+
+// Contract: `on_timeout`
+t.test('worker loading: with on_timeout, a page of which something never arrives is captured as it is', async (t) => {
+  for (const path of Object.keys(hanging)) {
+    const shot = await shoot(within(path, { on_timeout: 'capture' }))
+    t.match(shot, { targetStatus: 200, finalUrl: pages.url + path, warnings: unfinished }, path)
+    t.strictSame(await pixel(shot, 900, 600), blue, path)
+  }
+})
+
+// Contract: `on_timeout`
+t.test('worker loading: with network_idle too', async (t) => {
+  t.match(await shoot(within('/hanging', { wait_until: 'network_idle' })), { warnings: unfinished })
+})
+
+t.test('worker loading: with on_timeout, a page without what the request waits for is captured as it is', async (t) => {
+  const warnings = [{ code: 'load_unfinished', message: /^Nothing matched wait_for_selector 'video' within 2 s\./ }]
+  t.match(await shoot(within('/whole', { on_timeout: 'capture', wait_for_selector: 'video' })), { warnings })
+})
+
+t.test(
+  'worker loading: a page that has not responded, or whose script does not end, is a time-out in any case',
+  async (t) => {
+    for (const path of ['/never', '/looping']) {
+      t.match(await take(within(path, { on_timeout: 'capture' })), { outcome: 'failed', code: 'TIMEOUT' }, path)
     }
   },
 )

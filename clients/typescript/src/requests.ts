@@ -78,6 +78,8 @@ export interface CaptureParameters {
   delay_ms?: number
   /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
   timeout?: number
+  /** What happens to a page that has not loaded, or not met what the request waits for, when `timeout` elapses: `fail`, the capture fails; `capture`, what is there is captured, with the warning `load_unfinished`. */
+  on_timeout?: 'fail' | 'capture'
   /** When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
   wait_until?: 'load' | 'network_idle' | 'domcontentloaded'
   /** CSS selector that must match before the capture. */
@@ -248,6 +250,8 @@ export interface BatchParameters {
   delay_ms?: number
   /** Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`. */
   timeout?: number
+  /** What happens to a page that has not loaded, or not met what the request waits for, when `timeout` elapses: `fail`, the capture fails; `capture`, what is there is captured, with the warning `load_unfinished`. */
+  on_timeout?: 'fail' | 'capture'
   /** When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`. */
   wait_until?: 'load' | 'network_idle' | 'domcontentloaded'
   /** CSS selector that must match before the capture. */

@@ -36,6 +36,7 @@ export interface ScreenshotOptions {
   delay?: number
   delay_ms?: number
   timeout?: number
+  on_timeout?: 'fail' | 'capture'
   wait_until?: 'load' | 'network_idle' | 'domcontentloaded'
   wait_for_selector?: string
   wait_for_selector_hidden?: string
@@ -132,6 +133,7 @@ export interface CompletedScreenshotOptions {
   pdf_margin_bottom?: string
   pdf_margin_left?: string
   delay_ms?: number
+  on_timeout?: 'fail' | 'capture'
   wait_until?: 'load' | 'network_idle' | 'domcontentloaded'
   wait_for_selector?: string
   wait_for_selector_hidden?: string

@@ -50,7 +50,7 @@ const errorsOf = (input: Readonly<Record<string, unknown>>) => {
 export const readLinkCapture = (captureQuery: string, rules: CaptureRules): ParsedCapture => {
   const read = fromQuery(captureQuery)
   if (!read.ok) throw validationError(read.errors)
-  const input = { cache_ttl: ttlDefaultSeconds, ...read.input }
+  const input = { cache_ttl: ttlDefaultSeconds, on_timeout: 'capture', ...read.input }
   const parsed = parseCapture(input, rules, { ...read.errors, ...errorsOf(input) })
   if (!parsed.ok) throw validationError(parsed.errors)
   return { ...parsed, features: [...parsed.features, 'signed_urls'] }

@@ -17,7 +17,7 @@ export const captureAndWait = async (
   { client, signal }: ToolCall,
   input: Arguments,
 ): Promise<{ readonly id: string; readonly record: Screenshot | undefined }> => {
-  const { id } = await client.create(input, { signal })
+  const { id } = await client.create({ on_timeout: 'capture', ...input }, { signal })
   const record = await client.waitFor(id, { waitMs: waitSecondsMax * 1000, signal }).catch(() => undefined)
   return { id, record }
 }

@@ -118,6 +118,8 @@ class CaptureParameters(TypedDict):
     """Milliseconds to wait after the page has loaded; takes precedence over `delay`."""
     timeout: NotRequired[int]
     """Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`."""
+    on_timeout: NotRequired[Literal["fail", "capture"]]
+    """What happens to a page that has not loaded, or not met what the request waits for, when `timeout` elapses: `fail`, the capture fails; `capture`, what is there is captured, with the warning `load_unfinished`."""
     wait_until: NotRequired[Literal["load", "network_idle", "domcontentloaded"]]
     """When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`."""
     wait_for_selector: NotRequired[str]
@@ -288,6 +290,8 @@ class BatchParameters(TypedDict):
     """Milliseconds to wait after the page has loaded; takes precedence over `delay`."""
     timeout: NotRequired[int]
     """Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`."""
+    on_timeout: NotRequired[Literal["fail", "capture"]]
+    """What happens to a page that has not loaded, or not met what the request waits for, when `timeout` elapses: `fail`, the capture fails; `capture`, what is there is captured, with the warning `load_unfinished`."""
     wait_until: NotRequired[Literal["load", "network_idle", "domcontentloaded"]]
     """When the page counts as loaded: `load`, at its load event; `domcontentloaded`, once its document is parsed, without waiting for images, frames and style sheets; `network_idle`, once it has also made no requests for half a second. A page that does not become idle is captured when its `timeout` elapses, with the warning `network_busy`."""
     wait_for_selector: NotRequired[str]
@@ -484,6 +488,7 @@ class ScreenshotOptions(TypedDict):
     delay: NotRequired[int]
     delay_ms: NotRequired[int]
     timeout: NotRequired[int]
+    on_timeout: NotRequired[Literal["fail", "capture"]]
     wait_until: NotRequired[Literal["load", "network_idle", "domcontentloaded"]]
     wait_for_selector: NotRequired[str]
     wait_for_selector_hidden: NotRequired[str]
@@ -580,6 +585,7 @@ class CompletedScreenshotOptions(TypedDict):
     pdf_margin_bottom: NotRequired[str]
     pdf_margin_left: NotRequired[str]
     delay_ms: NotRequired[int]
+    on_timeout: NotRequired[Literal["fail", "capture"]]
     wait_until: NotRequired[Literal["load", "network_idle", "domcontentloaded"]]
     wait_for_selector: NotRequired[str]
     wait_for_selector_hidden: NotRequired[str]

@@ -14,6 +14,13 @@ export const loading = {
   timeout: withDoc(byDefault(integer(5, 60), 30), {
     description: 'Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`.',
     example: 20,
+    more: '`on_timeout` chooses a picture instead.',
+  }),
+  on_timeout: withDoc(byDefault(enumSchema(['fail', 'capture']), 'fail'), {
+    description:
+      'What happens to a page that has not loaded, or not met what the request waits for, when `timeout` elapses: `fail`, the capture fails; `capture`, what is there is captured, with the warning `load_unfinished`.',
+    example: 'capture',
+    more: 'Links and MCP default to `capture`, and so does the load with `network_idle`. A page that has not responded, or does not react, fails in any case.',
   }),
   wait_until: withDoc(byDefault(enumSchema(['load', 'network_idle', 'domcontentloaded']), 'load'), {
     description:

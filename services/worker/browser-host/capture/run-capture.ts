@@ -4,8 +4,7 @@ import { mediaTypes } from '#shared/capture/options.ts'
 import { within } from '#shared/process/within.ts'
 import type { Warning } from '#shared/capture/result-details.ts'
 import type { Timings } from '#shared/queue/messages.ts'
-import type { Blocker, InterceptedRequest } from '#worker/browser-host/blocking/blocker.ts'
-import { createRefusal } from '#worker/browser-host/blocking/refuse-requests.ts'
+import type { Blocker } from '#worker/browser-host/blocking/blocker.ts'
 import type { ConsentScript } from '#worker/browser-host/blocking/consent-script.ts'
 import type { Shot, SizeBounds } from '#worker/protocol/protocol.ts'
 import type { Traffic } from './load/traffic.ts'
@@ -15,13 +14,9 @@ import { findChallenge } from './inspect/find-challenge.ts'
 import { isBlank } from './inspect/is-blank.ts'
 import { readOutputs } from './inspect/read-outputs.ts'
 import { joinFiles, type Rendition } from './join-files.ts'
-import { assertDocument, goTo, navigate, timeoutError } from './load/navigate.ts'
-import { awaitFunction, awaitHidden, awaitSelector } from './load/await-selector.ts'
-import { interceptRequests } from './page/intercept-requests.ts'
+import { loadPage } from './load/load-page.ts'
+import { assertDocument, timeoutError } from './load/navigate.ts'
 import type { OpenPage } from './page/open-page.ts'
-import { setCookies } from './page/set-cookies.ts'
-import { setStorage } from './page/set-storage.ts'
-import { waitUntil } from './page/wait-until.ts'
 import { followNavigation } from './page/watch-document.ts'
 import { runInMainFrame } from './page/world.ts'
 import type { CapturePlan, ImageOutput, PdfOutput, Subject } from './plan/plan-capture.ts'
@@ -64,37 +59,6 @@ type Capture = CaptureBounds & {
 type Rendering = Pick<Shot, 'width' | 'height' | 'warnings'> & {
   readonly bytes: Buffer
   readonly renditions: readonly Rendition[]
-}
-
-/** A page is idle after this long without requests. */
-const idleMs = 500
-
-const loadPage = async ({ open, plan, traffic, blocker }: Capture): Promise<Warning[]> => {
-  const { timeoutSeconds, waitForSelector, waitForHidden, waitForFunction } = plan
-  const endsAt = performance.now() + timeoutSeconds * 1000
-  const setUp = async () => {
-    await setCookies(open, plan.cookies, plan.source.url)
-    const keepStorage = await setStorage(open, plan)
-    const unwanted = createRefusal(plan.refuses, open.mainFrameId)
-    const { refusesRequest } = blocker
-    const either = (request: InterceptedRequest) => unwanted?.(request) === true || refusesRequest?.(request) === true
-    const refuses = (unwanted ?? refusesRequest) ? either : undefined
-    const intercepted = await interceptRequests(open, { headers: plan.headers, refuses })
-    // The requests of a document that was there before are not intercepted.
-    if (refuses && plan.source.url === undefined) await open.session.send('Page.navigate', { url: 'about:blank' })
-    return { ...intercepted, keepStorage }
-  }
-  const { refused, keepStorage } = await within(setUp(), timeoutSeconds * 1000, () =>
-    timeoutError(false, timeoutSeconds),
-  )
-  await Promise.race([goTo(open, plan, { traffic, blocker }, navigate), refused])
-  await keepStorage()
-  const bounds = () => ({ waitMs: endsAt - performance.now(), timeoutSeconds })
-  if (waitForSelector !== undefined) await awaitSelector(open, waitForSelector, bounds())
-  if (waitForHidden !== undefined) await awaitHidden(open, waitForHidden, bounds())
-  if (waitForFunction !== undefined) await awaitFunction(open, waitForFunction, bounds())
-  const isIdle = !plan.waitsForIdle || (await waitUntil(() => open.loads.idleMs() >= idleMs, endsAt))
-  return isIdle ? [] : [warnings.networkBusy]
 }
 
 /** Hides blocked elements, applies the caller's changes and actions, and waits for the delay. */

@@ -78,6 +78,7 @@ t.test('cache text: differs for every other parameter', async (t) => {
     ...{ pdf_page_format: 'A3', pdf_margin_top: '0', pdf_margin_right: '0', pdf_margin_bottom: '0' },
     ...{ pdf_margin_left: '0', delay: 1, timeout: 5, wait_for_selector: 'a', full_page: true, selector: 'a' },
     ...{ wait_until: 'network_idle', wait_for_selector_hidden: 'a', wait_for_function: 'a', fail_on_status: true },
+    ...{ on_timeout: 'capture' },
     ...{ fail_if_selector_missing: 'a', fail_if_selector_present: 'a', fail_if_text: 'a', animations: 'allow' },
     ...{ full_page_mode: 'sections', full_page_width: 'viewport', full_page_max_height: 300, scale: 3 },
     ...{ orientation: 'portrait', resize_mode: 'cover', resize_position: 'top', media_type: 'print', locale: 'de' },

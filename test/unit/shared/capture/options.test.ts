@@ -76,6 +76,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   delay_ms: wholeNumber(0, 10_000),
   timeout: wholeNumber(5, 60),
   wait_until: enumError('load', 'network_idle', 'domcontentloaded'),
+  on_timeout: enumError('fail', 'capture'),
   wait_for_selector_hidden: line(500),
   wait_for_function: program,
   fail_on_status: flag,

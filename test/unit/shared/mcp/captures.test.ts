@@ -24,3 +24,23 @@ t.test('mcp captures: a capture that was accepted is named, even if the wait for
   t.notOk(isError)
   t.match(content, [{ text: `capture ${id} was accepted and has not ended: call status with this id and wait` }])
 })
+
+t.test(
+  'mcp captures: a page that has not loaded in time is captured as it is, unless the call says otherwise',
+  async (t) => {
+    const bodies: unknown[] = []
+    const client = new Shutterfleet({
+      baseUrl: 'https://shots.example',
+      apiKey: 'key',
+      retries: 0,
+      fetch: (_input, { body } = {}) => {
+        if (typeof body === 'string') bodies.push(JSON.parse(body))
+        return Promise.resolve(Response.json({ data: { id, status: 'failed' } }, { status: 202 }))
+      },
+    })
+    const call = { client, signal: new AbortController().signal, reserve: () => true }
+    for (const more of [{}, { on_timeout: 'fail' }])
+      await captureAndWait(call, { url: 'https://example.com/', ...more })
+    t.match(bodies, [{ on_timeout: 'capture' }, { on_timeout: 'fail' }])
+  },
+)

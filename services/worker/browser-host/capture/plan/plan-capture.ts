@@ -177,6 +177,8 @@ export const planCapture = (options: CaptureOptions) => {
     headers: planHeaders(options),
     /** Seconds within which the page must load, and `waitForSelector` match. */
     timeoutSeconds: options.timeout,
+    /** Whether a page that has not loaded, or not met what it is waited for, by then is captured as it is. */
+    capturesUnfinished: options.on_timeout === 'capture',
     waitForSelector: options.wait_for_selector,
     /** Selector of what must be hidden, and JavaScript that must be true, within `timeoutSeconds`. */
     waitForHidden: options.wait_for_selector_hidden,

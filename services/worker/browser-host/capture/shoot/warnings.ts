@@ -8,6 +8,12 @@ export const networkBusy: Warning = {
   message: 'The page was still making requests when its timeout elapsed.',
 }
 
+/** The picture lacks what had not come. */
+export const loadUnfinished = (unmet: string): Warning => ({
+  code: 'load_unfinished',
+  message: `${unmet} The page was captured as it was.`,
+})
+
 /** For images, never for PDFs. */
 export const blank: Warning = { code: 'blank', message: 'The image has a single colour.' }
 
