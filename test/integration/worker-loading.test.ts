@@ -17,6 +17,8 @@ const hanging = {
   },
 } satisfies Readonly<Record<string, Route>>
 
+const lines = '<p style="margin:0;height:100px">line</p>'.repeat(20)
+
 t.setTimeout(120_000)
 
 const { pages, shoot, take } = await startCaptureEnvironment(t, {
@@ -30,6 +32,11 @@ const { pages, shoot, take } = await startCaptureEnvironment(t, {
   '/never': () => {},
   ...hanging,
   '/looping': html('<script>for (;;);</script>'),
+  '/sandboxed': html(lines, 200, { 'content-security-policy': 'sandbox' }),
+  '/sandboxed-text': (_request, response) => {
+    const headers = { 'content-type': 'text/plain', 'content-security-policy': "default-src 'none'; sandbox" }
+    response.writeHead(200, headers).end('line\n'.repeat(200))
+  },
   '/whole': html('<p>Page</p>'),
   '/to-app': leaving("setTimeout(() => { location = 'harbour://open' })"),
   '/to-mail': leaving("location = 'mailto:a@b.example'"),
@@ -77,5 +84,16 @@ t.test(
     for (const path of ['/never', '/looping']) {
       t.match(await take(within(path, { on_timeout: 'capture' })), { outcome: 'failed', code: 'TIMEOUT' }, path)
     }
+  },
+)
+
+t.test(
+  'worker loading: a document that its policy sandboxes, in which no timer fires, is captured whole',
+  async (t) => {
+    const url = `${pages.url}/sandboxed`
+    t.match(await shoot({ url, full_page: true }), { height: 2016, warnings: [] })
+    t.match(await shoot({ url, selector: 'body' }), { height: 2000, warnings: [] })
+    t.match(await shoot({ url, click_selector: 'p', wait_for_selector: 'p' }), { height: 800, warnings: [] })
+    t.ok((await shoot({ url: `${pages.url}/sandboxed-text`, full_page: true })).height > 2000)
   },
 )

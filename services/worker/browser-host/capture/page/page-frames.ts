@@ -1,5 +1,11 @@
+/**
+ * A function that resolves after `ms`. Not by a timer: in a document with `Content-Security-Policy: sandbox`, as raw files of code
+ * hosts have it, none fires.
+ */
+export const pause = `(ms) => scheduler.postTask(() => {}, { delay: ms, priority: 'user-blocking' })`
+
 const twoFramesWithin = (mostMs: string) => `new Promise((done) => {
-  setTimeout(done, ${mostMs})
+  (${pause})(${mostMs}).then(done)
   requestAnimationFrame(() => requestAnimationFrame(() => done()))
 })`
 
@@ -13,10 +19,10 @@ export const twoFrames = twoFramesWithin('500')
 export const awaitObserved = `(leftMs) => new Promise((done) => {
   const observer = new IntersectionObserver(() => {
     observer.disconnect()
-    setTimeout(() => done(true))
+    ;(${pause})(0).then(() => done(true))
   })
   observer.observe(document.documentElement)
-  setTimeout(() => done(false), leftMs)
+  ;(${pause})(Math.max(0, leftMs)).then(() => done(false))
 })`
 
 /** Longest wait for a changing page, and how long it must stay unchanged by default. */

@@ -1,5 +1,6 @@
 import { consentWords } from '#worker/browser-host/blocking/consent-words.ts'
 import { elementsMax, openRoots, unlockScroll } from '#worker/browser-host/capture/page/open-roots.ts'
+import { pause } from '#worker/browser-host/capture/page/page-frames.ts'
 import { consentPredicates } from './consent-banners.ts'
 import { findFloat, overlayElements } from './overlays.ts'
 
@@ -125,6 +126,6 @@ export const hideMatches = `async function ({ rules, consent, isUnlocked }) {
   if (isUnlocked && this === document) (${unlockScroll})()
   if (found.length === 0) return false
   // Lets the page's mutation observers run first.
-  await new Promise((done) => setTimeout(done))
+  await (${pause})(0)
   return banners().some(${isShown})
 }`

@@ -1,5 +1,6 @@
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { pause } from '#worker/browser-host/capture/page/page-frames.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
@@ -12,7 +13,7 @@ type Point = { readonly x: number; readonly y: number }
  */
 const awaitPoint = (selector: string, waitMs: number) => `(async () => {
   const find = () => ${findFirst(selector)}
-  const frame = () => new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(done) })
+  const frame = () => new Promise((done) => { (${pause})(100).then(done); requestAnimationFrame(done) })
   const topAt = (x, y) => {
     let top = document.elementFromPoint(x, y)
     while (top?.shadowRoot) {

@@ -1,4 +1,5 @@
 import { everyElement, openRoots, unlockScroll } from '#worker/browser-host/capture/page/open-roots.ts'
+import { pause } from '#worker/browser-host/capture/page/page-frames.ts'
 
 /** Bounds of what is read; a text beyond is the page's, not an overlay's. */
 const textsMax = 300
@@ -128,6 +129,6 @@ export const hideOverlays = (predicates: string): string => `async function () {
 
   ;(${uncover})(textOf)
   // Lets the page's mutation observers run first.
-  await new Promise((done) => setTimeout(done))
+  await (${pause})(0)
   return [...overlays].filter((overlay) => overlay.isConnected && isShown(overlay)).length
 }`

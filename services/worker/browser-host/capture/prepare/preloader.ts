@@ -1,3 +1,5 @@
+import { pause } from '#worker/browser-host/capture/page/page-frames.ts'
+
 /** Longest wait for a preloader, and the poll interval. */
 const preloaderMs = 1500
 const pollMs = 50
@@ -32,5 +34,5 @@ export const awaitUncovered = `async () => {
     return [...document.body.children].some(isContent(cover))
   }
   const endsAt = performance.now() + ${preloaderMs}
-  while (document.body && isPreloader() && performance.now() < endsAt) await new Promise((done) => setTimeout(done, ${pollMs}))
+  while (document.body && isPreloader() && performance.now() < endsAt) await (${pause})(${pollMs})
 }`

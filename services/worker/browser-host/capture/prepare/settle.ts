@@ -1,5 +1,5 @@
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { awaitObserved, awaitUnchanged, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
+import { awaitObserved, awaitUnchanged, pause, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
@@ -28,13 +28,14 @@ const awaitContent = `async (fromPx, belowPx, waitMs) => {
   }
   for (const image of left) for (const type of ['load', 'error']) image.addEventListener(type, check)
   // A page can stop these events before they reach the image.
-  const poll = setInterval(check, ${imagesPollMs})
-  check()
-  const late = new Promise((done) => setTimeout(done, waitMs))
+  const late = (${pause})(waitMs).then(() => { waitMs = 0 })
+  const poll = async () => {
+    for (check(); left.size > 0 && waitMs > 0; check()) await (${pause})(${imagesPollMs})
+  }
+  void poll()
   // A document whose load event never came is never ready.
   const fonts = document.fonts.status === 'loading' ? document.fonts.ready : undefined
   await Promise.race([Promise.all([fonts, ended, (${awaitUncovered})().then(${awaitUnchanged})]), late])
-  clearInterval(poll)
   // The placeholder of a broken image is drawn a frame after the failure.
   if (wanted.some((image) => image.complete && image.naturalWidth === 0)) await ${twoFrames}
   return left.size

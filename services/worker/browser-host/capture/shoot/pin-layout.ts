@@ -1,4 +1,4 @@
-import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
+import { pause, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { contains, elementsMax, everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 
 /** Properties in which a length may follow the height of the viewport, besides `height` and the position. */
@@ -63,7 +63,7 @@ export const recordLayout = `async (queries) => {
 export const pinLayout = `async (height, isAgain) => {
   const { innerHeight: before, queries, elements } = globalThis.shutterfleetLayout
   const noticedBy = performance.now() + ${noticeMs}
-  do await new Promise((done) => { setTimeout(done, 100); requestAnimationFrame(() => done()) })
+  do await new Promise((done) => { (${pause})(100).then(done); requestAnimationFrame(() => done()) })
   while (innerHeight !== height && performance.now() < noticedBy)
   if (innerHeight !== height || queries.some(([query, matches]) => matchMedia(query).matches !== matches)) return false
 
