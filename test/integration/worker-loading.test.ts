@@ -37,6 +37,12 @@ const { pages, shoot, take } = await startCaptureEnvironment(t, {
     const headers = { 'content-type': 'text/plain', 'content-security-policy': "default-src 'none'; sandbox" }
     response.writeHead(200, headers).end('line\n'.repeat(200))
   },
+  '/meta': html(
+    '<style>html { background: red !important }</style><meta http-equiv="refresh" content="1;url=/header">',
+  ),
+  '/header': html('<style>html { background: red !important }</style>', 200, { refresh: '1; url=/arrived' }),
+  '/arrived': html('<p>Arrived</p>', 201),
+  '/again': html('<p>Page</p><meta http-equiv="refresh" content="1">'),
   '/whole': html('<p>Page</p>'),
   '/to-app': leaving("setTimeout(() => { location = 'harbour://open' })"),
   '/to-mail': leaving("location = 'mailto:a@b.example'"),
@@ -97,3 +103,11 @@ t.test(
     t.ok((await shoot({ url: `${pages.url}/sandboxed-text`, full_page: true })).height > 2000)
   },
 )
+
+t.test('worker loading: refreshes of a second are followed, and those of a page to itself are not', async (t) => {
+  const shot = await shoot({ url: `${pages.url}/meta` })
+  t.match(shot, { targetStatus: 201, finalUrl: `${pages.url}/arrived`, warnings: [] })
+  t.strictSame(await pixel(shot, 900, 600), blue)
+  t.match(await shoot({ url: `${pages.url}/again` }), { targetStatus: 200 })
+  t.equal(pages.hits.filter((path) => path === '/again').length, 1)
+})

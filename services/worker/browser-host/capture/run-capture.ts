@@ -17,7 +17,7 @@ import { joinFiles, type Rendition } from './join-files.ts'
 import { loadPage } from './load/load-page.ts'
 import { assertDocument, timeoutError } from './load/navigate.ts'
 import type { OpenPage } from './page/open-page.ts'
-import { followNavigation } from './page/watch-document.ts'
+import { followNavigation, followRefreshes } from './page/watch-document.ts'
 import { runInMainFrame } from './page/world.ts'
 import type { CapturePlan, ImageOutput, PdfOutput, Subject } from './plan/plan-capture.ts'
 import { pixelsWithin, stageShareMs, type WaitingStage } from './plan/share-time.ts'
@@ -63,13 +63,18 @@ type Rendering = Pick<Shot, 'width' | 'height' | 'warnings'> & {
 
 /** Hides blocked elements, applies the caller's changes and actions, and waits for the delay. */
 const changeLoadedPage = async ({ open, plan, share }: Capture, hider: Hider): Promise<Warning[]> => {
+  const documentId = open.document.id()
   await hider.apply()
+  // Its report may come later than that of the load event.
+  await followRefreshes(open, performance.now() + share('settle'))
   const changed = await changePage(open, plan.changes, share('changes'))
   const acted = await runActions(open, plan.actions, share('actions'))
   await delay(plan.delayMs)
   await followNavigation(open, performance.now() + share('navigation'))
+  const isAnother = open.document.id() !== documentId
   const changes = [plan.actions, ...Object.values(plan.changes)]
-  if (plan.delayMs > 0 || changes.some((each) => each !== undefined && each.length > 0)) await hider.apply()
+  if (isAnother || plan.delayMs > 0 || changes.some((each) => each !== undefined && each.length > 0))
+    await hider.apply()
   return [...changed, ...acted, ...(await reapplyStyle(open, plan.changes))]
 }
 
@@ -166,13 +171,35 @@ const takePdf = async (capture: Capture, output: PdfOutput): Promise<Rendering> 
   return { ...pdf, renditions: [], warnings: frame ? [warnings.truncated(frame)] : [] }
 }
 
-const render = async (capture: Capture): Promise<Shot> => {
+/** Inspects the page and takes its picture. */
+const take = async (capture: Capture) => {
   const { open, plan, time } = capture
   const { output } = plan
-  const before = await prepare(capture)
+  const documentId = open.document.id()
   await assertWanted(open, plan.unwanted)
-  const { metadata, outputs, warnings: found } = await time('inspect', inspect(capture))
+  const inspected = await time('inspect', inspect(capture))
   const picture = await (output.kind === 'pdf' ? takePdf(capture, output) : takeImage(capture, output))
+  return { ...inspected, picture, isOfOne: open.document.id() === documentId }
+}
+
+/** Follows the page to the document that it goes to, and settles that. */
+const settleNext = async (capture: Capture): Promise<void> => {
+  const { open, time, share } = capture
+  await followNavigation(open, performance.now() + share('navigation'))
+  await time('settle', settlePage(capture))
+}
+
+const render = async (capture: Capture): Promise<Shot> => {
+  const { open, plan } = capture
+  const { output } = plan
+  const before = await prepare(capture)
+  if (open.document.isNavigating()) await settleNext(capture)
+  let taken = await take(capture)
+  if (output.kind === 'image' && !taken.isOfOne) {
+    await settleNext(capture)
+    taken = await take(capture)
+  }
+  const { metadata, outputs, warnings: found, picture } = taken
   const finalUrl = open.document.address()
   const { bytes, renditions, width, height } = picture
   return {
@@ -180,7 +207,7 @@ const render = async (capture: Capture): Promise<Shot> => {
     width,
     height,
     mimeType: mediaTypes[output.kind === 'pdf' ? 'pdf' : output.format],
-    targetStatus: open.document.requested().status,
+    targetStatus: open.document.status(),
     // Masked, because it is sent and stored in plain text from here on.
     finalUrl: /^https?:/.test(finalUrl) ? maskUrl(finalUrl) : undefined,
     warnings: [...before, ...found, ...picture.warnings],

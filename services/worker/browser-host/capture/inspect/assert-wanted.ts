@@ -20,7 +20,7 @@ export const assertWanted = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>,
   { hasErrorStatus, missing, present, text }: CapturePlan['unwanted'],
 ): Promise<void> => {
-  const { status = 0 } = open.document.requested()
+  const status = open.document.status() ?? 0
   if (hasErrorStatus && status >= leastErrorStatus)
     throw unwantedPage(`The page responded with status ${status} (fail_on_status).`)
   const matches = async (parameter: string, selector: string) =>

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Warning } from '#shared/capture/result-details.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
@@ -9,6 +10,7 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { setCookies } from '#worker/browser-host/capture/page/set-cookies.ts'
 import { setStorage } from '#worker/browser-host/capture/page/set-storage.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
+import { followRefreshes } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import * as warnings from '#worker/browser-host/capture/shoot/warnings.ts'
@@ -87,6 +89,9 @@ export const loadPage = async (loading: Loading): Promise<Warning[]> => {
     return [warnings.loadUnfinished(unmet)]
   }
   await keepStorage()
+  // A refresh is reported right after the load event.
+  await setImmediate()
+  await followRefreshes(open, endsAt)
   try {
     await awaitConditions(loading, endsAt)
   } catch (error) {

@@ -13,6 +13,14 @@ type Requested = {
   netError: string | undefined
 }
 
+/** A refresh that the document shown has begun to wait for. */
+type Refresh = { readonly at: number; readonly seconds: number; readonly url: string }
+
+/** Longest delay of a refresh that is awaited, in seconds. */
+const refreshSecondsMax = 5
+
+const withoutHash = (url: string) => url.split('#', 1)[0]
+
 const request = (loaderId: string, url = ''): Requested => ({ loaderId, url, status: undefined, netError: undefined })
 
 /** Watches the main frame's documents, the last requested and the one shown, through the page's session, whose `Network`, `Page` and lifecycle events must be enabled. */
@@ -24,6 +32,7 @@ export class MainDocument {
   #shown = { loaderId: '', url: 'about:blank' }
   #load = Promise.withResolvers<void>()
   #loadEvent: LoadEvent = 'load'
+  #refresh: Refresh | undefined
 
   constructor(session: Session, frameId: string) {
     this.#cutOff.promise.catch(() => {})
@@ -46,6 +55,13 @@ export class MainDocument {
     session.on('Page.lifecycleEvent', ({ frameId: id, name }) => {
       if (id === frameId && name === this.#loadEvent) this.#load.resolve()
     })
+    session.on('Page.frameScheduledNavigation', ({ frameId: id, reason, delay: seconds, url }) => {
+      const isRefresh = reason === 'metaTagRefresh' || reason === 'httpHeaderRefresh'
+      if (id === frameId && isRefresh) this.#refresh = { at: performance.now() + seconds * 1000, seconds, url }
+    })
+    session.on('Page.frameClearedScheduledNavigation', ({ frameId: id }) => {
+      if (id === frameId) this.#refresh = undefined
+    })
     // After a navigation that left the document in place, or `window.stop()`, no load event follows.
     session.on('Page.frameStoppedLoading', ({ frameId: id }) => {
       if (id === frameId && this.#requested.url !== '' && !this.isNavigating()) this.#load.resolve()
@@ -64,6 +80,7 @@ export class MainDocument {
 
   #show(loaderId: string, url: string): void {
     this.#shown = { loaderId, url }
+    this.#refresh = undefined
     // It is not requested.
     if (url === 'about:blank') this.#requested = { ...this.#requested, loaderId }
     this.#answered = this.#requested.loaderId === loaderId ? this.#requested : request(loaderId, url)
@@ -78,6 +95,23 @@ export class MainDocument {
   /** The last requested address, '' before the first, and its response; those of the document shown, once another navigation is aborted. */
   requested(): Readonly<Omit<Requested, 'loaderId'>> {
     return this.#requested
+  }
+
+  /** Changes with the document shown. */
+  id(): string {
+    return this.#shown.loaderId
+  }
+
+  /** HTTP status of the document shown; undefined if it has none. */
+  status(): number | undefined {
+    return this.#answered.status
+  }
+
+  /** When the document goes to another address by `<meta http-equiv=refresh>` or a `Refresh` header, on `performance`'s clock; undefined if not, or after more than 5 s. */
+  refreshesAt(): number | undefined {
+    if (this.#refresh === undefined || this.#refresh.seconds > refreshSecondsMax) return undefined
+    const isItself = withoutHash(this.#refresh.url) === withoutHash(this.#shown.url)
+    return isItself ? undefined : this.#refresh.at
   }
 
   /** Address of the document shown. */
@@ -119,6 +153,21 @@ export type Shown = { readonly document: Pick<MainDocument, 'isNavigating' | 'lo
 export const followNavigation = async ({ document }: Shown, endsAt: number): Promise<void> => {
   await waitUntil(() => !document.isNavigating(), endsAt)
   await within(document.loaded(), Math.max(1, endsAt - performance.now()), late).catch(() => {})
+}
+
+/** Most refreshes that are followed, and milliseconds after which one that is due has begun. */
+const refreshesMax = 3
+const refreshStartMs = 500
+
+/** Follows the refreshes of the page to other addresses, as far as they are due before `endsAt` (on `performance`'s clock). Resolves immediately if none is. */
+export const followRefreshes = async (open: { readonly document: MainDocument }, endsAt: number): Promise<void> => {
+  const { document } = open
+  for (let refreshes = 0; refreshes < refreshesMax; refreshes += 1) {
+    const dueAt = document.refreshesAt()
+    if (dueAt === undefined || dueAt > endsAt) return
+    await waitUntil(() => document.refreshesAt() !== dueAt, dueAt + refreshStartMs)
+    await followNavigation(open, endsAt)
+  }
 }
 
 /** Time for a click or script to start the navigation that it causes. */

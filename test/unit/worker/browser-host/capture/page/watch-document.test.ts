@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import t from 'tap'
-import { MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
+import { followRefreshes, MainDocument } from '#worker/browser-host/capture/page/watch-document.ts'
 import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 /** A main frame whose events the test emits. */
@@ -17,6 +17,8 @@ const watched = () => {
     shows: (loaderId: string, url: string) =>
       events.emit('Page.frameNavigated', { frame: { id: 'main', loaderId, url } }),
     stops: (frameId = 'main') => events.emit('Page.frameStoppedLoading', { frameId }),
+    refreshes: (url: string, delay: number, reason = 'metaTagRefresh') =>
+      events.emit('Page.frameScheduledNavigation', { frameId: 'main', url, delay, reason }),
     loads: (frameId = 'main') => events.emit('Page.lifecycleEvent', { frameId, name: 'load' }),
   }
 }
@@ -138,3 +140,39 @@ t.test(
     await loaded
   },
 )
+
+t.test('watch document: a refresh to another address is awaited if it comes within 5 s', (t) => {
+  const { document, refreshes, shows } = watched()
+  const shownAt = (url: string) => {
+    shows('1', url)
+    t.equal(document.refreshesAt(), undefined)
+  }
+  shownAt('http://a.test/')
+  refreshes('http://a.test/next', 5, 'httpHeaderRefresh')
+  t.ok((document.refreshesAt() ?? 0) > performance.now() + 4000)
+  for (const [url, seconds, reason] of [
+    ['http://a.test/next', 6, 'metaTagRefresh'],
+    ['http://a.test/#top', 1, 'metaTagRefresh'],
+    ['http://a.test/next', 0, 'scriptInitiated'],
+  ] as const) {
+    shownAt('http://a.test/')
+    refreshes(url, seconds, reason)
+    t.equal(document.refreshesAt(), undefined, `${url} in ${seconds} s, ${reason}`)
+  }
+  t.end()
+})
+
+t.test('watch document: refreshes are followed to the document that they lead to', async (t) => {
+  const { document, asks, shows, loads, refreshes } = watched()
+  await followRefreshes({ document }, performance.now() + 10_000)
+  shows('1', 'http://a.test/')
+  loads()
+  refreshes('http://b.test/', 0.1)
+  const followed = followRefreshes({ document }, performance.now() + 10_000)
+  t.ok(await isPending(followed))
+  asks('2', 'http://b.test/')
+  shows('2', 'http://b.test/')
+  loads()
+  await followed
+  t.equal(document.address(), 'http://b.test/')
+})
