@@ -42,6 +42,9 @@ const { pages, shoot, take } = await startCaptureEnvironment(t, {
   ),
   '/header': html('<style>html { background: red !important }</style>', 200, { refresh: '1; url=/arrived' }),
   '/arrived': html('<p>Arrived</p>', 201),
+  '/submitting': html(
+    '<form action="/arrived"><input type=hidden name=a></form><script>setTimeout(() => document.forms[0].submit(), 300)</script>',
+  ),
   '/again': html('<p>Page</p><meta http-equiv="refresh" content="1">'),
   '/whole': html('<p>Page</p>'),
   '/to-app': leaving("setTimeout(() => { location = 'harbour://open' })"),
@@ -110,4 +113,34 @@ t.test('worker loading: refreshes of a second are followed, and those of a page 
   t.strictSame(await pixel(shot, 900, 600), blue)
   t.match(await shoot({ url: `${pages.url}/again` }), { targetStatus: 200 })
   t.equal(pages.hits.filter((path) => path === '/again').length, 1)
+})
+
+t.test(
+  'worker loading: a page that shows a loader is captured once it is gone, whatever brings the content',
+  async (t) => {
+    const late =
+      "setTimeout(() => { document.body.innerHTML = '<main style=\"height:100vh;background:rgb(0,0,255)\">'.padEnd(200, ' .') }, 600)"
+    for (const loader of [
+      '<div class="MuiSkeleton-root" style="height:100px;background:silver"></div><p>A header of the page with so much text</p>',
+      '<div role="progressbar" style="height:100px;background:silver"></div>',
+      '<p>Bitte warten…</p>',
+      '<p>読み込み中</p>',
+    ]) {
+      const shot = await shoot({ html: `<body style="margin:0">${loader}<script>${late}</script>` })
+      t.strictSame(await pixel(shot, 900, 600), blue, loader)
+    }
+  },
+)
+
+t.test('worker loading: a form that submits itself leads to the page that is captured', async (t) => {
+  t.match(await shoot({ url: `${pages.url}/submitting` }), { targetStatus: 201, finalUrl: `${pages.url}/arrived?a=` })
+})
+
+t.test('worker loading: a page without a loader, or whose loader stays, is captured as it is', async (t) => {
+  const still = '<p>Text of a page that has no loader at all, and an upload box.</p><div class="uploader">Upload</div>'
+  const shown = '<div role="progressbar" aria-valuenow="80" style="height:9px">80 %</div><img class="lazyload">'
+  const late = '<script>setTimeout(() => { document.body.style.background = "red" }, 1200)</script>'
+  const white = [255, 255, 255]
+  t.strictSame(await pixel(await shoot({ html: still + shown + late }), 900, 600), white)
+  t.match(await shoot({ html: '<div class="loader">.</div>' }), { warnings: [] })
 })

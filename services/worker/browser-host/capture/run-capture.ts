@@ -25,6 +25,7 @@ import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHider, type Hider } from './prepare/hide-blocked.ts'
 import { finishAnimations } from './page/finish-animations.ts'
 import { runActions } from './prepare/run-actions.ts'
+import { outlastLoader } from './prepare/loaders.ts'
 import { settle, type Settled } from './prepare/settle.ts'
 import { settleTall } from './prepare/settle-tall.ts'
 import { assertFits, encode } from './shoot/encode.ts'
@@ -83,14 +84,16 @@ const settlePage = async (capture: Capture): Promise<Settled> => {
   const { open, plan, share, heightMax } = capture
   const { subject } = plan
   const isWhole = subject.kind === 'element' || (subject.kind === 'full-page' && !subject.inSections)
-  const settleAndFinish = async (part: Subject) => {
-    const settled = await settle(open, part, { heightMax, waitMs: share('settle') })
+  const settlePart = (part: Subject) => settle(open, part, { heightMax, waitMs: share('settle') })
+  const finish = async (settled: Settled) => {
     if (plan.finishesAnimations) await finishAnimations(open, { isWhole, waitMs: share('settle') })
     return settled
   }
-  const settled = await settleAndFinish(subject)
+  const first = await settlePart(subject)
+  const hasContent = first.hasLoader && (await outlastLoader(open, share('settle')))
+  const settled = await finish(hasContent ? await settlePart(subject) : first)
   if (subject.kind === 'viewport') return settled
-  return await settleTall(open, plan, capture, { settled, settle: settleAndFinish })
+  return await settleTall(open, plan, capture, { settled, settle: async (part) => finish(await settlePart(part)) })
 }
 
 /** Changes and settles the loaded page before the shot. */

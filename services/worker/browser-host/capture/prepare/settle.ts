@@ -5,6 +5,7 @@ import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { expandScroller } from '#worker/browser-host/capture/shoot/full-page.ts'
+import { showsLoader } from './loaders.ts'
 import { awaitUncovered } from './preloader.ts'
 
 /** Poll interval for images whose events do not arrive. */
@@ -66,13 +67,15 @@ export type Settled = {
   readonly imagesLeft: number
   /** Whether the page could be scrolled through in time. */
   readonly isScrolled: boolean
+  /** Whether the page still shows a loader. */
+  readonly hasLoader: boolean
 }
 
 /** Waits for fonts and images in the viewport; the shot itself waits for a frame. */
 const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
   const imagesLeft = await (${awaitContent})(scrollY, scrollY + innerHeight, ${contentMs})
-  return { imagesLeft, isScrolled: true }
+  return { imagesLeft, isScrolled: true, hasLoader: (${showsLoader})() }
 })()`
 
 /**
@@ -94,7 +97,7 @@ const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBo
   const imagesLeft = await (${awaitContent})(range.from, below(), ${contentMs})
   if (range.from !== scrollY) scrollTo({ top: range.from, behavior: 'instant' })
   await ${twoFrames}
-  return { imagesLeft, isScrolled }
+  return { imagesLeft, isScrolled, hasLoader: (${showsLoader})() }
 })()`
 
 /** Settles the whole page, down to `heightMax`, including an inner scroll container. */
@@ -184,5 +187,5 @@ export const settle = async (
   await awaitLoads(open, fetchesInFlight, fetchesLeftMs)
   // Includes what CSS and scripts have requested.
   await awaitLoads(open, visualsInFlight, waitMs * contentPart)
-  return settled ?? { imagesLeft: 0, isScrolled: true }
+  return settled ?? { imagesLeft: 0, isScrolled: true, hasLoader: false }
 }
