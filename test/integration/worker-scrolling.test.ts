@@ -3,12 +3,16 @@ import t from 'tap'
 import { content } from '#test/fixtures/reference/page.ts'
 import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
+const smooth = `<!doctype html><style>html { scroll-behavior: smooth } body { margin: 0 }</style><a href="#target">go</a>
+  <p style="height:5000px">Before</p><section id="target" style="height:5000px;background:rgb(0,0,255)">Target</section>`
+
 const { pages, shoot } = await startCaptureEnvironment(t, {
   '/late.json': (_request, response) => {
     response.writeHead(200, { 'access-control-allow-origin': '*' })
     setTimeout(() => response.end('{}'), 400)
   },
   '/never.json': () => {},
+  '/smooth': content('text/html', smooth),
   '/pixel.svg': content(
     'image/svg+xml',
     '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><rect width="200" height="200" fill="blue"/></svg>',
@@ -79,4 +83,17 @@ t.test('worker scrolling: content that the page fetches is awaited', async (t) =
 t.test('worker scrolling: a request that is not answered does not hold up a capture', async (t) => {
   const html = app('/never.json', "document.body.style.background = 'black'")
   t.strictSame(await pixel(await shoot({ html }), 50, 500), red)
+})
+
+t.test('worker scrolling: what scrolls smoothly is captured where it leads to', async (t) => {
+  const url = `${pages.url}/smooth`
+  const js = "document.querySelector('section').scrollIntoView({ behavior: 'smooth' })"
+  for (const parameters of [
+    { url: `${url}#target` },
+    { url: `${url}#:~:text=Target` },
+    { url, js },
+    { url, click_selector: 'a' },
+  ]) {
+    t.strictSame(await pixel(await shoot(parameters), 900, 790), blue, JSON.stringify(parameters))
+  }
 })

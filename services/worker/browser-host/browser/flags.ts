@@ -49,6 +49,8 @@ const reproducibleRendering = [
   '--hide-scrollbars',
   '--lang=en-US',
   '--mute-audio',
+  // What scrolls smoothly, by CSS, script or a hash, is where it leads to at once.
+  '--disable-smooth-scrolling',
   // A mouse: (hover: hover) and (pointer: fine).
   '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
 ]
