@@ -83,7 +83,7 @@ const changeLoadedPage = async ({ open, plan, share }: Capture, hider: Hider): P
 const settlePage = async (capture: Capture): Promise<Settled> => {
   const { open, plan, share, heightMax } = capture
   const { subject } = plan
-  const isWhole = subject.kind === 'element' || (subject.kind === 'full-page' && !subject.inSections)
+  const isWhole = subject.kind !== 'viewport' && !(subject.kind === 'full-page' && subject.inSections)
   const settlePart = (part: Subject) => settle(open, part, { heightMax, waitMs: share('settle') })
   const finish = async (settled: Settled) => {
     if (plan.finishesAnimations) await finishAnimations(open, { isWhole, waitMs: share('settle') })
@@ -92,7 +92,7 @@ const settlePage = async (capture: Capture): Promise<Settled> => {
   const first = await settlePart(subject)
   const hasContent = first.hasLoader && (await outlastLoader(open, share('settle')))
   const settled = await finish(hasContent ? await settlePart(subject) : first)
-  if (subject.kind === 'viewport') return settled
+  if (subject.kind === 'viewport' || subject.kind === 'pages') return settled
   return await settleTall(open, plan, capture, { settled, settle: async (part) => finish(await settlePart(part)) })
 }
 

@@ -7,6 +7,8 @@ import { pdfPageSize, toMillimetres } from '#shared/capture/pdf-lengths.ts'
 /** What the picture shows. */
 export type Subject =
   | { readonly kind: 'viewport' }
+  /** All of the page, on the pages of a PDF. */
+  | { readonly kind: 'pages' }
   | {
       readonly kind: 'full-page'
       /** Whether it is shot viewport by viewport; otherwise in a viewport of its height. */
@@ -81,7 +83,7 @@ const planHeaders = ({ url, headers = {}, header_origins: more = [] }: CaptureOp
 const planSubject = (options: CaptureOptions): Subject => {
   const { selector } = options
   if (selector !== undefined) return { kind: 'element', selector }
-  if (!options.full_page) return { kind: 'viewport' }
+  if (!options.full_page) return { kind: options.format === 'pdf' ? 'pages' : 'viewport' }
   const inSections = options.full_page_mode === 'sections' && options.format !== 'pdf'
   return {
     kind: 'full-page',

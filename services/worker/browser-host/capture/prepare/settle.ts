@@ -4,6 +4,7 @@ import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { findScroller } from '#worker/browser-host/capture/print/find-scroller.ts'
 import { expandScroller } from '#worker/browser-host/capture/shoot/full-page.ts'
 import { showsLoader } from './loaders.ts'
 import { awaitUncovered } from './preloader.ts'
@@ -109,6 +110,35 @@ const settleFullPage = (bounds: SettleBounds): string =>
     bounds,
   )
 
+/** What makes a page react to scrolling: scripts, and what the browser itself loads late. */
+const reacting = 'script:not([type*=json i]), iframe, frame, object, embed, [loading=lazy]'
+
+/** Most CSS pixels of a document that are scrolled through for paper, if it has them from the start. */
+const paperHeightMax = 200_000
+
+/**
+ * Settles all of a page that is to be printed, and the column that scrolls in its place, without a change of its layout, which
+ * paper decides. What a page appends while it is scrolled counts down to `heightMax`. A page that cannot react is not scrolled.
+ */
+const settlePages = ({ heightMax, scrollMs, contentMs }: SettleBounds): string => `(async () => {
+  ${hideCaret}
+  const end = performance.now() + ${scrollMs}
+  const root = document.scrollingElement ?? document.documentElement
+  const reacts = document.querySelector(${JSON.stringify(reacting)}) !== null
+  const scroller = (reacts && (${findScroller})()) || root
+  const lowest = Math.min(${paperHeightMax}, Math.max(${heightMax}, scroller.scrollHeight))
+  const step = Math.max(100, Math.min(innerHeight, scroller.clientHeight))
+  let isScrolled = true
+  for (let y = step; reacts && isScrolled && y < Math.min(lowest, scroller.scrollHeight); y += step) {
+    scroller.scrollTo({ top: y, behavior: 'instant' })
+    isScrolled = await (${awaitObserved})(end - performance.now())
+  }
+  if (!isScrolled) (${loadLazyImages})(-Infinity, Infinity)
+  if (scroller.scrollTop !== 0) scroller.scrollTo({ top: 0, behavior: 'instant' })
+  const imagesLeft = await (${awaitContent})(-Infinity, Infinity, ${contentMs})
+  return { imagesLeft, isScrolled }
+})()`
+
 /** Settles one element, after expanding the inner scroll container that it does not fit into, and scrolling all its ancestors to show it. */
 const settleElement = (selector: string, bounds: SettleBounds): string =>
   settleRange(
@@ -127,6 +157,7 @@ const contentPart = 1 / 4
 
 const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
   if (subject.kind === 'element') return settleElement(subject.selector, bounds)
+  if (subject.kind === 'pages') return settlePages(bounds)
   return subject.kind === 'full-page' ? settleFullPage(bounds) : settleViewport(bounds)
 }
 

@@ -62,7 +62,7 @@ export const measure = async (
 ): Promise<Measurement> => {
   if (subject.kind === 'element') return cut(await measureElement(open, subject.selector), view, bounds, 1)
   const { cssContentSize, cssVisualViewport } = await open.session.send('Page.getLayoutMetrics')
-  if (subject.kind === 'viewport') {
+  if (subject.kind !== 'full-page') {
     const { pageX: x, pageY: y, scale: zoom } = cssVisualViewport
     return { frame: { x, y, width: view.width / zoom, height: view.height / zoom }, isTruncated: false, zoom }
   }

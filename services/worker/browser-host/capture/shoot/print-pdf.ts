@@ -177,12 +177,12 @@ const printSinglePage = async (open: OpenPage, whole: Frame, sheet: Sheet, { hei
 }
 
 /**
- * Prints a viewport capture on pages of paper size, or on one as wide as the paper; a full page or an element, with screen styles, on one page of its own size.
+ * Prints on pages of paper size, or on one as wide as the paper; a full page or an element, with screen styles, on one page of its own size.
  * Returns the PDF, the size of its first page in CSS pixels, and, if it was truncated, the part that it shows.
  */
 export const printPdf = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, bounds: SizeBounds) => {
   const { subject, emulation } = plan
-  if (subject.kind === 'viewport') {
+  if (subject.kind === 'pages') {
     const whole = sheet.print.onOnePage ? await layOutForPaper(open, plan, sheet) : undefined
     if (whole === undefined)
       return { bytes: await printSheet(open, sheet), ...toPaperSize(sheet.page), frame: undefined }

@@ -12,6 +12,7 @@ t.test('plan capture: a table decides between parameters that exclude each other
   const rows: [name: string, parameters: CaptureParameters, want: object][] = [
     ['nothing asked for', {}, { emulation: { width: 1280, height: 800, scale: 1, isMobile: false, timezone: 'UTC' } }],
     ['the viewport', {}, { subject: { kind: 'viewport' }, output: { format: 'png', fit: undefined } }],
+    ['a page on paper', { format: 'pdf' }, { subject: { kind: 'pages' } }],
     ['a full page', { full_page: true }, { subject: { kind: 'full-page' } }],
     ['an element wins over the full page', { full_page: true, selector: '#a' }, { subject: { kind: 'element' } }],
     ['a device', { device: 'mobile' }, { emulation: { width: 375, height: 812, scale: 1, isMobile: true } }],
