@@ -9,16 +9,6 @@ const html = `<!doctype html><title>printed</title><body style="margin:0;backgro
 const printed = async (parameters: object = {}) => (await shoot({ html, format: 'pdf', ...parameters })).bytes
 const fillsRed = (pdf: Uint8Array) => streamsOf(pdf).some((stream) => /\b1 0 0 rg\b/.test(stream))
 
-/** Colours of parts of a page, so that a PDF tells which it has, as in CSS and in the PDF. */
-const partColours = [0, 51, 102, 153, 204, 255].map((green) => `rgb(0,${green},255)`)
-const partsIn = (pdf: Uint8Array): number[] => {
-  const streams = streamsOf(pdf).join('\n')
-  return ['0', '.2', '.4', '.6', '.8', '1'].flatMap((green, part) =>
-    new RegExp(`(?:^|\\s)0 ${green.replace('.', '\\.')} 1 rg\\b`).test(streams) ? [part] : [],
-  )
-}
-const allParts = [0, 1, 2, 3, 4, 5]
-
 t.test('worker print: pages have the given size, and only those of the ranges are printed', async (t) => {
   t.equal(readPageSizes(await printed()).length, 3)
   const [first] = readPageSizes(await printed({ pdf_width: '4in', pdf_height: '3in' }))
@@ -65,42 +55,6 @@ t.test('worker print: all is printed on one page as wide as the paper, in print 
   const pinned = await shoot({ html: hero, format: 'pdf', pdf_single_page: true })
   t.match(pinned.warnings, [])
   t.ok(pinned.height > 2800 && pinned.height < 2950, `${pinned.height} px`)
-})
-
-for (const [what, script] of [
-  [
-    'an observer sees',
-    'new IntersectionObserver((entries, it) => { for (const { target, isIntersecting } of entries) if (isIntersecting) { it.unobserve(target); show(target) } })',
-  ],
-  [
-    'a scroll listener finds in view',
-    '{ observe: (each) => { const look = () => { if (each.getBoundingClientRect().top < innerHeight) show(each) }; addEventListener("scroll", look); look() } }',
-  ],
-] as const) {
-  t.test(`worker print: what ${what} is on all kinds of pages`, async (t) => {
-    const page = `<!doctype html><style>p { height: 700px; opacity: 0; transition: opacity 1s } .in { opacity: 1 }</style>
-      ${partColours.map((colour) => `<p data-colour="${colour}"></p>`).join('')}<script>
-      const show = async (each) => { await 0; each.className = 'in'; each.style.background = each.dataset.colour }
-      const seen = ${script}
-      for (const each of document.querySelectorAll('p')) seen.observe(each)</script>`
-    for (const parameters of [{}, { pdf_single_page: true }, { media_type: 'screen' as const }]) {
-      const { bytes, warnings } = await shoot({ html: page, format: 'pdf', ...parameters })
-      t.strictSame([partsIn(bytes), warnings], [allParts, []], JSON.stringify(parameters))
-    }
-  })
-}
-
-t.test('worker print: images that a script loads once they are in view are on the pages', async (t) => {
-  const pictures = partColours
-    .map((_, part) => `<img height="700" width="500" data-src="${pages.url}/square.svg?${part}">`)
-    .join('')
-  const page = `<!doctype html>${pictures}<script>const seen = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) if (isIntersecting) target.src = target.dataset.src })
-    for (const each of document.images) seen.observe(each)</script>`
-  pages.hits.length = 0
-  const { bytes } = await shoot({ html: page, format: 'pdf' })
-  t.equal(pages.hits.length, partColours.length)
-  t.ok(fillsRed(bytes))
 })
 
 t.test('worker print: header and footer are on each page, and can neither run scripts nor load anything', async (t) => {

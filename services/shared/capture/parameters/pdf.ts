@@ -32,6 +32,18 @@ export const pdf = {
   }),
   pdf_width: pageSide('Width', '148mm'),
   pdf_height: pageSide('Height', '105mm'),
+  pdf_css_page_size: withDoc(byDefault(flag(), false), {
+    description: 'Gives the pages of a PDF the size that the `@page` rules of the page set, as slides and labels do.',
+    example: true,
+    more: 'Without such a rule they have that of the other parameters. Not for one page, a full page or an element.',
+    appliesTo: 'pdf',
+  }),
+  pdf_fit: withDoc(byDefault(enumSchema(['width', 'none']), 'width'), {
+    description: 'What happens to content that is wider than the pages of a PDF: `width` shrinks the page until it fits, `none` cuts it off.',
+    example: 'none',
+    more: 'Shrinks to 40 % at most, besides the third that the browser shrinks by itself; what is cut off then has the warning `truncated`. Not for a page that sets the size of its paper or hides what is beyond its width.',
+    appliesTo: 'pdf',
+  }),
   pdf_single_page: withDoc(byDefault(flag(), false), {
     description: 'Prints a PDF on one page as wide as the paper and as high as the content.',
     example: true,

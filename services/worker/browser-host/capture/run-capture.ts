@@ -169,9 +169,9 @@ const takeImage = async (
 
 const takePdf = async (capture: Capture, output: PdfOutput): Promise<Rendering> => {
   const { open, plan, time, traffic } = capture
-  const { frame, ...pdf } = await time('shoot', printPdf(open, plan, output, capture))
+  const printed = await time('shoot', printPdf(open, plan, output, capture))
   assertDocument(open, traffic)
-  return { ...pdf, renditions: [], warnings: frame ? [warnings.truncated(frame)] : [] }
+  return { ...printed, renditions: [] }
 }
 
 /** Inspects the page and takes its picture. */

@@ -114,6 +114,10 @@ const planPdfPrint = (options: CaptureOptions) => ({
   /** Whether all is printed on one page, as wide as the paper. */
   onOnePage: options.pdf_single_page,
   scale: options.pdf_scale,
+  /** Whether the page is shrunk until its content is no wider than the paper. */
+  fitsWidth: options.pdf_fit === 'width',
+  /** Whether the page's `@page` rules give the size of the paper. */
+  hasOwnSize: options.pdf_css_page_size,
   hasBackground: options.pdf_background,
   /** All pages if undefined. */
   ranges: options.pdf_page_ranges,

@@ -1,94 +1,30 @@
-import { AppError } from '#shared/errors/app-error.ts'
+import type { Warning } from '#shared/capture/result-details.ts'
 import { emulateMedia, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
-import type { CapturePlan, PdfPage, PdfPrint } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { pdfBytesMax, type SizeBounds } from '#worker/protocol/protocol.ts'
+import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
+import { type Fitted, layOutWidth, ownShrink, scaleToFit } from '#worker/browser-host/capture/print/fit-width.ts'
+import { arrangeForPaper, showForPrint } from '#worker/browser-host/capture/print/prepare-paper.ts'
+import type { SizeBounds } from '#worker/protocol/protocol.ts'
 import { type Frame, measure } from './measure.ts'
+import { firstPageSize, pagesIn, printSheet, type Sheet } from './print-sheet.ts'
 import { createTallViewport } from './tall-viewport.ts'
+import * as warnings from './warnings.ts'
 
 const pixelsPerInch = 96
 
-/** Bytes of the PDF to request in one read. */
-const chunkBytes = 2 ** 20
+type Open = Pick<OpenPage, 'session' | 'mainFrameId'>
 
-const readStream = async ({ session }: Pick<OpenPage, 'session'>, handle: string): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for (;;) {
-    const { data, eof, base64Encoded } = await session.send('IO.read', { handle, size: chunkBytes })
-    const chunk = Buffer.from(data, base64Encoded ? 'base64' : 'utf8')
-    bytes += chunk.length
-    if (bytes > pdfBytesMax) {
-      throw new AppError('RENDER_ERROR', {
-        publicMessage: `The PDF is larger than ${pdfBytesMax} bytes; capture a smaller page.`,
-        blame: 'target',
-      })
-    }
-    chunks.push(chunk)
-    if (eof) return Buffer.concat(chunks)
-  }
+/** A PDF, and the size of its first page in CSS pixels. */
+type Printed = {
+  readonly bytes: Buffer
+  readonly width: number
+  readonly height: number
+  readonly warnings: readonly Warning[]
 }
 
-/** A page of a PDF and what is printed on it. */
-type Sheet = { readonly page: PdfPage; readonly print: PdfPrint }
-
-const printToPdf = async (open: Pick<OpenPage, 'session'>, { page, print }: Sheet): Promise<string | undefined> => {
-  const { width, height, margins } = page
-  const { header, footer, ranges } = print
-  const hasTemplates = header !== undefined || footer !== undefined
-  // Its library is loaded on first use only.
-  const render = hasTemplates
-    ? (await import('#worker/browser-host/capture/load/print-template.ts')).printTemplate
-    : String
-  const printing = open.session.send('Page.printToPDF', {
-    paperWidth: width,
-    paperHeight: height,
-    marginTop: margins.top,
-    marginRight: margins.right,
-    marginBottom: margins.bottom,
-    marginLeft: margins.left,
-    printBackground: print.hasBackground,
-    scale: print.scale,
-    displayHeaderFooter: hasTemplates,
-    // Chromium's own if absent.
-    headerTemplate: render(header ?? ' '),
-    footerTemplate: render(footer ?? ' '),
-    generateDocumentOutline: print.hasOutline,
-    pageRanges: ranges ?? '',
-    transferMode: 'ReturnAsStream',
-  })
-  try {
-    return (await printing).stream
-  } catch (cause) {
-    if (ranges !== undefined && /page range/i.test(String(cause))) {
-      const publicMessage = `pdf_page_ranges '${ranges}' has no page of this PDF.`
-      throw new AppError('RENDER_ERROR', { publicMessage, blame: 'caller', cause })
-    }
-    throw cause
-  }
-}
-
-/** Throws `RENDER_ERROR` if the margins leave no room, or the PDF exceeds `pdfBytesMax`. */
-const printSheet = async (open: Pick<OpenPage, 'session'>, sheet: Sheet): Promise<Buffer> => {
-  const { width, height, margins } = sheet.page
-  if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
-    throw new AppError('RENDER_ERROR', {
-      publicMessage: 'The margins leave no room on the page of the PDF; make pdf_margin_* smaller.',
-      blame: 'caller',
-    })
-  }
-  const stream = await printToPdf(open, sheet)
-  if (stream === undefined) throw new AppError('RENDER_ERROR', { message: 'printToPDF gave no stream' })
-  try {
-    return await readStream(open, stream)
-  } finally {
-    await open.session.send('IO.close', { handle: stream }).catch(() => {})
-  }
-}
-
-const toPaperSize = ({ width, height }: PdfPage) => ({
+const toPaperSize = ({ width, height }: Pick<PdfPage, 'width' | 'height'>) => ({
   width: Math.round(width * pixelsPerInch),
   height: Math.round(height * pixelsPerInch),
 })
@@ -121,17 +57,17 @@ const pageAround = (frame: Frame, { page: { margins }, print }: Sheet): PdfPage 
   margins,
 })
 
-/** Pages of a PDF; Chromium writes their dictionaries in plain text. */
-const pagesIn = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
+/** What is printed on a page of the size of its content. */
+const printAround = ({ print }: Sheet, ranges: string) => ({ ...print, ranges, hasOwnSize: false })
 
 /** Fractions of a page's height by which it is enlarged while its content does not fit, for roundings and margins that print changes. */
 const enlargements = [0, 0.002, 0.02, 0.2]
 
 /** Prints what fits on one page of the frame's size. */
-const printFirst = async (open: Pick<OpenPage, 'session'>, frame: Frame, sheet: Sheet) => {
+const printFirst = async (open: Open, frame: Frame, sheet: Sheet): Promise<Printed> => {
   const single = pageAround(frame, sheet)
-  const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: '1' } })
-  return { bytes, ...toPaperSize(single) }
+  const bytes = await printSheet(open, { page: single, print: printAround(sheet, '1') })
+  return { bytes, ...toPaperSize(single), warnings: [warnings.truncated(frame)] }
 }
 
 /** Lets nothing begin a new page. */
@@ -141,25 +77,25 @@ const removeBreaks = `(() => {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
 })()`
 
-/** Prints a part of the page on one page, and returns whether all of it is there. */
-const printOnOnePage = async (open: OpenPage, frame: Frame, sheet: Sheet, heightMax: number) => {
+/** Prints a part of the page on one page, with a warning unless all of it is there. */
+const printOnOnePage = async (open: Open, frame: Frame, sheet: Sheet, heightMax: number): Promise<Printed> => {
   await runInMainFrame(open, removeBreaks)
   for (const enlargement of enlargements) {
     const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
     const single = pageAround({ ...frame, height }, sheet)
-    const bytes = await printSheet(open, { page: single, print: { ...sheet.print, ranges: '1-2' } })
-    if (pagesIn(bytes) === 1) return { bytes, ...toPaperSize(single), isWhole: true }
+    const bytes = await printSheet(open, { page: single, print: printAround(sheet, '1-2') })
+    if (pagesIn(bytes) === 1) return { bytes, ...toPaperSize(single), warnings: [] }
   }
-  return { ...(await printFirst(open, frame, sheet)), isWhole: false }
+  return await printFirst(open, frame, sheet)
 }
 
-/** Lays the page out for paper without an end; returns its content, or undefined if the margins leave no width. */
-const layOutForPaper = async (open: OpenPage, { emulation }: CapturePlan, sheet: Sheet): Promise<Frame | undefined> => {
-  const { width: paperWidth, margins } = sheet.page
-  const width = Math.floor(((paperWidth - margins.left - margins.right) * pixelsPerInch) / sheet.print.scale)
-  if (width <= 0) return undefined
+/** CSS pixels of the paper between the margins. */
+const paperPixels = ({ page: { width, margins } }: Sheet): number =>
+  (width - margins.left - margins.right) * pixelsPerInch
+
+/** Lays the page out for paper of `width` CSS pixels without an end; returns its content. */
+const layOutForPaper = async (open: OpenPage, { emulation }: CapturePlan, width: number): Promise<Frame> => {
   const paper = { ...emulation, width }
-  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'print')))
   await emulateSize(open.session, paper)
   const viewport = createTallViewport(open, paper)
   const height = Math.max(1, await viewport.contentHeight())
@@ -168,30 +104,72 @@ const layOutForPaper = async (open: OpenPage, { emulation }: CapturePlan, sheet:
   return { x: 0, y: 0, width, height }
 }
 
-/** Prints all on one page as wide as the paper, and what exceeds the bounds not. */
-const printSinglePage = async (open: OpenPage, whole: Frame, sheet: Sheet, { heightMax }: SizeBounds) => {
-  const frame = { ...whole, height: Math.min(heightMax, whole.height) }
-  if (frame.height < whole.height) return { ...(await printFirst(open, frame, sheet)), frame }
-  const { isWhole, ...pdf } = await printOnOnePage(open, frame, sheet, heightMax)
-  return { ...pdf, frame: isWhole ? undefined : frame }
+/** The sheet at a scale at which nothing is cut off, and whether that was possible; `fitsBy`: how much Chromium shrinks by itself. */
+const fitSheet = (sheet: Sheet, needed: number, fitsBy: number): { sheet: Sheet; warnings: Warning[] } => {
+  const { scale, fitsWidth } = sheet.print
+  const paperPx = paperPixels(sheet)
+  const own: Fitted = { scale, width: Math.floor((paperPx / scale) * fitsBy) }
+  if (needed <= own.width) return { sheet, warnings: [] }
+  const fitted = fitsWidth ? scaleToFit(needed, paperPx, scale) : own
+  const cut = needed > fitted.width ? [warnings.cutWidth(fitted.width)] : []
+  return { sheet: { ...sheet, print: { ...sheet.print, scale: fitted.scale } }, warnings: cut }
 }
 
-/**
- * Prints on pages of paper size, or on one as wide as the paper; a full page or an element, with screen styles, on one page of its own size.
- * Returns the PDF, the size of its first page in CSS pixels, and, if it was truncated, the part that it shows.
- */
-export const printPdf = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, bounds: SizeBounds) => {
-  const { subject, emulation } = plan
-  if (subject.kind === 'pages') {
-    const whole = sheet.print.onOnePage ? await layOutForPaper(open, plan, sheet) : undefined
-    if (whole === undefined)
-      return { bytes: await printSheet(open, sheet), ...toPaperSize(sheet.page), frame: undefined }
-    return await printSinglePage(open, whole, sheet, bounds)
+/** Prints all on one page as wide as the paper, and what exceeds the bounds not. */
+const printSinglePage = async (
+  open: OpenPage,
+  plan: CapturePlan,
+  { sheet: asked, heightMax }: { readonly sheet: Sheet; readonly heightMax: number },
+): Promise<Printed> => {
+  await showForPrint(open, plan)
+  const width = Math.floor(paperPixels(asked) / asked.print.scale)
+  await arrangeForPaper(open, plan, { width, fitsWidth: asked.print.fitsWidth }, true)
+  const { sheet, warnings: cut } = fitSheet(asked, await layOutWidth(open, plan, width), 1)
+  const whole = await layOutForPaper(open, plan, Math.floor(paperPixels(sheet) / sheet.print.scale))
+  const frame = { ...whole, height: Math.min(heightMax, whole.height) }
+  const isWhole = frame.height === whole.height
+  const printed = await (isWhole ? printOnOnePage(open, frame, sheet, heightMax) : printFirst(open, frame, sheet))
+  return { ...printed, warnings: [...cut, ...printed.warnings] }
+}
+
+/** Prints on pages of paper size. */
+const printPages = async (open: OpenPage, plan: CapturePlan, asked: Sheet): Promise<Printed> => {
+  const { print } = asked
+  const width = Math.floor(paperPixels(asked) / print.scale)
+  const arranged = await arrangeForPaper(open, plan, { width, fitsWidth: print.fitsWidth }, false)
+  let [sheet, cut]: [Sheet, readonly Warning[]] = [asked, []]
+  // Print styles may give it another width than it seems to have.
+  if (arranged.width > width * ownShrink && !arranged.setsPageSize) {
+    const needed = await layOutWidth(open, plan, width)
+    await emulateSize(open.session, plan.emulation)
+    ;({ sheet, warnings: cut } = fitSheet(asked, needed, ownShrink))
   }
+  const bytes = await printSheet(open, sheet)
+  const size = print.hasOwnSize && arranged.setsPageSize ? firstPageSize(bytes) : undefined
+  return { bytes, ...toPaperSize(size ?? sheet.page), warnings: cut }
+}
+
+/** Prints a full page or an element, with screen styles, on one page of its own size. */
+const printWhole = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, bounds: SizeBounds): Promise<Printed> => {
+  const { subject, emulation } = plan
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   if (subject.kind === 'element') await runInMainFrame(open, isolate(subject.selector, frame.width))
-  if (isTruncated) return { ...(await printFirst(open, frame, sheet)), frame }
-  const { isWhole, ...pdf } = await printOnOnePage(open, frame, sheet, bounds.heightMax)
-  return { ...pdf, frame: isWhole ? undefined : frame }
+  return await (isTruncated ? printFirst(open, frame, sheet) : printOnOnePage(open, frame, sheet, bounds.heightMax))
+}
+
+/**
+ * Prints on pages of paper size, or on one as wide as the paper; a full page or an element, with screen styles, on one page of its
+ * own size.
+ */
+export const printPdf = async (
+  open: OpenPage,
+  plan: CapturePlan,
+  sheet: Sheet,
+  bounds: SizeBounds,
+): Promise<Printed> => {
+  if (plan.subject.kind !== 'pages') return await printWhole(open, plan, sheet, bounds)
+  const hasRoom = paperPixels(sheet) / sheet.print.scale >= 1
+  if (!sheet.print.onOnePage || !hasRoom) return await printPages(open, plan, sheet)
+  return await printSinglePage(open, plan, { sheet, heightMax: bounds.heightMax })
 }

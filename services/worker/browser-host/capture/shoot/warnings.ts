@@ -47,6 +47,12 @@ export const truncated = ({ width, height }: Frame): Warning => ({
   message: `The page is larger than ${width} x ${height} CSS px; the rest is cut off.`,
 })
 
+/** Takes the CSS pixels of its width that the PDF shows. */
+export const cutWidth = (width: number): Warning => ({
+  code: 'truncated',
+  message: `The page is wider than ${width} CSS px; the rest is cut off at the right.`,
+})
+
 /** Takes the number of such images in the picture. */
 export const undecodedImages = (images: number): Warning => ({
   code: 'undecoded_images',
