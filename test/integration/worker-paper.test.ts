@@ -197,3 +197,29 @@ t.test('worker paper: pages have the size that the page sets, by choice', async 
   const none = await shoot({ html: '<p>1</p>', format: 'pdf', pdf_css_page_size: true })
   t.match(none, { width: 794, height: 1123 })
 })
+
+/** Whether a PDF has a box of a colour from corner to corner of its page, in pixels of A4. */
+const hasGround = (pdf: Uint8Array, colour: string) =>
+  new RegExp(`3\\.125 0 0 3\\.125 0 0 cm\\s[^]{0,40}${colour.replaceAll('.', '\\.')} rg[^]{0,80}0 0 795 1123 re`).test(
+    streamsOf(pdf).join('\n'),
+  )
+
+t.test('worker paper: margins have the colour of the page', async (t) => {
+  const dark = styled('body { background: rgb(0,51,255) }', 'text')
+  t.ok(hasGround((await shoot({ html: dark, format: 'pdf' })).bytes, '0 .2 1'))
+  t.notOk(hasGround((await shoot({ html: dark, format: 'pdf', pdf_background: false })).bytes, '0 .2 1'))
+  const light = styled('body { background: rgb(0,51,255) } @media print { body { background: white } }', 'text')
+  t.notOk(hasGround((await shoot({ html: light, format: 'pdf' })).bytes, '0 .2 1'))
+  const whole = await shoot({ html: dark, format: 'pdf', full_page: true })
+  t.match(streamsOf(whole.bytes).join('\n'), /0 \.2 1 rg[^]{0,80}0 0 1356 \d+ re/)
+})
+
+t.test('worker paper: no side of a page is longer than PDF readers show', async (t) => {
+  const tall = styled('', '<div style="height:19900px"></div><p style="margin:0;height:50px;background:rgb(255,0,0)">')
+  for (const parameters of [{ full_page: true }, { pdf_single_page: true }, { full_page: true, pdf_scale: 2 }]) {
+    const { bytes, warnings } = await shoot({ html: tall, format: 'pdf', ...parameters })
+    const [[width, height] = [0, 0], ...others] = readPageSizes(bytes)
+    t.ok(width <= 14_400 && height <= 14_400 && height > 14_000, `${width} x ${height} points`)
+    t.strictSame([others, warnings, fillsRed(bytes)], [[], [], true])
+  }
+})

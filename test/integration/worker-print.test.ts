@@ -50,7 +50,7 @@ t.test('worker print: all is printed on one page as wide as the paper, in print 
   )
   t.equal(readPageSizes((await shoot({ html: '<p>short</p>', format: 'pdf', pdf_single_page: true })).bytes).length, 1)
   const endless = await shoot({ html: '<p style="height:300000px">', format: 'pdf', pdf_single_page: true })
-  t.match(endless, { height: 20_076, warnings: [{ code: 'truncated' }] })
+  t.match(endless, { height: 19_190, warnings: [{ code: 'truncated' }] })
   const hero = '<body style="margin:0"><div style="min-height:100vh"></div><p style="height:2000px;margin:0">'
   const pinned = await shoot({ html: hero, format: 'pdf', pdf_single_page: true })
   t.match(pinned.warnings, [])
@@ -69,6 +69,23 @@ t.test('worker print: header and footer are on each page, and can neither run sc
   const styled = `<p style="font-size:10px;background:url(${pages.url}/plain)">foot</p><iframe src="${pages.url}/plain"></iframe>`
   t.notSame(streamsOf(await printed({ pdf_header: active, pdf_footer: styled })), own)
   t.strictSame(pages.hits, [])
+})
+
+t.test('worker print: a header has images of its own text, and a warning for what it may not contain', async (t) => {
+  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4r6QHAALjASDqmioxAAAAAElFTkSuQmCC'
+  const logo = `<style>div { font-size: 12px }</style><div><img width="40" height="40" src="data:image/png;base64,${pixel}"> Invoice</div>`
+  const print = (header: string) => shoot({ html: '<p>x', format: 'pdf', pdf_margin_top: '30mm', pdf_header: header })
+  const imagesIn = (pdf: Uint8Array) =>
+    Buffer.from(pdf)
+      .toString('latin1')
+      .match(/\/Subtype \/Image/g)?.length ?? 0
+  const whole = await print(logo)
+  t.strictSame([imagesIn(whole.bytes), whole.warnings], [1, []])
+  pages.hits.length = 0
+  const loading = `<style>p { background: url(${pages.url}/d) }</style><style>@import url(${pages.url}/a); @font-face { font-family: f; src: url(${pages.url}/b) } p { font: 9px f; background: url(${pages.url}/c) }</style><p>a</p><img src="${pages.url}/plain">`
+  const reduced = await print(loading)
+  t.match(reduced.warnings, [{ code: 'template_reduced', message: /^pdf_header: style, img / }])
+  t.strictSame([imagesIn(reduced.bytes), pages.hits], [0, []])
 })
 
 t.test('worker print: an outline of the headings', async (t) => {

@@ -58,6 +58,7 @@ export const pdf = {
   pdf_background: withDoc(byDefault(flag(), true), {
     description: 'Prints backgrounds in a PDF.',
     example: false,
+    more: 'The margins have the colour of the page too, unless its background is an image.',
     appliesTo: 'pdf',
   }),
   pdf_page_ranges: withDoc(
@@ -76,7 +77,7 @@ export const pdf = {
     description:
       'HTML at the top of each page of a PDF, within its margin; elements with the classes `pageNumber`, `totalPages`, `title`, `url` and `date` are filled in.',
     example: '<span style="font-size:8px" class="title"></span>',
-    more: 'Text and styles only; all else is removed. Set a font size: the default is 0.',
+    more: 'Text, styles without `@import` and `@font-face`, and PNG, JPEG, GIF or WebP images as `data:` addresses; all else is removed, with the warning `template_reduced`. The date is in `locale` and `timezone`. Set a font size: the default is 0.',
     appliesTo: 'pdf',
   }),
   pdf_footer: withDoc(code(), {

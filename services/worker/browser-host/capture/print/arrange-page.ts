@@ -1,4 +1,5 @@
 import { contains, elementsMax, everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
+import { paintMargins } from './paint-margins.ts'
 import { findScroller } from './find-scroller.ts'
 import { readPrintStyles } from './read-print-styles.ts'
 
@@ -34,7 +35,7 @@ const standOnce = `(fixed, rules) => {
     }
     // Out of the flow, an element that is inline is a block.
     const { display } = getComputedStyle(element)
-    set(element, { position: 'static', display })
+    set(element, { position: 'static', display, 'break-inside': 'avoid' })
     if (element.getBoundingClientRect().top + scrollY < document.documentElement.scrollHeight / 2) document.body?.append(element)
   }
 }`
@@ -96,6 +97,8 @@ export type Arranged = {
   /** About the CSS pixels of width that its content takes on this paper; 0 if that does not matter. */
   readonly width: number
   readonly setsPageSize: boolean
+  /** Colour of text on margins that are not white; null if they are. */
+  readonly colour: string | null
 }
 
 /** The paper that a page is arranged for. */
@@ -104,15 +107,17 @@ export type Paper = {
   readonly width: number
   /** Whether what is cut off at the side is shown. */
   readonly fitsWidth: boolean
+  /** Whether its margins have the colour of the page's ground. */
+  readonly hasGround: boolean
 }
 
 /**
  * A script that arranges a page for pages of paper, once its styles are those of paper: a column that scrolls is shown in full, bars
  * that are fixed stand once. `hasStyles`: its styles are those of paper. Evaluates to `Arranged`.
  */
-export const arrangePage = ({ width, fitsWidth }: Paper, hasStyles: boolean): string => `(() => {
+export const arrangePage = ({ width, fitsWidth, hasGround }: Paper, hasStyles: boolean): string => `(() => {
   const styles = (${readPrintStyles})()
-  if (!${hasStyles} && styles.areForPrint) return { needsPrint: true, width: 0, setsPageSize: styles.setPageSize }
+  if (!${hasStyles} && styles.areForPrint) return { needsPrint: true }
   const holds = ${contains}
   const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2)
   const elements = (${everyElement})(document).slice(0, ${elementsMax})
@@ -128,5 +133,6 @@ export const arrangePage = ({ width, fitsWidth }: Paper, hasStyles: boolean): st
   ;(${fitHeight})(elements)
   ;(${openScroller})((${findScroller})())
   ;(${standOnce})(fixed, styles.rules)
-  return { width: (${fitSides})(${width}, ${fitsWidth}), setsPageSize: styles.setPageSize }
+  const needed = (${fitSides})(${width}, ${fitsWidth})
+  return { width: needed, setsPageSize: styles.setPageSize, colour: ${hasGround ? paintMargins : 'null'} }
 })()`

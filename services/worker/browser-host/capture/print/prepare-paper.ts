@@ -36,7 +36,7 @@ export const arrangeForPaper = async (
   const arrange = async (hasStyles: boolean) => {
     const arranged = await runInLatestDocument(open, () => arrangePage(paper, hasStyles), endsAt)
     // Undefined if the page kept navigating.
-    return (arranged ?? { width: 0, setsPageSize: false }) as Arranged
+    return (arranged ?? { width: 0, setsPageSize: false, colour: null }) as Arranged
   }
   const arranged = await arrange(isPrint || plan.emulation.media === 'screen')
   if (!arranged.needsPrint) return arranged

@@ -5,6 +5,8 @@ import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { type Fitted, layOutWidth, ownShrink, scaleToFit } from '#worker/browser-host/capture/print/fit-width.ts'
+import type { Arranged } from '#worker/browser-host/capture/print/arrange-page.ts'
+import { paintMargins } from '#worker/browser-host/capture/print/paint-margins.ts'
 import { arrangeForPaper, showForPrint } from '#worker/browser-host/capture/print/prepare-paper.ts'
 import type { SizeBounds } from '#worker/protocol/protocol.ts'
 import { type Frame, measure } from './measure.ts'
@@ -57,17 +59,26 @@ const pageAround = (frame: Frame, { page: { margins }, print }: Sheet): PdfPage 
   margins,
 })
 
-/** What is printed on a page of the size of its content. */
-const printAround = ({ print }: Sheet, ranges: string) => ({ ...print, ranges, hasOwnSize: false })
+/** Longest side of a page in inches: PDF has 14,400 units for it, and readers show larger pages cut or empty. */
+const sideMax = 199.9
+
+/** A page of the frame's size and what is printed on it, scaled down as far as the longest side demands. */
+const sheetAround = (frame: Frame, { page, print }: Sheet, ranges: string): Sheet => {
+  const { top, right, bottom, left } = page.margins
+  const heights = ((sideMax - top - bottom) * pixelsPerInch) / frame.height
+  const widths = ((sideMax - left - right) * pixelsPerInch) / frame.width
+  const scaled = { ...print, scale: Math.min(print.scale, heights, widths), ranges, hasOwnSize: false }
+  return { page: pageAround(frame, { page, print: scaled }), print: scaled }
+}
 
 /** Fractions of a page's height by which it is enlarged while its content does not fit, for roundings and margins that print changes. */
 const enlargements = [0, 0.002, 0.02, 0.2]
 
 /** Prints what fits on one page of the frame's size. */
 const printFirst = async (open: Open, frame: Frame, sheet: Sheet): Promise<Printed> => {
-  const single = pageAround(frame, sheet)
-  const bytes = await printSheet(open, { page: single, print: printAround(sheet, '1') })
-  return { bytes, ...toPaperSize(single), warnings: [warnings.truncated(frame)] }
+  const single = sheetAround(frame, sheet, '1')
+  const bytes = await printSheet(open, single)
+  return { bytes, ...toPaperSize(single.page), warnings: [warnings.truncated(frame)] }
 }
 
 /** Lets nothing begin a new page. */
@@ -82,16 +93,45 @@ const printOnOnePage = async (open: Open, frame: Frame, sheet: Sheet, heightMax:
   await runInMainFrame(open, removeBreaks)
   for (const enlargement of enlargements) {
     const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
-    const single = pageAround({ ...frame, height }, sheet)
-    const bytes = await printSheet(open, { page: single, print: printAround(sheet, '1-2') })
-    if (pagesIn(bytes) === 1) return { bytes, ...toPaperSize(single), warnings: [] }
+    const single = sheetAround({ ...frame, height }, sheet, '1-2')
+    const bytes = await printSheet(open, single)
+    if (pagesIn(bytes) === 1) return { bytes, ...toPaperSize(single.page), warnings: [] }
   }
   return await printFirst(open, frame, sheet)
+}
+
+/** The sheet with its header and footer as they are printed, on margins with text of a colour. */
+const renderTemplates = async (
+  sheet: Sheet,
+  { emulation: { locale, timezone } }: CapturePlan,
+  colour: string | null,
+): Promise<{ sheet: Sheet; warnings: Warning[] }> => {
+  const { header, footer } = sheet.print
+  if (header === undefined && footer === undefined) return { sheet, warnings: [] }
+  // Its library is loaded on first use only.
+  const { printTemplate } = await import('#worker/browser-host/capture/load/print-template.ts')
+  const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  const date = new Intl.DateTimeFormat(locale, { ...parts, timeZone: timezone }).format(new Date())
+  const render = (html: string | undefined) =>
+    html === undefined ? { html, removed: [] } : printTemplate(html, { date, colour })
+  const rendered = { pdf_header: render(header), pdf_footer: render(footer) }
+  const found = Object.entries(rendered).flatMap(([name, { removed }]) =>
+    removed.length > 0 ? [warnings.templateReduced(name, removed)] : [],
+  )
+  const print = { ...sheet.print, header: rendered.pdf_header.html, footer: rendered.pdf_footer.html }
+  return { sheet: { ...sheet, print }, warnings: found }
 }
 
 /** CSS pixels of the paper between the margins. */
 const paperPixels = ({ page: { width, margins } }: Sheet): number =>
   (width - margins.left - margins.right) * pixelsPerInch
+
+/** What a page is arranged for. */
+const paperOf = (sheet: Sheet) => ({
+  width: Math.floor(paperPixels(sheet) / sheet.print.scale),
+  fitsWidth: sheet.print.fitsWidth,
+  hasGround: sheet.print.hasBackground,
+})
 
 /** Lays the page out for paper of `width` CSS pixels without an end; returns its content. */
 const layOutForPaper = async (open: OpenPage, { emulation }: CapturePlan, width: number): Promise<Frame> => {
@@ -122,40 +162,49 @@ const printSinglePage = async (
   { sheet: asked, heightMax }: { readonly sheet: Sheet; readonly heightMax: number },
 ): Promise<Printed> => {
   await showForPrint(open, plan)
-  const width = Math.floor(paperPixels(asked) / asked.print.scale)
-  await arrangeForPaper(open, plan, { width, fitsWidth: asked.print.fitsWidth }, true)
-  const { sheet, warnings: cut } = fitSheet(asked, await layOutWidth(open, plan, width), 1)
-  const whole = await layOutForPaper(open, plan, Math.floor(paperPixels(sheet) / sheet.print.scale))
+  const paper = paperOf(asked)
+  const { colour } = await arrangeForPaper(open, plan, paper, true)
+  const fitted = fitSheet(asked, await layOutWidth(open, plan, paper.width), 1)
+  const { sheet, warnings: reduced } = await renderTemplates(fitted.sheet, plan, colour)
+  const whole = await layOutForPaper(open, plan, paperOf(sheet).width)
   const frame = { ...whole, height: Math.min(heightMax, whole.height) }
   const isWhole = frame.height === whole.height
   const printed = await (isWhole ? printOnOnePage(open, frame, sheet, heightMax) : printFirst(open, frame, sheet))
-  return { ...printed, warnings: [...cut, ...printed.warnings] }
+  return { ...printed, warnings: [...fitted.warnings, ...reduced, ...printed.warnings] }
+}
+
+/** The sheet at the scale that the page's width needs. */
+const fitPages = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, arranged: Arranged) => {
+  const { width } = paperOf(sheet)
+  if (arranged.width <= width * ownShrink || arranged.setsPageSize) return { sheet, warnings: [] }
+  // Print styles may give it another width than it seems to have.
+  const needed = await layOutWidth(open, plan, width)
+  await emulateSize(open.session, plan.emulation)
+  return fitSheet(sheet, needed, ownShrink)
 }
 
 /** Prints on pages of paper size. */
 const printPages = async (open: OpenPage, plan: CapturePlan, asked: Sheet): Promise<Printed> => {
-  const { print } = asked
-  const width = Math.floor(paperPixels(asked) / print.scale)
-  const arranged = await arrangeForPaper(open, plan, { width, fitsWidth: print.fitsWidth }, false)
-  let [sheet, cut]: [Sheet, readonly Warning[]] = [asked, []]
-  // Print styles may give it another width than it seems to have.
-  if (arranged.width > width * ownShrink && !arranged.setsPageSize) {
-    const needed = await layOutWidth(open, plan, width)
-    await emulateSize(open.session, plan.emulation)
-    ;({ sheet, warnings: cut } = fitSheet(asked, needed, ownShrink))
-  }
+  const arranged = await arrangeForPaper(open, plan, paperOf(asked), false)
+  const fitted = await fitPages(open, plan, asked, arranged)
+  const { sheet, warnings: reduced } = await renderTemplates(fitted.sheet, plan, arranged.colour)
   const bytes = await printSheet(open, sheet)
-  const size = print.hasOwnSize && arranged.setsPageSize ? firstPageSize(bytes) : undefined
-  return { bytes, ...toPaperSize(size ?? sheet.page), warnings: cut }
+  const size = sheet.print.hasOwnSize && arranged.setsPageSize ? firstPageSize(bytes) : undefined
+  return { bytes, ...toPaperSize(size ?? sheet.page), warnings: [...fitted.warnings, ...reduced] }
 }
 
 /** Prints a full page or an element, with screen styles, on one page of its own size. */
-const printWhole = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, bounds: SizeBounds): Promise<Printed> => {
+const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bounds: SizeBounds): Promise<Printed> => {
   const { subject, emulation } = plan
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
+  const colour = asked.print.hasBackground ? ((await runInMainFrame(open, paintMargins)) as string | null) : null
+  const { sheet, warnings: reduced } = await renderTemplates(asked, plan, colour)
   if (subject.kind === 'element') await runInMainFrame(open, isolate(subject.selector, frame.width))
-  return await (isTruncated ? printFirst(open, frame, sheet) : printOnOnePage(open, frame, sheet, bounds.heightMax))
+  const printed = await (isTruncated
+    ? printFirst(open, frame, sheet)
+    : printOnOnePage(open, frame, sheet, bounds.heightMax))
+  return { ...printed, warnings: [...reduced, ...printed.warnings] }
 }
 
 /**

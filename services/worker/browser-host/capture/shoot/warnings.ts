@@ -53,6 +53,12 @@ export const cutWidth = (width: number): Warning => ({
   message: `The page is wider than ${width} CSS px; the rest is cut off at the right.`,
 })
 
+/** Takes the parameter of the template and the elements that it may not contain. */
+export const templateReduced = (name: string, removed: readonly string[]): Warning => ({
+  code: 'template_reduced',
+  message: `${name}: ${removed.join(', ')} cannot be printed there; use text, styles, and PNG, JPEG, GIF or WebP images as data: addresses.`,
+})
+
 /** Takes the number of such images in the picture. */
 export const undecodedImages = (images: number): Warning => ({
   code: 'undecoded_images',
