@@ -80,7 +80,7 @@ const fitSides = `(width, fitsWidth) => {
   const { documentElement: root, body } = document
   if (!body) return 0
   const sheet = new CSSStyleSheet()
-  const before = document.adoptedStyleSheets
+  const before = [...document.adoptedStyleSheets]
   sheet.replaceSync(':root { width: ' + width + 'px !important }')
   document.adoptedStyleSheets = [...before, sheet]
   if (fitsWidth) (${openSideways})()
@@ -92,6 +92,8 @@ const fitSides = `(width, fitsWidth) => {
 
 /** What a page on paper needs besides. */
 export type Arranged = {
+  /** Nothing was arranged: pictures must be laid in first, as the page shows a canvas or has frames of other sites. */
+  readonly needsPictures?: true
   /** Nothing was arranged: the page has styles for print, which must apply first. */
   readonly needsPrint?: true
   /** About the CSS pixels of width that its content takes on this paper; 0 if that does not matter. */
@@ -111,11 +113,21 @@ export type Paper = {
   readonly hasGround: boolean
 }
 
+/** What was done to the page before: its pictures are laid in, its styles are those of paper. */
+export type Before = { readonly hasPictures: boolean; readonly hasStyles: boolean }
+
+/** Evaluates to whether the page shows a canvas. */
+export const showsCanvas = `(${everyElement})(document).some((each) => each.localName === 'canvas' && each.checkVisibility())`
+
 /**
  * A script that arranges a page for pages of paper, once its styles are those of paper: a column that scrolls is shown in full, bars
- * that are fixed stand once. `hasStyles`: its styles are those of paper. Evaluates to `Arranged`.
+ * that are fixed stand once. Evaluates to `Arranged`.
  */
-export const arrangePage = ({ width, fitsWidth, hasGround }: Paper, hasStyles: boolean): string => `(() => {
+export const arrangePage = (
+  { width, fitsWidth, hasGround }: Paper,
+  { hasPictures, hasStyles }: Before,
+): string => `(() => {
+  if (!${hasPictures} && ${showsCanvas}) return { needsPictures: true }
   const styles = (${readPrintStyles})()
   if (!${hasStyles} && styles.areForPrint) return { needsPrint: true }
   const holds = ${contains}

@@ -7,7 +7,7 @@ import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/pla
 import { type Fitted, layOutWidth, ownShrink, scaleToFit } from '#worker/browser-host/capture/print/fit-width.ts'
 import type { Arranged } from '#worker/browser-host/capture/print/arrange-page.ts'
 import { paintMargins } from '#worker/browser-host/capture/print/paint-margins.ts'
-import { arrangeForPaper, showForPrint } from '#worker/browser-host/capture/print/prepare-paper.ts'
+import { arrangeForPaper, preparePictures } from '#worker/browser-host/capture/print/prepare-paper.ts'
 import type { SizeBounds } from '#worker/protocol/protocol.ts'
 import { type Frame, measure } from './measure.ts'
 import { firstPageSize, pagesIn, printSheet, type Sheet } from './print-sheet.ts'
@@ -17,6 +17,9 @@ import * as warnings from './warnings.ts'
 const pixelsPerInch = 96
 
 type Open = Pick<OpenPage, 'session' | 'mainFrameId'>
+
+/** Bounds of sizes, and the end of the time, on `performance`'s clock. */
+type PrintBounds = SizeBounds & { readonly endsAt: number }
 
 /** A PDF, and the size of its first page in CSS pixels. */
 type Printed = {
@@ -159,18 +162,18 @@ const fitSheet = (sheet: Sheet, needed: number, fitsBy: number): { sheet: Sheet;
 const printSinglePage = async (
   open: OpenPage,
   plan: CapturePlan,
-  { sheet: asked, heightMax }: { readonly sheet: Sheet; readonly heightMax: number },
+  asked: Sheet,
+  { heightMax, endsAt }: PrintBounds,
 ): Promise<Printed> => {
-  await showForPrint(open, plan)
   const paper = paperOf(asked)
-  const { colour } = await arrangeForPaper(open, plan, paper, true)
+  const { colour, warnings: empty } = await arrangeForPaper(open, plan, paper, { isPrint: true, endsAt })
   const fitted = fitSheet(asked, await layOutWidth(open, plan, paper.width), 1)
   const { sheet, warnings: reduced } = await renderTemplates(fitted.sheet, plan, colour)
   const whole = await layOutForPaper(open, plan, paperOf(sheet).width)
   const frame = { ...whole, height: Math.min(heightMax, whole.height) }
   const isWhole = frame.height === whole.height
   const printed = await (isWhole ? printOnOnePage(open, frame, sheet, heightMax) : printFirst(open, frame, sheet))
-  return { ...printed, warnings: [...fitted.warnings, ...reduced, ...printed.warnings] }
+  return { ...printed, warnings: [...empty, ...fitted.warnings, ...reduced, ...printed.warnings] }
 }
 
 /** The sheet at the scale that the page's width needs. */
@@ -184,19 +187,25 @@ const fitPages = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, arrange
 }
 
 /** Prints on pages of paper size. */
-const printPages = async (open: OpenPage, plan: CapturePlan, asked: Sheet): Promise<Printed> => {
-  const arranged = await arrangeForPaper(open, plan, paperOf(asked), false)
+const printPages = async (
+  open: OpenPage,
+  plan: CapturePlan,
+  asked: Sheet,
+  { endsAt }: PrintBounds,
+): Promise<Printed> => {
+  const arranged = await arrangeForPaper(open, plan, paperOf(asked), { isPrint: false, endsAt })
   const fitted = await fitPages(open, plan, asked, arranged)
   const { sheet, warnings: reduced } = await renderTemplates(fitted.sheet, plan, arranged.colour)
   const bytes = await printSheet(open, sheet)
   const size = sheet.print.hasOwnSize && arranged.setsPageSize ? firstPageSize(bytes) : undefined
-  return { bytes, ...toPaperSize(size ?? sheet.page), warnings: [...fitted.warnings, ...reduced] }
+  return { bytes, ...toPaperSize(size ?? sheet.page), warnings: [...arranged.warnings, ...fitted.warnings, ...reduced] }
 }
 
 /** Prints a full page or an element, with screen styles, on one page of its own size. */
-const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bounds: SizeBounds): Promise<Printed> => {
+const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bounds: PrintBounds): Promise<Printed> => {
   const { subject, emulation } = plan
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
+  const empty = await preparePictures(open, bounds.endsAt)
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   const colour = asked.print.hasBackground ? ((await runInMainFrame(open, paintMargins)) as string | null) : null
   const { sheet, warnings: reduced } = await renderTemplates(asked, plan, colour)
@@ -204,21 +213,27 @@ const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bound
   const printed = await (isTruncated
     ? printFirst(open, frame, sheet)
     : printOnOnePage(open, frame, sheet, bounds.heightMax))
-  return { ...printed, warnings: [...reduced, ...printed.warnings] }
+  return { ...printed, warnings: [...empty, ...reduced, ...printed.warnings] }
 }
+
+/** Longest preparation of a page for its PDF, in milliseconds, and the part of the time left that it may take. */
+const preparationMs = 6000
+const preparationPart = 1 / 2
 
 /**
  * Prints on pages of paper size, or on one as wide as the paper; a full page or an element, with screen styles, on one page of its
- * own size.
+ * own size. The bounds end with the capture.
  */
 export const printPdf = async (
   open: OpenPage,
   plan: CapturePlan,
   sheet: Sheet,
-  bounds: SizeBounds,
+  { endsAt, ...sizes }: PrintBounds,
 ): Promise<Printed> => {
+  const now = performance.now()
+  const bounds = { ...sizes, endsAt: now + Math.min(preparationMs, (endsAt - now) * preparationPart) }
   if (plan.subject.kind !== 'pages') return await printWhole(open, plan, sheet, bounds)
   const hasRoom = paperPixels(sheet) / sheet.print.scale >= 1
-  if (!sheet.print.onOnePage || !hasRoom) return await printPages(open, plan, sheet)
-  return await printSinglePage(open, plan, { sheet, heightMax: bounds.heightMax })
+  const isSingle = sheet.print.onOnePage && hasRoom
+  return await (isSingle ? printSinglePage : printPages)(open, plan, sheet, bounds)
 }

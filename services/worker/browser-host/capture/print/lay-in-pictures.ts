@@ -1,0 +1,202 @@
+import type { Session } from '#worker/browser-host/browser/connection.ts'
+import { emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
+import { everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
+import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
+import { createWorld, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
+
+/** Most frames and canvases that get their picture. */
+const partsMax = 20
+
+/** Pixels of a picture for each CSS pixel, and most pixels of one picture. */
+const pictureScale = 2
+const picturePixelsMax = 8_000_000
+
+/** Longest wait, in milliseconds, for the empty document that takes a frame's place. */
+const emptyMs = 500
+
+/** Evaluates to the canvases of the page that another context than 2D draws on: print finds them empty. */
+const drawnCanvases = `(${everyElement})(document).filter((element) => {
+  if (element.localName !== 'canvas' || !element.width || !element.height || !element.checkVisibility()) return false
+  try {
+    return element.getContext('2d') === null
+  } catch {
+    return true
+  }
+}).slice(0, ${partsMax})`
+
+/** Hides what is fixed or sticky, and might lie over a part, or shows it again. */
+const hideBars = `(() => {
+  const parts = 'iframe, frame, object, embed, canvas'
+  const bars = (${everyElement})(document).filter((element) =>
+    ['fixed', 'sticky'].includes(getComputedStyle(element).position) && !element.matches(parts) && !element.querySelector(parts))
+  globalThis.shutterfleetBars = bars.map((element) => [element, element.style.cssText])
+  for (const element of bars) (${setStyles})(element, { visibility: 'hidden', transition: 'none' })
+})()`
+const showBars = `(() => {
+  for (const [element, style] of globalThis.shutterfleetBars) element.style.cssText = style
+  scrollTo({ top: 0, behavior: 'instant' })
+})()`
+
+/** A method of a part: brings it into view; resolves to its height and the viewport's, or to null if there is nothing to see. */
+const bringIntoView = `async function () {
+  const { height } = this.getBoundingClientRect()
+  if (this.clientWidth < 3 || this.clientHeight < 3 || !this.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return null
+  this.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' })
+  await ${twoFrames}
+  return { height: Math.ceil(height), view: innerHeight }
+}`
+
+const toBitmap = `(data) => createImageBitmap(new Blob([Uint8Array.from(atob(data), (char) => char.charCodeAt(0))], { type: 'image/png' }))`
+const draw = `(canvas, bitmap) => {
+  canvas.width = bitmap.width
+  canvas.height = bitmap.height
+  canvas.getContext('2d').drawImage(bitmap, 0, 0)
+}`
+
+/** A method of a frame: shows its picture in an empty document of its own, so that its styles, and those of print, still hold. */
+const fillFrame = `async function (data) {
+  const bitmap = await (${toBitmap})(data)
+  this.removeAttribute('sandbox')
+  this.contentWindow.location.replace('about:blank')
+  const endsAt = performance.now() + ${emptyMs}
+  while (!this.contentDocument?.body && performance.now() < endsAt) await new Promise((done) => setTimeout(done, 10))
+  const { contentDocument: empty } = this
+  const canvas = empty.createElement('canvas')
+  ;(${draw})(canvas, bitmap)
+  canvas.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:contain;object-position:left top'
+  empty.body.append(canvas)
+}`
+
+/** A method of a canvas: puts one with its picture in its place. */
+const replaceCanvas = `async function (data) {
+  const bitmap = await (${toBitmap})(data)
+  const picture = this.cloneNode()
+  ;(${draw})(picture, bitmap)
+  if (String(this.computedStyleMap().get('width')) === 'auto') picture.style.width = getComputedStyle(this).width
+  this.replaceWith(picture)
+}`
+
+/** Most CSS pixels of the viewport in which a part is shot. */
+const heightMax = 8000
+
+/** Heights of a part and of the viewport in CSS pixels. */
+type Heights = { readonly height: number; readonly view: number }
+
+/** An element whose picture is laid in, and how. */
+type Part = { readonly objectId: string; readonly fill: string }
+
+const callOn = async (session: Session, objectId: string, method: string, values: readonly unknown[]) => {
+  const { result, exceptionDetails } = await session.send('Runtime.callFunctionOn', {
+    objectId,
+    functionDeclaration: method,
+    arguments: values.map((value) => ({ value })),
+    returnByValue: true,
+    awaitPromise: true,
+  })
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+  return result.value as unknown
+}
+
+/** The element of a frame of another site; undefined if that lies in such a frame itself, whose picture shows it. */
+const findFrame = async (session: Session, frame: Session): Promise<Part | undefined> => {
+  const { frameTree } = await frame.send('Page.getFrameTree')
+  const { id, parentId = '' } = frameTree.frame
+  try {
+    const executionContextId = await createWorld({ session, frameId: parentId })
+    const { backendNodeId } = await session.send('DOM.getFrameOwner', { frameId: id })
+    const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId })
+    return object.objectId === undefined ? undefined : { objectId: object.objectId, fill: fillFrame }
+  } catch {
+    return undefined
+  }
+}
+
+const findCanvases = async ({ session, mainFrameId }: OpenPage): Promise<Part[]> => {
+  const contextId = await createWorld({ session, frameId: mainFrameId })
+  const { result } = await session.send('Runtime.evaluate', { expression: drawnCanvases, contextId })
+  if (result.objectId === undefined) return []
+  const { result: properties } = await session.send('Runtime.getProperties', {
+    objectId: result.objectId,
+    ownProperties: true,
+  })
+  const canvases = properties.filter(({ name }) => /^\d+$/.test(name))
+  return canvases.flatMap(({ value }) => (value?.objectId ? [{ objectId: value.objectId, fill: replaceCanvas }] : []))
+}
+
+/** Shoots a part that is in view, as PNG in base64. */
+const shootPart = async (session: Session, objectId: string): Promise<string> => {
+  const { model } = await session.send('DOM.getBoxModel', { objectId })
+  const { cssVisualViewport: view } = await session.send('Page.getLayoutMetrics')
+  const [lefts, tops] = [0, 1].map((side) => model.content.filter((_, index) => index % 2 === side)) as [
+    number[],
+    number[],
+  ]
+  const [x, y] = [Math.min(...lefts), Math.min(...tops)]
+  const [width, height] = [Math.max(...lefts) - x, Math.max(...tops) - y]
+  const isBeyond = x < 0 || y < 0 || x + width > view.clientWidth || y + height > view.clientHeight
+  const scale = Math.min(pictureScale, Math.sqrt(picturePixelsMax / (width * height)))
+  const { data } = await session.send('Page.captureScreenshot', {
+    format: 'png',
+    optimizeForSpeed: true,
+    captureBeyondViewport: isBeyond,
+    clip: { x: x + view.pageX, y: y + view.pageY, width, height, scale },
+  })
+  return data
+}
+
+/** Shoots a part in a viewport as high as itself: of a frame that is higher only what is in view is drawn. */
+const shootTall = async (
+  { session, emulation }: OpenPage,
+  objectId: string,
+  { height, view }: Heights,
+): Promise<string> => {
+  if (height <= view) return await shootPart(session, objectId)
+  await emulateSize(session, emulation, Math.min(height, heightMax))
+  try {
+    await callOn(session, objectId, bringIntoView, [])
+    return await shootPart(session, objectId)
+  } finally {
+    await emulateSize(session, emulation, view)
+  }
+}
+
+/** Puts the picture of a part in its place; resolves to whether it is printed now, or has nothing to see. */
+const layIn = async (open: OpenPage, { objectId, fill }: Part): Promise<boolean> => {
+  try {
+    const heights = (await callOn(open.session, objectId, bringIntoView, [])) as Heights | null
+    if (heights) await callOn(open.session, objectId, fill, [await shootTall(open, objectId, heights)])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Puts in the pictures of all parts, in turn; resolves to the number of those that stay empty. */
+const layInParts = async (open: OpenPage, parts: readonly Part[], endsAt: number): Promise<number> => {
+  let left = Math.max(0, parts.length - partsMax)
+  await runInMainFrame(open, hideBars)
+  for (const part of parts.slice(0, partsMax)) {
+    const isLaidIn = performance.now() < endsAt && (await layIn(open, part))
+    if (!isLaidIn) left += 1
+  }
+  await runInMainFrame(open, showBars)
+  return left
+}
+
+/**
+ * Puts their pictures in the place of frames of other sites, and of canvases that print finds empty, until `endsAt` (on
+ * `performance`'s clock): Chromium prints only what the page's own process draws. Resolves to the number of those that stay empty.
+ */
+export const layInPictures = async (open: OpenPage, endsAt: number): Promise<number> => {
+  const { session } = open
+  const frames = open.frameSessions().slice(1)
+  const canvases = await findCanvases(open)
+  if (frames.length + canvases.length === 0) return 0
+  await session.send('DOM.enable')
+  const found = await Promise.all(frames.map((frame) => findFrame(session, frame).catch(() => undefined)))
+  const parts = [...found.filter((each) => each !== undefined), ...canvases]
+  const left = await layInParts(open, parts, endsAt)
+  await session.send('DOM.disable')
+  return left
+}
