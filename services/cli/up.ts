@@ -25,7 +25,7 @@ const flags = {
     value: 'N',
     help: 'spread accounts over N databases, each with all services, behind one address (default 1)',
   },
-  'workers-max': { type: 'string', value: 'N', help: 'maximum of workers, one browser each (default: two per core)' },
+  'workers-max': { type: 'string', value: 'N', help: 'maximum of workers, one browser each (default: one per core)' },
   'allow-target': {
     type: 'string',
     value: 'T',

@@ -77,6 +77,8 @@ const policyOf = (config: Settings, objectivesMs: PoolPolicy['objectivesMs']): O
   idleCores: Math.min(config.poolIdleCores, config.poolMax),
   objectivesMs,
   holdMs: config.poolHoldSeconds * 1000,
+  // An idle worker takes memory that pages and stores of the same machine need, and starts in seconds.
+  holdsLong: false,
   zeroAfterMs: config.poolHoldSeconds * 1000,
   startLimitMs,
   startMaxMs,

@@ -78,12 +78,13 @@ const givenServiceSettings = (env: Env): Settings =>
 
 /**
  * Reads the environment of `up`. Throws `CONFIGURATION` with all problems at once, including those of services' settings.
- * Default maximums of workers: two per core (they mostly wait for pages), one per core for proxied captures (each starts a
- * new worker), one per two cores for full Chromium. As many workers as cores may start as soon as a capture waits.
+ * Default maximums of workers: one per core (more make a burst slower, since they share the cores, and each takes a third of a
+ * gigabyte), one per core for proxied captures (each starts a new worker), one per two cores for full Chromium. As many workers
+ * as cores may start as soon as a capture waits.
  */
 export const readLocalSettings = (env: Env, cores: number): LocalSettings => {
   const defaults = {
-    [settings.poolMax.name]: 2 * cores,
+    [settings.poolMax.name]: cores,
     [settings.poolIdleCores.name]: cores,
     [settings.stealthMax.name]: Math.ceil(cores / 2),
     [settings.proxiedMax.name]: cores,

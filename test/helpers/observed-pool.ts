@@ -21,6 +21,7 @@ export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => (
   idleCores: 0,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
   holdMs: 30_000,
+  holdsLong: true,
   zeroAfterMs: 30_000,
   startLimitMs: 60_000,
   startMaxMs: 900_000,

@@ -195,6 +195,22 @@ t.test('controller simulation: with idle cores the pool grows for any waiting ca
   t.end()
 })
 
+for (const seed of seeds) {
+  t.test(`controller simulation: on one machine the pool is at its minimum 75 s after a burst, seed ${seed}`, (t) => {
+    const machine = poolPolicy({ max: 4, idleCores: 4, holdsLong: false })
+    // A burst after ten minutes with a capture every two seconds, which is a load that chance explains.
+    const load = () => [
+      ...Array.from({ length: 300 }, (_, index) => index * 2000),
+      ...Array.from({ length: 40 }, () => 600_000),
+    ]
+    const outcome = simulate(seed, { policy: machine, load, untilMs: 15 * minuteMs })
+    t.equal(Math.max(...sizes(outcome)), machine.max)
+    const later = outcome.moments.filter(({ atMs }) => atMs > ended(outcome) + 75_000)
+    t.ok(later.length > 0 && later.every(({ active }) => active === machine.min))
+    t.end()
+  })
+}
+
 t.test('controller simulation: captures on draining workers count as served; the pool does not regrow', (t) => {
   // Each of five workers has one long capture left. Three of them drain; the free slots of the others suffice for more.
   const firstMs = 20_000

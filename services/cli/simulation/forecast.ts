@@ -54,6 +54,7 @@ export const poolPolicy = ({ least, slots, objectivesMs }: Omit<Workers, 'startM
   idleCores: 0,
   objectivesMs,
   holdMs: 30_000,
+  holdsLong: true,
   zeroAfterMs: 0,
   startLimitMs: Number.POSITIVE_INFINITY,
   startMaxMs: Number.POSITIVE_INFINITY,

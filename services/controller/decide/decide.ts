@@ -60,7 +60,7 @@ const clamp = (size: number, { min, max }: PoolPolicy) => Math.max(min, Math.min
 /** Most slots of a worker. */
 const slotsMax = 64
 
-/** Hold windows without any capture after which none is expected, whatever the mean of before. */
+/** Hold windows without any capture after which none is expected, whatever the mean of before; one if none is held for longer. */
 const quietHolds = 3
 
 /** Without a backlog report, JetStream's depth alone counts. */
@@ -101,7 +101,7 @@ const desiredSize = ({
     return { desired: policy.min, load: policy.min, reason }
   }
   const busy = [...groups.active, ...groups.leaving].reduce((sum, worker) => sum + worker.busy, 0)
-  const quietMs = quietHolds * policy.holdMs
+  const quietMs = Math.min(quietHolds * policy.holdMs, longHoldMs(policy))
   const isOver =
     observation.nowMs >= memory.lastKnownMs + (policy.min > 0 ? quietMs : Math.min(policy.zeroAfterMs, quietMs))
   const peak = memory.peaks?.[0]?.size ?? 0

@@ -118,6 +118,8 @@ export type PoolPolicy = {
   /** Longest time that a capture of each lane should wait for a worker; none is shorter than that of a more urgent lane. */
   readonly objectivesMs: Readonly<Record<Lane, number>>
   readonly holdMs: number
+  /** Whether a larger size is held for far longer than `holdMs` as far as the difference may be chance; not on one machine. */
+  readonly holdsLong: boolean
   /** With `min` 0: idle time before the last worker is removed; `holdMs` applies if it is longer. */
   readonly zeroAfterMs: number
   /**

@@ -36,9 +36,10 @@ const troubleOf = ({ observation, groups }: ScalingInput): Trouble | undefined =
 
 /**
  * Milliseconds for which a size is held that differs too little from the present one to tell from chance: 60 hold windows, but no more than
- * half an hour unless one is longer.
+ * half an hour unless one is longer; a hold window if the policy does not hold long.
  */
-export const longHoldMs = ({ holdMs }: PoolPolicy): number => Math.max(holdMs, Math.min(60 * holdMs, 1_800_000))
+export const longHoldMs = ({ holdMs, holdsLong }: PoolPolicy): number =>
+  holdsLong ? Math.max(holdMs, Math.min(60 * holdMs, 1_800_000)) : holdMs
 
 /** Workers by which the size that a steady load requires varies by chance. */
 const slackOf = (size: number): number => Math.max(0, Math.round(0.75 * Math.sqrt(size)) - 1)

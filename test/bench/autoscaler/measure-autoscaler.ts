@@ -40,6 +40,7 @@ const policyOf = ({ min, max, slots, reservedSlots = 0 }: Pool, overrides: Parti
   idleCores: 0,
   objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
   holdMs: 30_000,
+  holdsLong: true,
   zeroAfterMs: 300_000,
   startLimitMs: Number.POSITIVE_INFINITY,
   startMaxMs: Number.POSITIVE_INFINITY,

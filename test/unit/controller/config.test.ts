@@ -23,6 +23,7 @@ t.test('config: by default a pool has one to four workers of one slot', (t) => {
     idleCores: 0,
     objectivesMs: { interactive: 2000, normal: 10_000, bulk: 120_000 },
     holdMs: 30_000,
+    holdsLong: false,
     zeroAfterMs: 30_000,
     startLimitMs: 60_000,
     startMaxMs: 900_000,

@@ -6,7 +6,7 @@ t.test('local settings: by default runs everything itself, with workers for the 
   t.match(readLocalSettings({}, 3), {
     data: '.shutterfleet',
     gatewayPort: 8080,
-    poolMax: 6,
+    poolMax: 3,
     stealthMax: 2,
     proxiedMax: 3,
     poolIdleCores: 3,

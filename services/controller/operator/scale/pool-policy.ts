@@ -19,6 +19,7 @@ export const policyOf = (
   idleCores: 0,
   objectivesMs: laneObjectivesMs(autoscaling),
   holdMs: scaleDown.stabilizationWindowSeconds * 1000,
+  holdsLong: true,
   zeroAfterMs: (autoscaling.cooldownSeconds ?? 0) * 1000,
   // Kubernetes reports why a pod cannot start, and retries it itself.
   startLimitMs: Number.POSITIVE_INFINITY,

@@ -28,6 +28,7 @@ t.test('pool policy: maps every spec field', async (t) => {
       idleCores: 0,
       objectivesMs: { interactive: 700, normal: 900, bulk: 120_000 },
       holdMs: 20_000,
+      holdsLong: true,
       zeroAfterMs: 300_000,
       startLimitMs: Infinity,
       startMaxMs: Infinity,
