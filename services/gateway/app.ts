@@ -47,6 +47,7 @@ const handleWith = (
 ): Handler => {
   context.events.operationServed(operation)
   return async (request, reply) => {
+    context.rest.markBusy()
     const began = performance.now()
     const span = startRequestSpan(operation, request.raw)
     const params = request.params as Record<string, string>
@@ -79,8 +80,11 @@ const unnamed = { name: 'none' } as const
 const failWith = (context: Context, error: AppError): Handler =>
   handleWith(context, unnamed, () => Promise.reject(error))
 
-const refuseInMaintenance = (context: Pick<Context, 'inMaintenance'>, { accepts }: Pick<Served, 'accepts'>) => {
-  if (!accepts || !context.inMaintenance()) return
+const refuseInMaintenance = async (
+  context: Pick<Context, 'checkMaintenance'>,
+  { accepts }: Pick<Served, 'accepts'>,
+): Promise<void> => {
+  if (!accepts || !(await context.checkMaintenance())) return
   const publicMessage = 'The service is under maintenance; what was accepted stays readable.'
   throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
 }
@@ -100,7 +104,7 @@ const answerOperation = async (context: Context, operation: Served, exchange: Ex
   const settleKey = await admitKey(context, exchange)
   let identified = exchange
   const work = async () => {
-    refuseInMaintenance(context, operation)
+    await refuseInMaintenance(context, operation)
     identified = await identifySession(context, operation, { ...exchange, scopes: operation.scopes ?? [] })
     assertSessionMay(context, operation, identified)
     const answer = await operation.run(context, identified)

@@ -22,10 +22,10 @@ const urlOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-await runMain('gateway', async ({ env, stop, announce, hasTraces }) => {
+await runMain('gateway', async ({ env, stop, announce, rest, hasTraces }) => {
   const config = readConfig(env)
   let listeningUrl = ''
-  const lifecycle = { stop, hasTraces, listeningUrl: () => listeningUrl, operations: routes }
+  const lifecycle = { stop, rest, hasTraces, listeningUrl: () => listeningUrl, operations: routes }
   await using gateway = await openContext(config, lifecycle)
   gateway.events.browserAgeMax(config.browserAgeDaysMax)
   const administration = adminOf(gateway, config, settingsInForce(env))

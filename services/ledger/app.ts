@@ -1,4 +1,5 @@
-import { relayWakeupSubject } from '#shared/queue/subjects.ts'
+import { pools } from '#shared/capture/lane.ts'
+import { poolWakeupSubject, relayWakeupSubject } from '#shared/queue/subjects.ts'
 import { listHeldAccounts } from '#shared/db/held-accounts.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import { createPauseKeeper } from './apply-pauses.ts'
@@ -22,14 +23,22 @@ import { removeOldRows } from './remove-old-rows.ts'
 import { consumeReports } from './reports/consume-reports.ts'
 import { sweepOrphans } from './sweep-orphans.ts'
 
-/** Time between turns of a loop, and while the ledger is idle, when a wakeup or a report wakes the loops. */
-type Pace = { readonly everyMs: number; readonly idleMs: number }
+/**
+ * Time between turns of a loop, and while the ledger is idle, when a wakeup or a report wakes the loops. At rest it is longer still,
+ * unless `restless`.
+ */
+type Pace = { readonly everyMs: number; readonly idleMs: number; readonly restless?: true }
+
+/** Time without wakeups, reports and open captures after which the ledger is idle. */
+const idleAfterMs = 10_000
 
 const loopsWith =
-  ({ idleMonitor }: Pick<Ledger, 'idleMonitor'>) =>
+  ({ rest }: Pick<Ledger, 'rest'>) =>
   (name: LoopName, pace: Pace | Loop['everyMs'], turn: Loop['turn'], wakeup = createWakeup()): Loop => {
-    idleMonitor.subscribe(wakeup)
-    const everyMs = typeof pace === 'function' ? pace : () => (idleMonitor.isIdle() ? pace.idleMs : pace.everyMs)
+    rest.subscribe(wakeup, idleAfterMs)
+    if (typeof pace === 'function') return { name, everyMs: pace, turn, wakeup, pauseTurns: 0 }
+    const idleMs = () => (pace.restless ? pace.idleMs : rest.pace(pace.idleMs))
+    const everyMs = () => (rest.quietMs() < idleAfterMs ? pace.everyMs : idleMs())
     return { name, everyMs, turn, wakeup, pauseTurns: 0 }
   }
 
@@ -39,10 +48,7 @@ const loopsWith =
  */
 const cleanupPauseTurns = 4
 
-type Cleanup = Pick<
-  Ledger,
-  'database' | 'queue' | 'objects' | 'events' | 'idleMonitor' | 'rowRetentionDays' | 'activityDays'
->
+type Cleanup = Pick<Ledger, 'database' | 'queue' | 'objects' | 'events' | 'rest' | 'rowRetentionDays' | 'activityDays'>
 
 /** The loops that delete. Each continues while its batches are full; several ledgers share the work. */
 export const cleanupLoops = (ledger: Cleanup): Loop[] => {
@@ -58,6 +64,8 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
   ].map((each) => ({ ...each, pauseTurns: cleanupPauseTurns }))
 }
 
+const backlogPace = { everyMs: 1000, idleMs: 2000 }
+
 /** The loops of a ledger. */
 export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotStartFor'>): Loop[] => {
   const loop = loopsWith(ledger)
@@ -67,9 +75,10 @@ export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotSt
     for (const { pool, captures } of await predictor.predict()) ledger.events.arrivalsPredicted(pool, captures)
   }
   return [
-    loop('relay', { everyMs: 500, idleMs: 5000 }, () => relay(ledger), ledger.relayWakeup),
-    // Subscribers treat a count as unknown after five seconds, so that one may be lost.
-    loop('backlog', { everyMs: 1000, idleMs: 2000 }, createBacklog(ledger, predictor)),
+    // The only one that finds what was accepted by a gateway that could not publish it.
+    loop('relay', { everyMs: 500, idleMs: 5000, restless: true }, () => relay(ledger), ledger.relayWakeup),
+    // Subscribers treat a count as unknown after more than two intervals, so that one may be lost.
+    loop('backlog', backlogPace, createBacklog(ledger, predictor, backlogPace.idleMs)),
     loop('prediction', predictor.untilNextMs, predict),
     loop('pauses', { everyMs: 1000, idleMs: 2000 }, createPauseKeeper(ledger)),
     loop('accounts', { everyMs: 15_000, idleMs: 60_000 }, async () => {
@@ -88,12 +97,18 @@ export const createLoops = (ledger: Ledger, states: Pick<PoolStates, 'couldNotSt
 export const runLedger = async (ledger: Ledger, stop: AbortSignal, ready: () => void): Promise<void> => {
   await setUpStreams(ledger)
   ledger.stores.start()
-  using _wakeups = ledger.queue.subscribe(relayWakeupSubject, () => {
-    ledger.relayWakeup.notify()
-    ledger.idleMonitor.markBusy()
-  })
+  using wakeups = new DisposableStack()
+  const { markBusy } = ledger.rest
+  wakeups.use(
+    ledger.queue.subscribe(relayWakeupSubject, () => {
+      ledger.relayWakeup.notify()
+      markBusy()
+    }),
+  )
+  // Of captures that any gateway has accepted, whether or not a worker begins them.
+  for (const pool of pools) wakeups.use(ledger.queue.subscribe(poolWakeupSubject(pool), markBusy))
   // During a disconnect the broker may have lost messages and wakeups.
-  using _back = ledger.queue.onReconnect(ledger.idleMonitor.markBusy)
+  wakeups.use(ledger.queue.onReconnect(markBusy))
   using states = subscribeToPoolStates(ledger)
   ready()
   const loops = createLoops(ledger, states).map((each) => repeat(each, ledger.events, stop))

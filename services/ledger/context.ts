@@ -12,10 +12,10 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { measureCalls } from '#shared/process/measure-calls.ts'
 import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
+import type { Rest } from '#shared/process/rest.ts'
 import { type Wakeup, createWakeup } from '#shared/process/wakeup.ts'
 import type { Config } from './config.ts'
 import { createEvents, type Events } from './telemetry/events.ts'
-import { createIdleMonitor, type IdleMonitor } from './idle-monitor.ts'
 
 /** The settings that the loops read. */
 type Settings = Pick<
@@ -38,29 +38,37 @@ export type Ledger = Settings & {
   readonly events: Events
   /** Brings the relay's next turn forward. */
   readonly relayWakeup: Wakeup
-  readonly idleMonitor: IdleMonitor
+  readonly rest: Pick<Rest, 'longest' | 'markBusy' | 'pace' | 'quietMs' | 'subscribe'>
 }
 
-type Stores = Pick<Ledger, 'database' | 'queue'> & { readonly objects: ObjectStore; readonly events: Events }
+type Stores = Pick<Ledger, 'database' | 'queue'> & {
+  readonly objects: ObjectStore
+  readonly events: Events
+  readonly rest: Rest
+}
 
 /** Reports reach the ledger by the stream of results, which only workers write to otherwise. */
-const watchStores = ({ database, queue, objects, events }: Stores): StoreWatch =>
-  createStoreWatch(events, {
-    postgresql: database.probe,
-    nats: async () => {
-      await probeStream(queue, capturesStream.name)
-      await probeStream(queue, resultsStream.name)
+const watchStores = ({ database, queue, objects, events, rest }: Stores): StoreWatch =>
+  createStoreWatch(
+    events,
+    {
+      postgresql: database.probe,
+      nats: async () => {
+        await probeStream(queue, capturesStream.name)
+        await probeStream(queue, resultsStream.name)
+      },
+      object_store: () => probeStore(objects),
     },
-    object_store: () => probeStore(objects),
-  })
+    { rest },
+  )
 
 const reachable = { openStore, openConfiguredDatabase, connectQueue }
 
 /** Whether spans are sent: then metrics have exemplars. */
-type Lifecycle = { readonly stop: AbortSignal; readonly hasTraces?: boolean }
+type Lifecycle = { readonly stop: AbortSignal; readonly rest: Rest; readonly hasTraces?: boolean }
 
 /** Opens the connections of a ledger, each by the function in `by`; dispose closes them. Throws `CONFIGURATION` or `SERVICE_UNAVAILABLE` with the cause. */
-export const openContext = async (config: Config, { stop, hasTraces }: Lifecycle, by = reachable) => {
+export const openContext = async (config: Config, { stop, rest, hasTraces }: Lifecycle, by = reachable) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('ledger', {}, { withExemplars: hasTraces })
   const events = createEvents(createLogger({ service: 'ledger', level: config.logLevel }), metrics)
@@ -83,7 +91,7 @@ export const openContext = async (config: Config, { stop, hasTraces }: Lifecycle
       requested,
     }),
   )
-  const stores = stack.use(watchStores({ database, queue, objects, events }))
+  const stores = stack.use(watchStores({ database, queue, objects, events, rest }))
   const owned = stack.move()
   return {
     ...config,
@@ -93,7 +101,7 @@ export const openContext = async (config: Config, { stop, hasTraces }: Lifecycle
     events,
     metrics,
     relayWakeup: createWakeup(),
-    idleMonitor: createIdleMonitor(),
+    rest,
     stores,
     health: (): Health => ({ live: true, ready: stores.areUp() && !stop.aborted, detail: stores.detail() }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

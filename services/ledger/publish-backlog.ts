@@ -10,9 +10,9 @@ const spanMs = 10_000
 /** Counts of all pools at one moment of a monotonic clock. */
 export type Reading = { readonly atMs: number; readonly counts: readonly PoolCount[] }
 
-/** The readings over which arrivals are counted: the new one and those of the last ten seconds. */
+/** The readings over which arrivals are counted: the new one, the one before, and those of the last ten seconds. */
 export const appendReading = (readings: readonly Reading[], reading: Reading): Reading[] => [
-  ...readings.filter(({ atMs }) => reading.atMs - atMs <= spanMs),
+  ...readings.filter((each, index) => index === readings.length - 1 || reading.atMs - each.atMs <= spanMs),
   reading,
 ]
 
@@ -51,19 +51,31 @@ export const toBacklog = (
   })
 }
 
-/** Each call of the returned function counts the backlog and publishes it for the controller. Publishes nothing if the count throws: unknown is not zero. */
+/** Whether captures are open or expected. */
+const hasWork = ({ pending, processing, intoMinuteMs }: BacklogMessage): boolean =>
+  pending + processing > 0 || intoMinuteMs !== undefined
+
+/**
+ * Each call of the returned function counts the backlog and publishes it for the controller, with the time until the next count.
+ * Publishes nothing if the count throws: unknown is not zero, and the ledger is not idle then.
+ */
 export const createBacklog = (
-  { database, queue, events, idleMonitor }: Pick<Ledger, 'database' | 'queue' | 'events' | 'idleMonitor'>,
+  { database, queue, events, rest }: Pick<Ledger, 'database' | 'queue' | 'events' | 'rest'>,
   { predictionFor }: Pick<Predictor, 'predictionFor'>,
+  idleMs: number,
 ) => {
   let readings: Reading[] = []
   return async (): Promise<void> => {
-    const counts = await countBacklog(database)
+    const counts = await countBacklog(database).catch((error: unknown) => {
+      rest.markBusy()
+      throw error
+    })
     events.counted(counts)
-    idleMonitor.observe(counts.some(({ pending, processing }) => pending + processing > 0))
     readings = appendReading(readings, { atMs: performance.now(), counts })
-    for (const message of toBacklog(readings, predictionFor)) {
-      queue.publish(backlogSubject(message.pool), backlogCodec.encode(message))
-    }
+    const messages = toBacklog(readings, predictionFor)
+    if (messages.some(hasWork)) rest.markBusy()
+    const nextMs = rest.longest(idleMs)
+    for (const message of messages)
+      queue.publish(backlogSubject(message.pool), backlogCodec.encode({ ...message, nextMs }))
   }
 }

@@ -67,9 +67,12 @@ const sourceFolders: Plugin = {
 /** Packages in CommonJS call `require` for modules of Node. esbuild does not know these names, so no package may have the first. */
 const requireBanner = `import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);`
 
-/** Bundles all programs of the folder `root` into files below `outputFolder`, and the chunks that they share into `services/shared`. */
+/**
+ * Bundles all programs of the folder `root` into files below `outputFolder`, and the chunks that they share into `services/shared`. One at
+ * a time: its end stops esbuild's service, which otherwise stays with up to a gigabyte of memory.
+ */
 export const bundle = async (root: string, outputFolder: string): Promise<void> => {
-  const { build } = await import('esbuild')
+  const { build, stop } = await import('esbuild')
   await build({
     entryPoints: programNames.map((name) => programPath(name, { root, extension: '.ts' })),
     outbase: root,
@@ -89,7 +92,7 @@ export const bundle = async (root: string, outputFolder: string): Promise<void> 
     banner: { js: requireBanner },
     plugins: [sourceFolders],
     logLevel: 'silent',
-  })
+  }).finally(stop)
 }
 
 /** The modules that a process may load: programs, of a bundle also the chunks that they load late. */

@@ -14,8 +14,8 @@ export type Launch = {
   readonly logPath: string
   /** Working folder; by default that of this process. */
   readonly cwd?: string
-  /** Opens an IPC channel, for our services: they announce themselves, and stop when it closes. */
-  readonly ipc?: boolean
+  /** Opens an IPC channel, for our services: they announce themselves, then report activity, and stop when it closes. */
+  readonly ipc?: { readonly active?: (() => void) | undefined }
   /** File descriptors that the child inherits as 3, 4, …; ignored with `ipc`. */
   readonly descriptors?: readonly number[]
 }
@@ -41,7 +41,10 @@ export const startChild = async (launch: Launch) => {
   })
   // Unlike `exit`, never before a message that the child sent.
   child.once('close', (code, signal) => exited.resolve(signal ? `signal ${signal}` : `exit code ${code}`))
-  child.once('message', (message) => announced.resolve(message as Readonly<Record<string, string>>))
+  child.once('message', (message) => {
+    announced.resolve(message as Readonly<Record<string, string>>)
+    child.on('message', () => launch.ipc?.active?.())
+  })
   try {
     await once(child, 'spawn')
   } catch (cause) {

@@ -1,5 +1,6 @@
 import type { QueueUserName } from '#shared/queue/permissions.ts'
 import { chooseDirectUrl } from './local-settings.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { choosePorts } from './ports.ts'
 import { postgresUser } from './postgres.ts'
 import { loadOrCreateSecrets } from './secrets.ts'
@@ -27,5 +28,6 @@ export const gatherFacts = async (known: KnownFacts): Promise<Facts> => {
     databaseUrl: settings.externalDatabaseUrl ?? ownDatabase,
     directUrl: chooseDirectUrl(settings) ?? ownDatabase,
     natsUrl: (user) => settings.externalNatsUrl ?? ownNats(user),
+    rest: new Rest(),
   }
 }

@@ -13,6 +13,8 @@ export type NodeProcess = {
   readonly main: string
   readonly env: Readonly<Record<string, string>>
   readonly logPath: string
+  /** Called when the service reports activity. */
+  readonly active?: () => void
 }
 
 /** Starts a service and waits at most 60 s for its announcement. Throws `SERVICE_UNAVAILABLE` with the end of its log. */
@@ -22,7 +24,7 @@ export const startNodeProcess = async (service: NodeProcess, signal: AbortSignal
     args: [youngSpace, service.main],
     env: service.env,
     logPath: service.logPath,
-    ipc: true,
+    ipc: { active: service.active },
   })
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(startMs)])
   const addresses = await Promise.race([child.announced, child.exited, untilStopped(deadline)])

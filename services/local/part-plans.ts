@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type ServiceName, services } from '#shared/config/services.ts'
 import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { startNats } from './nats.ts'
+import type { Rest } from '#shared/process/rest.ts'
 import { type NodeProcess, startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
 import { type Facts, machineEnv, serviceEnv } from './service-env.ts'
@@ -17,7 +18,7 @@ export const postgresPlan = (facts: Facts, bin: string): PartPlan => ({
   stopSignal: 'SIGINT',
   stopMs: 20_000,
   untilUnresponsive: (_running, signal) =>
-    untilStoreFails(postgresProbe(facts.ports.postgres), facts.folder.postgres, signal),
+    untilStoreFails(postgresProbe(facts.ports.postgres), { folder: facts.folder.postgres, rest: facts.rest }, signal),
   start: async (signal) => ({
     addresses: {},
     child: await startPostgres(
@@ -40,22 +41,30 @@ export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   stopSignal: 'SIGTERM',
   stopMs: 10_000,
   untilUnresponsive: (_running, signal) =>
-    untilStoreFails(healthProbe(`http://127.0.0.1:${facts.ports.natsHealth}`), facts.folder.nats, signal),
+    untilStoreFails(
+      healthProbe(`http://127.0.0.1:${facts.ports.natsHealth}`),
+      { folder: facts.folder.nats, rest: facts.rest },
+      signal,
+    ),
   start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 
-/** The plan of one of our programs, which gets `stopMs` to stop. */
-export const programPlan = (program: NodeProcess, stopMs: number): PartPlan => ({
+/** The plan of one of our programs, which gets `stopMs` to stop; what it reports of its activity ends the rest of all parts. */
+export const programPlan = (
+  program: Omit<NodeProcess, 'active'>,
+  { stopMs, rest }: { readonly stopMs: number; readonly rest: Rest },
+): PartPlan => ({
   name: program.name,
   stopSignal: 'SIGTERM',
   stopMs,
-  untilUnresponsive: ({ addresses: { probeUrl = '' } }, signal) => untilUnresponsive(healthProbe(probeUrl), signal),
-  start: (signal) => startNodeProcess(program, signal),
+  untilUnresponsive: ({ addresses: { probeUrl = '' } }, signal) =>
+    untilUnresponsive(healthProbe(probeUrl), signal, { rest }),
+  start: (signal) => startNodeProcess({ ...program, active: rest.markBusy }, signal),
 })
 
 /** The plan of a service. */
 export const servicePlan = (facts: Facts, name: ServiceName, programs: Programs): PartPlan => {
   const main = programPath(services[name].program, programs)
   const program = { name, main, env: serviceEnv(facts, name), logPath: logPath(facts, name) }
-  return programPlan(program, services[name].stopMs)
+  return programPlan(program, { stopMs: services[name].stopMs, rest: facts.rest })
 }

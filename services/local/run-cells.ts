@@ -7,6 +7,7 @@ import { routerSettings } from '#shared/config/settings/router.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
 import { programPath } from '#shared/process/program-path.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { provideBundle } from './bundle.ts'
 import { dataPaths, openDataFolder, readPrivate, writePrivate } from './data-folder.ts'
@@ -91,7 +92,8 @@ const routerPlan = async (
   )
   const { logs } = await openDataFolder(settings.data)
   const main = programPath('gateway/main-router', await provideBundle({ root, env: machineEnv(env) }))
-  return programPlan({ name: 'router', main, env: settingsOfRouter, logPath: join(logs, 'router.log') }, routerStopMs)
+  const program = { name: 'router', main, env: settingsOfRouter, logPath: join(logs, 'router.log') }
+  return programPlan(program, { stopMs: routerStopMs, rest: new Rest() })
 }
 
 const startedWith = (baseUrl: string, cells: readonly Started[]): Started => {
@@ -156,6 +158,8 @@ export const runCells = async (deps: LocalDeps): Promise<void> => {
   const tokens = names.map(() => randomBytes(24).toString('base64url'))
   const front: Front = { port, publicUrl, tokens, pepper }
   const { stop, events } = deps
+  // Each cell would begin it.
+  await provideBundle({ root: deps.root, env: machineEnv(deps.env) })
   const cells = startCells(deps, settings, front)
   const router = createFleet({ events, stop, changed: async () => {} })
   try {

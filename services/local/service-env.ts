@@ -7,6 +7,7 @@ import { gatewaySettings } from '#shared/config/settings/gateway.ts'
 import { databaseSettings, queueSettings, storageSettings, trustSettings } from '#shared/config/settings/outside.ts'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
+import type { Rest } from '#shared/process/rest.ts'
 import { type QueueUserName, serviceUsers } from '#shared/queue/permissions.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Programs } from './find-programs.ts'
@@ -30,6 +31,8 @@ export type Facts = {
   /** PostgreSQL itself; differs from `databaseUrl` if that is a pooler. */
   readonly directUrl: string
   readonly natsUrl: (user: QueueUserName) => string
+  /** Whether no service reports activity: probes are rare then. */
+  readonly rest: Rest
 }
 
 type ProcessEnv = Readonly<Record<string, string>>

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { statfs } from 'node:fs/promises'
 import { get } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause } from '#shared/process/pause.ts'
+import type { Rest } from '#shared/process/rest.ts'
 import { succeeds } from '#shared/process/succeeds.ts'
 
 /** Sends one health check; rejects if the process does not respond, or when `signal` aborts. */
@@ -42,6 +43,9 @@ export const postgresProbe =
     }
   }
 
+/** Probes are 5 s apart, at rest longer; after one that failed they are not. */
+type Pace = { readonly rest: Pick<Rest, 'wait'>; readonly everyMs?: number }
+
 /**
  * Resolves once `probe` has failed `failuresMax` times in a row, and `mayEnd`; rejects when `signal` aborts. Counts failed
  * probes, not elapsed time: a suspend of the machine fails one probe at most.
@@ -49,19 +53,26 @@ export const postgresProbe =
 const untilFailing = async (
   probe: Probe,
   signal: AbortSignal,
-  options: { readonly everyMs: number; readonly failuresMax: number; readonly mayEnd?: () => Promise<boolean> },
+  options: Required<Pace> & { readonly failuresMax: number; readonly mayEnd?: () => Promise<boolean> },
 ): Promise<void> => {
-  const { everyMs, failuresMax, mayEnd = async () => true } = options
+  const { everyMs, rest, failuresMax, mayEnd = async () => true } = options
   for (let failures = 0; failures < failuresMax || !(await mayEnd());) {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(everyMs)])
-    const [responded] = await Promise.all([succeeds(probe(deadline)), delay(everyMs, undefined, { signal })])
+    const interval = pause(everyMs, signal)
+    const responded = await succeeds(probe(deadline))
     failures = responded ? 0 : failures + 1
+    await (responded ? rest.wait(everyMs, signal) : interval)
+    signal.throwIfAborted()
   }
 }
 
 /** Resolves with the reason once a service has not responded for 10 s; rejects when `signal` aborts. */
-export const untilUnresponsive = async (probe: Probe, signal: AbortSignal, everyMs = probeMs): Promise<string> => {
-  await untilFailing(probe, signal, { everyMs, failuresMax: blockedAfter })
+export const untilUnresponsive = async (
+  probe: Probe,
+  signal: AbortSignal,
+  { rest, everyMs = probeMs }: Pace,
+): Promise<string> => {
+  await untilFailing(probe, signal, { everyMs, rest, failuresMax: blockedAfter })
   return `the event loop has not responded for ${(everyMs * blockedAfter) / 1000} s`
 }
 
@@ -71,14 +82,13 @@ export const untilUnresponsive = async (probe: Probe, signal: AbortSignal, every
  */
 export const untilStoreFails = async (
   probe: Probe,
-  folder: string,
+  { folder, rest, everyMs = probeMs }: Pace & { readonly folder: string },
   signal: AbortSignal,
-  everyMs = probeMs,
 ): Promise<string> => {
   const hasSpace = async () => {
     const { bavail, bsize } = await statfs(folder)
     return bavail * bsize >= startBytes
   }
-  await untilFailing(probe, signal, { everyMs, failuresMax: failedAfter, mayEnd: hasSpace })
+  await untilFailing(probe, signal, { everyMs, rest, failuresMax: failedAfter, mayEnd: hasSpace })
   return `it has not responded or has rejected writes for ${(everyMs * failedAfter) / 1000} s`
 }

@@ -10,6 +10,7 @@ import { createMetrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { openStore } from '#shared/storage/open-store.ts'
 import { measureCalls } from '#shared/process/measure-calls.ts'
+import type { Rest } from '#shared/process/rest.ts'
 import { createStoreWatch } from '#shared/process/store-watch.ts'
 import { attempt, type Post } from './attempt.ts'
 import type { Config } from './config.ts'
@@ -31,8 +32,10 @@ const readAuthorities = async (path: string): Promise<SecureContext | undefined>
 
 const reachable = { openConfiguredDatabase }
 
+type Lifecycle = { readonly stop: AbortSignal; readonly rest: Rest }
+
 /** Opens the sender's dependencies, the database by the function in `by`; connects to PostgreSQL in the first round. Throws `CONFIGURATION`. */
-export const openContext = async (config: Config, stop: AbortSignal, by = reachable) => {
+export const openContext = async (config: Config, { stop, rest }: Lifecycle, by = reachable) => {
   await using stack = new AsyncDisposableStack()
   const metrics = createMetrics('webhooks')
   const events = createEvents(createLogger({ service: 'webhooks', level: config.logLevel }), metrics)
@@ -47,7 +50,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
   const opened = stack.use(by.openConfiguredDatabase(config, events.identityReports('postgresql')))
   const database = measureCalls(opened, ['query', 'transaction'], events.storeRequested('postgresql'))
   const agent = stack.use(new ReceiverAgent({ egress, egressToken, trust, connectMs: attemptBounds.connectMs }))
-  const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }))
+  const stores = stack.use(createStoreWatch(events, { postgresql: database.probe }, { rest }))
   stores.start()
   const owned = stack.move()
   return {
@@ -64,6 +67,7 @@ export const openContext = async (config: Config, stop: AbortSignal, by = reacha
     inFlightMax: config.inFlightMax,
     leaseMs,
     idleMs,
+    rest,
     now: () => new Date(),
     random: () => Math.random(),
     health: (): Health => ({ live: true, ready: stores.areUp() && !stop.aborted, detail: stores.detail() }),

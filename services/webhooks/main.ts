@@ -6,9 +6,9 @@ import { openContext } from './context.ts'
 import { recordKeys } from './record-keys.ts'
 import { runSender } from './sender.ts'
 
-await runMain('webhooks', async ({ env, stop, announce }) => {
+await runMain('webhooks', async ({ env, stop, announce, rest }) => {
   const config = readConfig(env)
-  await using sender = await openContext(config, stop)
+  await using sender = await openContext(config, { stop, rest })
   // A proxy that filters nothing would let receivers be addresses of this network.
   await checkEgress(sender.egress, config.egressToken)
   await using probe = await startProbeServer(config, sender)

@@ -18,6 +18,7 @@ import {
 import { toAppError } from '#shared/errors/app-error.ts'
 import { readTraceId, startSpan } from '#shared/telemetry/trace.ts'
 import { pause } from '#shared/process/pause.ts'
+import type { Rest } from '#shared/process/rest.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Post } from './attempt.ts'
 import type { Upload } from './upload.ts'
@@ -38,8 +39,9 @@ export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly inFlightMax: number
   /** Milliseconds after which another sender takes over the deliveries of one that died. */
   readonly leaseMs: number
-  /** Poll interval while the listening connection is open and nothing is due. */
+  /** Poll interval while the listening connection is open and nothing is due; longer at rest. */
   readonly idleMs: number
+  readonly rest: Pick<Rest, 'markBusy' | 'pace'>
   readonly now: () => Date
   readonly random: () => number
 }
@@ -223,7 +225,10 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
   const { events } = sender
   const wakeup = createWakeup(batchWindowMs)
   const perAccount = Math.ceil(sender.inFlightMax / accountShareDivisor)
-  using listening = sender.database.subscribe(deliveriesChannel, wakeup.notify)
+  using listening = sender.database.subscribe(deliveriesChannel, () => {
+    sender.rest.markBusy()
+    wakeup.notify()
+  })
   const deliveries = createDeliveriesInFlight(sender, { ...receiverBounds, parallelMax: perAccount }, wakeup.notify)
   const ageMs = maxAgeMs(sender.retryDelaysMs)
   const polling = new BusyPolling(sender.database)
@@ -244,6 +249,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     await polling.count(taken.length, taken.length === limit)
     // More may be due than one round takes, or may have waited behind an account that has its share now.
     if (taken.length > 0 || expired === takeMax) wakeup.notify()
+    if (deliveries.held() > 0) sender.rest.markBusy()
   }
 
   const runRound = async (more: boolean) => {
@@ -264,7 +270,8 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     if (!failing && polling.isOn()) return busyPollMs
     if (failing || deliveries.held() > 0 || !listening.isListening()) return pollMs
     const dueMs = await nextDueMs(sender.database).catch(() => 0)
-    return Math.min(sender.idleMs, Math.max(pollMs, dueMs ?? sender.idleMs))
+    const idleMs = sender.rest.pace(sender.idleMs)
+    return Math.min(idleMs, Math.max(pollMs, dueMs ?? idleMs))
   }
 
   const end = new AbortController()

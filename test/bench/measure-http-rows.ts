@@ -1,6 +1,6 @@
 import { cleanupLoops } from '#ledger/app.ts'
 import { createEvents } from '#ledger/telemetry/events.ts'
-import { createIdleMonitor } from '#ledger/idle-monitor.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { repeat } from '#ledger/repeat.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
@@ -126,7 +126,7 @@ const removeOver = async ({ database, queue }: Served['gateway'], expiredRows: n
     objects,
     rowRetentionDays,
     activityDays: 90,
-    idleMonitor: createIdleMonitor(),
+    rest: new Rest(),
   }
   const loops = cleanupLoops(ledger).map((loop) => repeat(loop, events, stop.signal))
   await eventually(() => tally.isDone() || stop.signal.aborted, { withinMs: removalMs, what: 'all is removed' })

@@ -4,6 +4,7 @@ import { RequestQueue } from '#gateway/db/request-queue.ts'
 import { createRequestQueues } from '#gateway/db/request-queues.ts'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { Rest } from '#shared/process/rest.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Caller, Refusal } from '#shared/db/check-request.ts'
 import { scopes } from '#shared/policy/scopes.ts'
@@ -271,6 +272,12 @@ const fakeLive = (): Pick<Context, 'bodies' | 'waitLimit' | 'streamLimit' | 'loa
   accountChanges: { loadMark: async () => undefined, loadRecent: async () => undefined },
 })
 
+const fakeRest = (answers: TestContext['answers']): Pick<Context, 'inMaintenance' | 'checkMaintenance' | 'rest'> => ({
+  inMaintenance: () => answers.maintenance,
+  checkMaintenance: async () => answers.maintenance,
+  rest: new Rest(),
+})
+
 /** The gateway's queues; captures are accepted by a statement for each. */
 const testQueues = (
   database: TestContext['database'],
@@ -360,7 +367,7 @@ export const createTestContext = (): TestContext => {
     ...settings,
     publicUrl: () => 'https://shots.example',
     isStopping: () => false,
-    inMaintenance: () => answers.maintenance,
+    ...fakeRest(answers),
     now: () => new Date('2026-06-01T12:34:56Z'),
   }
 }

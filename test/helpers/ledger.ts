@@ -1,7 +1,7 @@
+import { Rest } from '#shared/process/rest.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { createEvents, type Events } from '#ledger/telemetry/events.ts'
-import { createIdleMonitor } from '#ledger/idle-monitor.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
@@ -55,7 +55,7 @@ export const createTestLedger = (database: Database, queue: Queue, more: Partial
     stores: { start: () => {} },
     events,
     relayWakeup: createWakeup(),
-    idleMonitor: createIdleMonitor(),
+    rest: new Rest(),
     windowCaptures: 16,
     longestWaitSeconds: 86_400,
     unstartableWaitSeconds: 300,

@@ -16,6 +16,7 @@ import { upload } from '#webhooks/upload.ts'
 import { createEvents } from '#webhooks/telemetry/events.ts'
 import { ReceiverAgent } from '#webhooks/receiver-agent.ts'
 import { runSender } from '#webhooks/sender.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { type Filter, internet, startFilter } from './egress-filter.ts'
 import { testRecords } from './record-seal.ts'
 import { createTenant, type Tenant } from './tenant.ts'
@@ -96,6 +97,7 @@ export const startSender = async (
       inFlightMax: options.inFlightMax ?? 64,
       leaseMs: options.leaseMs ?? 10_000,
       idleMs: options.idleMs ?? 5000,
+      rest: new Rest(),
       now: () => new Date(),
       random: () => options.random ?? 0,
     },

@@ -6,6 +6,7 @@ import { openContext } from '#gateway/context/context.ts'
 import { routes } from '#gateway/routes.ts'
 import { relay } from '#ledger/relay.ts'
 import { defaultPlans } from '#local/default-plans.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { createAccount } from '#shared/db/accounts.ts'
 import { createKey } from '#shared/db/keys.ts'
 import { replacePlans } from '#shared/db/plans.ts'
@@ -45,7 +46,12 @@ const openGateways = (test: Test) =>
     { server, nats },
     {
       open: async (env, by) => {
-        const lifecycle = { stop: new AbortController().signal, listeningUrl: () => '', operations: routes }
+        const lifecycle = {
+          stop: new AbortController().signal,
+          rest: new Rest(),
+          listeningUrl: () => '',
+          operations: routes,
+        }
         const context = await openContext(readConfig({ ...env, ...settings }), lifecycle, by)
         const app = createApp(context)
         const close = async () => {

@@ -5,6 +5,7 @@ import { deleteWebhook } from '#gateway/db/webhooks.ts'
 import { readConfig } from '#ledger/config.ts'
 import { type Ledger, openContext } from '#ledger/context.ts'
 import { setUpStreams } from '#ledger/keep-streams.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { orderErasure } from '#shared/db/accounts.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
@@ -170,7 +171,7 @@ const openLedgers = (test: Test) =>
     test,
     { server, nats },
     {
-      open: (env, by) => openContext(readConfig(env), { stop: new AbortController().signal }, by),
+      open: (env, by) => openContext(readConfig(env), { stop: new AbortController().signal, rest: new Rest() }, by),
       prepare: async (stores) => ({ ...stores, tenant: await createTenant(stores.database) }),
     },
   )

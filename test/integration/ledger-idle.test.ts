@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createIdleMonitor, type IdleMonitor } from '#ledger/idle-monitor.ts'
+import { Rest, restAfterMs } from '#shared/process/rest.ts'
 import { startedCodec } from '#shared/queue/messages.ts'
 import { publishStored } from '#shared/queue/stored.ts'
-import { relayWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { poolWakeupSubject, relayWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -13,32 +13,49 @@ const environment = await (async () => {
   return { server, nats }
 })()
 
-const alwaysIdle: IdleMonitor = { isIdle: () => true, observe: () => {}, markBusy: () => {}, subscribe: () => {} }
+/** The pace of a ledger that has been quiet for so long, and that no activity ends. */
+const alwaysQuiet = (quietMs: number): Pick<Rest, 'longest' | 'markBusy' | 'pace' | 'quietMs' | 'subscribe'> => {
+  let nowMs = 0
+  const rest = new Rest(() => nowMs)
+  nowMs += quietMs
+  return {
+    longest: (everyMs) => rest.longest(everyMs),
+    pace: (everyMs) => rest.pace(everyMs),
+    quietMs: () => quietMs,
+    markBusy: () => {},
+    subscribe: () => ({ [Symbol.dispose]: () => {} }),
+  }
+}
 
 t.test('idle ledger: without wakeups it still publishes accepted captures and removes deleted ones', async (t) => {
-  const { database, queue, tenant } = await startLedger(t, environment, { idleMonitor: alwaysIdle })
+  const { database, queue, tenant } = await startLedger(t, environment, { rest: alwaysQuiet(10_000) })
   const capture = await accept({ database, tenant })
   await eventually(async () => (await queued(queue, capture)) !== undefined, { what: 'it is published' })
   await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
   await eventually(async () => (await queued(queue, capture)) === undefined, { what: 'its message is gone' })
 })
 
-t.test('idle ledger: a wakeup and the report of a worker make it busy', async (t) => {
+t.test('idle ledger: at rest it publishes accepted captures without a wakeup as soon as while idle', async (t) => {
+  const { database, queue, tenant } = await startLedger(t, environment, { rest: alwaysQuiet(restAfterMs) })
+  const capture = await accept({ database, tenant })
+  const withinMs = 8000
+  await eventually(async () => (await queued(queue, capture)) !== undefined, { withinMs, what: 'it is published' })
+})
+
+t.test('idle ledger: a wakeup, an accepted capture and the report of a worker make it busy', async (t) => {
   let nowMs = 0
-  const idleMonitor = createIdleMonitor(() => nowMs)
-  const { database, queue, tenant } = await startLedger(t, environment, { idleMonitor })
-  const isIdle = (expected: boolean) =>
-    eventually(() => idleMonitor.isIdle() === expected, { what: expected ? 'it is idle' : 'it is busy' })
-  nowMs += 10_000
-  await isIdle(true)
-  queue.publish(relayWakeupSubject, new Uint8Array())
-  await isIdle(false)
-  nowMs += 10_000
-  await isIdle(true)
+  const rest = new Rest(() => nowMs)
+  const { database, queue, tenant } = await startLedger(t, environment, { rest })
+  const makesBusy = async (act: () => unknown) => {
+    nowMs += restAfterMs
+    await act()
+    await eventually(() => rest.quietMs() === 0, { what: 'it is busy' })
+  }
+  await makesBusy(() => queue.publish(relayWakeupSubject, new Uint8Array()))
+  await makesBusy(() => queue.publish(poolWakeupSubject('proxied'), new Uint8Array()))
   const { id } = await accept({ database, tenant })
   // The ledger must become busy whether the report comes before or after the first count of the capture.
   const begun = startedCodec.encode({ id, attempt: 1, kind: 'begun', pod: 'pod' })
-  await publishStored(queue, startedSubject({ pool: 'standard', id }), begun)
-  await isIdle(false)
+  await makesBusy(() => publishStored(queue, startedSubject({ pool: 'standard', id }), begun))
   await statusIs(database, id, 'processing')
 })

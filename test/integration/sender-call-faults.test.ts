@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { Rest } from '#shared/process/rest.ts'
 import type { Sql } from '#shared/db/connection.ts'
 import type { Post } from '#webhooks/attempt.ts'
 import { readConfig } from '#webhooks/config.ts'
@@ -108,7 +109,8 @@ const openSenders = (test: Test) =>
     test,
     { server, nats },
     {
-      open: (env, by) => openContext(readConfig({ ...env, ...settings }), new AbortController().signal, by),
+      open: (env, by) =>
+        openContext(readConfig({ ...env, ...settings }), { stop: new AbortController().signal, rest: new Rest() }, by),
       prepare: async (stores) => {
         await stores.database.query('create table received (url text, body text, primary key (url, body))')
         return { ...stores, tenant: await createTenant(stores.database) }

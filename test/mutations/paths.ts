@@ -104,8 +104,8 @@ export const paths: readonly Mutation[] = [
   {
     point: 'Overload',
     at: 'services/gateway/app.ts > refuseInMaintenance',
-    replace: '!$accepts || !$context.inMaintenance()',
-    by: '!$context.inMaintenance()',
+    replace: '!$accepts || !(await $context.checkMaintenance())',
+    by: '!(await $context.checkMaintenance())',
   },
   {
     point: 'Order of checks',

@@ -1,5 +1,6 @@
 import type { Decide } from '#controller/decide/pool.ts'
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import { Rest } from '#shared/process/rest.ts'
 import type { Wakeup } from '#shared/process/wakeup.ts'
 import { within } from '#shared/process/within.ts'
 
@@ -37,15 +38,19 @@ const limited = <T>(work: Promise<T>, limitMs: number): Promise<T> =>
 
 const calmTicks = 3
 const calmMaxMs = 5000
+const restMaxMs = 15_000
 
 /**
  * Milliseconds between two ticks of a calm workload: every change wakes the loop, so a tick only finds missing heartbeats and lost
- * messages. At most 5 s unless `tickMs` is longer, because a loop without a tick for 30 s counts as stalled.
+ * messages. At most 5 s, at rest 15 s, unless `tickMs` is longer, because a loop without a tick for 30 s counts as stalled.
  */
-export const calmMs = (tickMs: number): number => Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
+export const calmMs = (tickMs: number, rest: Pick<Rest, 'longest'>): number => {
+  const calm = Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
+  return Math.max(calm, Math.min(rest.longest(calm), restMaxMs))
+}
 
 /**
- * Observes, decides and acts, one tick at a time, every `tickMs`, less often while calm, and on wakeup, until `stop` aborts. A
+ * Observes, decides and acts, one tick at a time, every `tickMs`, less often while calm, still less at rest, and on wakeup, until `stop` aborts. A
  * step longer than `limitMs` is abandoned and retried by the next tick, because acting is idempotent.
  */
 export const runLoop = async <Observed, Decision, Status>(
@@ -54,6 +59,7 @@ export const runLoop = async <Observed, Decision, Status>(
   stop: AbortSignal,
 ): Promise<void> => {
   const { tickMs, limitMs } = deps.timing
+  const rest = new Rest()
   let isCalm = false
   while (!stop.aborted) {
     const began = performance.now()
@@ -69,7 +75,8 @@ export const runLoop = async <Observed, Decision, Status>(
       deps.failed(toAppError(thrown))
     }
     deps.took(performance.now() - began)
-    await deps.wakeup.wait(isCalm ? calmMs(tickMs) : tickMs, stop)
+    if (!isCalm) rest.markBusy()
+    await deps.wakeup.wait(isCalm ? calmMs(tickMs, rest) : tickMs, stop)
   }
 }
 

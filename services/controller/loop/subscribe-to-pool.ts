@@ -10,8 +10,8 @@ import {
 import { backlogSubject, heartbeatFilter, parseCaptureId, startedFilter } from '#shared/queue/subjects.ts'
 import { attributeToInteractive, type Backlog } from '#controller/decide/pool.ts'
 
-/** A backlog message older than this is unknown. The ledger counts every second. */
-const staleAfterMs = 5000
+/** A backlog message is unknown once the next one is due for longer than that: two intervals, since one may be lost, and a second. */
+const staleAfterMs = (nextMs = 2000): number => 2 * nextMs + 1000
 /** A worker is forgotten after this time without a heartbeat, counting only time in which messages were received. */
 const forgetAfterMs = 60_000
 /** Interval of the search for such workers, which visits all. */
@@ -41,14 +41,14 @@ type Stored = { readonly bytes: Uint8Array; heartbeat: HeartbeatMessage; atMs: n
 
 /** Keeps the newest backlog message and the start of the unbroken series it belongs to: in a gap, heartbeats may be lost too. */
 const followBacklog = (now: () => number) => {
-  let last: { backlog: Backlog; sinceMs: number } | undefined
+  let last: { backlog: Backlog; sinceMs: number; staleMs: number } | undefined
   return {
-    take: (backlog: Backlog) => {
+    take: (backlog: Backlog, nextMs?: number) => {
       const { atMs } = backlog
-      const sinceMs = last && atMs - last.backlog.atMs <= staleAfterMs ? last.sinceMs : atMs
-      last = { backlog, sinceMs }
+      const sinceMs = last && atMs <= last.staleMs ? last.sinceMs : atMs
+      last = { backlog, sinceMs, staleMs: atMs + staleAfterMs(nextMs) }
     },
-    backlog: (): Backlog | 'unknown' => (last && now() - last.backlog.atMs <= staleAfterMs ? last.backlog : 'unknown'),
+    backlog: (): Backlog | 'unknown' => (last && now() <= last.staleMs ? last.backlog : 'unknown'),
     listeningMs: (fromMs: number): number =>
       last ? Math.max(0, last.backlog.atMs - Math.max(fromMs, last.sinceMs)) : 0,
   }
@@ -103,9 +103,10 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
     subscriptions.use(deps.queue.subscribe(filter, received))
   }
   subscribe(backlogSubject(pool), ({ data }) => {
-    const { pool: _pool, arrivals10s: _arrivals, lanes, ...counts } = backlogCodec.decode(data)
+    const { pool: _pool, arrivals10s: _arrivals, nextMs, lanes, ...counts } = backlogCodec.decode(data)
     const receivedMs = deps.now()
-    backlogs.take(lanes ? { ...counts, lanes, atMs: receivedMs } : attributeToInteractive(counts, receivedMs))
+    const backlog = lanes ? { ...counts, lanes, atMs: receivedMs } : attributeToInteractive(counts, receivedMs)
+    backlogs.take(backlog, nextMs)
     heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)
   })
   subscribe(heartbeatFilter(pool), heartbeats.take)
@@ -118,7 +119,7 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
   }
 
   return {
-    /** The newest backlog message; unknown if it is older than five seconds. */
+    /** The newest backlog message; unknown once two more should have come: after five seconds, at rest later. */
     backlog: backlogs.backlog,
     /** The newest heartbeats by pod, at most 4096, without workers that were silent for over a minute. */
     heartbeats: heartbeats.received as ReadonlyMap<string, ReceivedHeartbeat>,

@@ -23,7 +23,7 @@ export type AcceptDependencies = Pick<
   | 'accountTargets'
   | 'hasStealth'
   | 'publisher'
-  | 'inMaintenance'
+  | 'checkMaintenance'
   | 'windowCaptures'
 >
 

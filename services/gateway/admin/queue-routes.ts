@@ -228,7 +228,7 @@ export const queueRoutes: readonly AdminRoute[] = [
       const { codes = ownCodes, since: from, limit = limitMax } = body
       const since = sinceOf(from, accepting.now())
       const { id: accountId } = await showAccount(database, id)
-      if (accepting.inMaintenance()) {
+      if (await accepting.checkMaintenance()) {
         const publicMessage = 'The service is under maintenance; nothing is accepted.'
         throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, retryAfterSeconds: maintenanceSeconds })
       }

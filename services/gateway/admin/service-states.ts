@@ -1,7 +1,8 @@
 import type { ServiceReports } from '#gateway/queue/fleet-watch.ts'
+import { restMaxMs } from '#shared/process/rest.ts'
 
-/** The controller decides, and the ledger counts, at least every five seconds. */
-const silentMs = 15_000
+/** The controller decides, and the ledger counts, at least every five seconds, at rest every `restMaxMs`. */
+const silentMs = 2 * restMaxMs
 
 /** State of something that reports: `ok`, or for how long `what` was not received. */
 export const stateOf = (lastMs: number | undefined, what: string): string => {

@@ -60,7 +60,8 @@ const accept = async (
   rendering: Rendering,
   lane: CaptureToCreate['lane'],
 ): Promise<string> => {
-  if (context.inMaintenance()) throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: maintenanceSeconds })
+  if (await context.checkMaintenance())
+    throw new AppError('SERVICE_UNAVAILABLE', { retryAfterSeconds: maintenanceSeconds })
   const { accountId, keyHash, attemptKey } = rendering
   const { id, isOwn } = await context.linkAttempts.accept(`${accountId} ${attemptKey}`, () =>
     acceptNext(context, view, rendering, lane),

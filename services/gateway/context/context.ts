@@ -35,12 +35,13 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics, type Metrics } from '#shared/telemetry/metrics.ts'
 import type { Health } from '#shared/telemetry/probe-server.ts'
 import { measureCalls } from '#shared/process/measure-calls.ts'
+import type { Rest } from '#shared/process/rest.ts'
 import { createStoreWatch, type StoreWatch } from '#shared/process/store-watch.ts'
 import { createPublisher, type Publisher } from '#gateway/queue/publisher.ts'
 import { signImages } from '#gateway/queue/sign-images.ts'
 import { type BufferedBytes, bufferedBytesMax, createBufferedBytes, readSmall } from '#gateway/images/read-image.ts'
 import type { Config } from './config.ts'
-import { followMaintenance } from '#gateway/db/follow-maintenance.ts'
+import { followMaintenance, type MaintenanceWatch } from '#gateway/db/follow-maintenance.ts'
 import { type Clients, createClients } from '#gateway/http/identification/clients.ts'
 import type { HashKey } from '#gateway/http/identification/identify.ts'
 import { createKeyGuesses, type KeyGuesses } from '#gateway/http/identification/key-guesses.ts'
@@ -149,8 +150,11 @@ export type Context = {
   /** Base URL for clients; unless configured, available only once the gateway listens. */
   readonly publicUrl: () => string
   readonly isStopping: () => boolean
-  /** Whether maintenance is on: no captures are accepted. */
+  /** Whether maintenance was on when it was last read. */
   readonly inMaintenance: () => boolean
+  /** Whether maintenance is on: no captures are accepted. */
+  readonly checkMaintenance: MaintenanceWatch['check']
+  readonly rest: Pick<Rest, 'markBusy'>
   readonly now: () => Date
 }
 
@@ -186,14 +190,27 @@ const publisherOf = (database: Database, queue: Queue, events: Events): Publishe
     events,
   })
 
-type Watched = Pick<Gateway, 'database' | 'objects' | 'events'> & { readonly queue: Queue }
+type Watched = Pick<Gateway, 'database' | 'objects' | 'events' | 'publisher'> & { readonly queue: Queue }
 
-const watchStores = ({ database, queue, objects, events }: Watched) =>
-  createStoreWatch(events, {
+/** Begins what is repeated less often at rest. The services that work for requests wake with the first one. */
+const restWith = (
+  stack: AsyncDisposableStack,
+  rest: Rest,
+  { database, queue, objects, events, publisher }: Watched,
+) => {
+  stack.use(rest.subscribe({ notify: publisher.wakeRelay }))
+  const maintenance = stack.use(
+    followMaintenance(() => readMaintenance(database), { everyMs: maintenanceReadMs, rest }),
+  )
+  const probes = {
     postgresql: database.probe,
     nats: () => probeStream(queue, capturesStream.name),
     object_store: () => probeStore(objects),
-  })
+  }
+  const stores = stack.use(createStoreWatch(events, probes, { rest }))
+  stores.start()
+  return { rest, stores, inMaintenance: maintenance.isOn, checkMaintenance: maintenance.check }
+}
 
 /** The settings that operations read. */
 const boundsOf = ({
@@ -279,6 +296,7 @@ const readHealth = ({ stores, clients }: { stores: StoreWatch; clients: Clients 
 
 type Lifecycle = {
   readonly stop: AbortSignal
+  readonly rest: Rest
   /** Whether spans are sent: then metrics have exemplars. */
   readonly hasTraces?: boolean
   readonly listeningUrl: () => string
@@ -338,9 +356,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
   const bufferedImages = createBufferedBytes(bufferedBytesMax)
   const reader = { objects, bufferedImages }
   const waiters = createWaiters({ queue, readSmall: (key) => readSmall(reader, key), bufferedImages, waitersMax })
-  const maintenance = stack.use(followMaintenance(() => readMaintenance(database), maintenanceReadMs))
-  const stores = stack.use(watchStores({ database, queue, objects, events }))
-  stores.start()
+  const { stores, ...resting } = restWith(stack, lifecycle.rest, { database, queue, objects, events, publisher })
   const owned = stack.move()
   return {
     hashKey: createKeyHash(config.keyPepper),
@@ -375,7 +391,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     ...boundsOf(config),
     publicUrl,
     isStopping: () => lifecycle.stop.aborted,
-    inMaintenance: maintenance.isOn,
+    ...resting,
     now: () => new Date(),
     health: () => readHealth({ stores, clients }, lifecycle.stop),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -78,7 +78,7 @@ export const takeBatch = async (pull: StandingPull, stop: AbortSignal): Promise<
 
 /** Consumes workers' reports in batches until `stop` aborts; the current batch is finished. */
 export const consumeReports = async (
-  ledger: Dependencies & { readonly queue: Queue; readonly idleMonitor: { readonly markBusy: () => void } },
+  ledger: Dependencies & { readonly queue: Queue; readonly rest: { readonly markBusy: () => void } },
   stop: AbortSignal,
 ): Promise<void> => {
   const from = {
@@ -91,7 +91,7 @@ export const consumeReports = async (
   while (!stop.aborted) {
     const deliveries = await takeBatch(pull, stop)
     if (deliveries.length === 0) continue
-    ledger.idleMonitor.markBusy()
+    ledger.rest.markBusy()
     await applyDeliveries(ledger, deliveries)
   }
 }

@@ -3,6 +3,7 @@ import { startTracing } from '#shared/telemetry/tracing.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
 import type { Env } from '#shared/config/read-env.ts'
 import { closeInheritedDescriptors } from './close-inherited-descriptors.ts'
+import { Rest } from './rest.ts'
 
 /** Base addresses, without a trailing slash, that a service announces to its parent once it is up. */
 export type Announcement = Readonly<Record<string, string>>
@@ -12,8 +13,10 @@ export type Life = {
   readonly env: Env
   /** Aborts on SIGTERM, SIGINT, or when the IPC channel to the parent closes. */
   readonly stop: AbortSignal
-  /** Announces that the service is up: one JSON message on the parent's IPC channel, if there is one. */
+  /** Announces that the service is up: one JSON message on the parent's IPC channel, if there is one. Each later message reports activity. */
   readonly announce: (addresses: Announcement) => void
+  /** The pace of what the service repeats. */
+  readonly rest: Rest
   /** Whether spans are sent. */
   readonly hasTraces: boolean
 }
@@ -42,10 +45,16 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
     // Node itself ignores an unreadable file, and each connection that needs it fails.
     await readExtraCertificates(process.env[authoritiesVariable] ?? '', authoritiesVariable)
     await using tracing = await startTracing(service, process.env)
+    const rest = new Rest()
     await run({
       env: process.env,
       stop: stopping.signal,
-      announce: (addresses) => process.send?.(addresses),
+      announce: (addresses) => {
+        process.send?.(addresses)
+        // Sending fails while the parent ends, which ends this process too.
+        rest.onActivity(() => process.send?.('active', () => {}))
+      },
+      rest,
       hasTraces: tracing !== undefined,
     })
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import { pause } from './pause.ts'
+import type { Rest } from './rest.ts'
 import { within } from './within.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Metrics, MetricTable } from '#shared/telemetry/metrics.ts'
@@ -64,11 +65,14 @@ export const createStoreEvents = (log: Logger, metrics: Metrics) => {
 /** Whether the stores that a service needs accept writes. */
 export type StoreWatch = ReturnType<typeof createStoreWatch>
 
-/** From `start` until disposed probes each store every few seconds, one write at a time: one without an end fails every `boundMs`. */
+/**
+ * From `start` until disposed probes each store every few seconds, at rest every half a minute, one write at a time: one without an
+ * end fails every `boundMs`, by default 5 s.
+ */
 export const createStoreWatch = (
   events: { readonly storeProbed: (store: StoreName, failure: AppError | undefined) => unknown },
   probes: Readonly<Partial<Record<StoreName, StoreProbe>>>,
-  boundMs = probeMs,
+  { rest, boundMs = probeMs }: { readonly rest: Pick<Rest, 'wait'>; readonly boundMs?: number },
 ) => {
   const stop = new AbortController()
   const all = Object.entries(probes) as [StoreName, StoreProbe][]
@@ -83,7 +87,7 @@ export const createStoreWatch = (
       if (stop.signal.aborted) return
       states.set(store, failure ? `refuses writes: ${failure.message}` : 'ok')
       events.storeProbed(store, failure)
-      await pause(failure ? retryMs : everyMs[store], stop.signal)
+      await (failure ? pause(retryMs, stop.signal) : rest.wait(everyMs[store], stop.signal))
     }
   }
   return {

@@ -195,6 +195,8 @@ export const backlogCodec = report('backlog', {
   ),
   /** Milliseconds since the present minute began; absent: nothing is predicted. */
   intoMinuteMs: Type.Optional(count(minuteMs)),
+  /** Most milliseconds until the next count; absent: two seconds. */
+  nextMs: Type.Optional(count(minuteMs)),
 })
 
 /** Whether the controller can start workers of a pool; published every second by one of single-use workers, and while no worker serves the pool. */

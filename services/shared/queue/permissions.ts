@@ -114,7 +114,7 @@ const ledger = user('ledger', {
     eventFilter(),
     ...pools.flatMap((pool) => [backlogSubject(pool), poolWakeupSubject(pool)]),
   ],
-  subscribe: [relayWakeupSubject, ...pools.map(poolStateSubject)],
+  subscribe: [relayWakeupSubject, ...pools.flatMap((pool) => [poolStateSubject(pool), poolWakeupSubject(pool)])],
 })
 
 const controller = user('controller', {

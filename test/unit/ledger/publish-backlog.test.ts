@@ -40,6 +40,11 @@ t.test('publish backlog: drops readings older than ten seconds', async (t) => {
   )
 })
 
+t.test('publish backlog: keeps the reading before, however long ago', async (t) => {
+  const readings = [0, 30_000].reduce<Reading[]>((all, atMs) => appendReading(all, reading(atMs, 0)), [])
+  t.equal(readings.length, 2)
+})
+
 t.test('publish backlog: a prediction is part of its lanes', async (t) => {
   const [backlog] = toBacklog([reading(0, 5), reading(1000, 5)], () => ({
     intoMinuteMs: 7,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { Rest } from '#shared/process/rest.ts'
 import { dataPaths } from '#local/data-folder.ts'
 import { readLocalSettings } from '#local/local-settings.ts'
 import { type Facts, machineEnv, serviceEnv, workerEnv } from '#local/service-env.ts'
@@ -47,6 +48,7 @@ const facts: Facts = {
   ports: { gateway: 1, objects: 2, egress: 3, webhookEgress: 6, postgres: 4, natsHealth: 1, nats: 5 },
   databaseUrl: 'postgres://database',
   directUrl: 'postgres://database',
+  rest: new Rest(),
   natsUrl: (user) => `nats://${user}`,
   settings: { ...readLocalSettings({}, 1), poolMax: 2, poolIdleCores: 3, stealthMax: 2, proxiedMax: 1 },
   folder: dataPaths('/data'),

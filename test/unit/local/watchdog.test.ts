@@ -5,9 +5,11 @@ import t from 'tap'
 import { startNodeProcess } from '#local/node-process.ts'
 import { supervise } from '#local/supervise.ts'
 import { healthProbe, postgresProbe, untilStoreFails, untilUnresponsive } from '#local/watchdog.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 
-const everyMs = 20
+const rest = new Rest()
+const pace = { everyMs: 20, rest }
 const never = new AbortController().signal
 
 /** A probe that gives the `answers` in order, and counts its calls. */
@@ -22,19 +24,30 @@ const createProbe = (answers: readonly boolean[]) => {
 
 t.test('watchdog: two failures in a row mean a blocked event loop, one does not', async (t) => {
   const { probe, probed } = createProbe([true, false, true, false, false])
-  t.match(await untilUnresponsive(probe, never, everyMs), 'has not responded')
+  t.match(await untilUnresponsive(probe, never, pace), 'has not responded')
   t.equal(probed(), 5)
+})
+
+t.test('watchdog: at rest probes are rare, but for those after one that failed', async (t) => {
+  const { probe, probed } = createProbe([true, false, true, false, false])
+  const waits: number[] = []
+  const wait = async () => void waits.push(probed())
+  t.match(await untilUnresponsive(probe, never, { ...pace, rest: { wait } }), 'has not responded')
+  t.same(waits, [1, 3])
 })
 
 t.test('watchdog: a probe that times out has failed', async (t) => {
   const probe = (signal: AbortSignal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('late'))))
-  t.match(await untilUnresponsive(probe, never, everyMs), 'has not responded')
+  t.match(await untilUnresponsive(probe, never, pace), 'has not responded')
 })
 
 t.test('watchdog: four failures in a row mean a failed store, three do not', async (t) => {
   const { probe, probed } = createProbe([false, false, false, true, false, false, false, false])
-  t.match(await untilStoreFails(probe, t.testdir(), never, everyMs), 'has not responded or has rejected writes')
+  t.match(
+    await untilStoreFails(probe, { folder: t.testdir(), ...pace }, never),
+    'has not responded or has rejected writes',
+  )
   t.equal(probed(), 8)
 })
 
@@ -42,7 +55,7 @@ t.test('watchdog: a failed store on a disk without space is left alone', async (
   const stop = new AbortController()
   const { probe, probed } = createProbe([])
   // The file system of processes has no space.
-  const watching = untilStoreFails(probe, '/proc', stop.signal, everyMs)
+  const watching = untilStoreFails(probe, { folder: '/proc', ...pace }, stop.signal)
   await eventually(() => probed() > 8)
   stop.abort()
   await t.rejects(watching)
@@ -64,7 +77,7 @@ t.test('watchdog: PostgreSQL is probed by a request that it answers before it au
 
 t.test('watchdog: ends with its signal', async (t) => {
   const stop = new AbortController()
-  const watching = untilUnresponsive(async () => {}, stop.signal, everyMs)
+  const watching = untilUnresponsive(async () => {}, stop.signal, pace)
   stop.abort()
   await t.rejects(watching)
 })
@@ -85,7 +98,7 @@ for (const signal of ['SIGSTOP', 'SIGUSR2'] as const) {
         stopMs: 5000,
         start: (stop) => startNodeProcess(service, stop),
         untilUnresponsive: ({ addresses }, stop) =>
-          untilUnresponsive(healthProbe(addresses['probeUrl'] ?? ''), stop, 1000),
+          untilUnresponsive(healthProbe(addresses['probeUrl'] ?? ''), stop, { everyMs: 1000, rest }),
       },
       never,
       { down: (_name, reason) => void reasons.push(reason), back: async () => {} },

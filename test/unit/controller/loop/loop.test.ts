@@ -1,4 +1,5 @@
 import t from 'tap'
+import { Rest, restAfterMs } from '#shared/process/rest.ts'
 import { calmMs, createDecider, runLoop, type Tick, type Workload } from '#controller/loop/loop.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import { createWakeup } from '#shared/process/wakeup.ts'
@@ -85,17 +86,18 @@ t.test('loop: does not act on an observation made while stopping', async (t) => 
   t.strictSame(acted, [])
 })
 
-t.test('loop: a calm pool ticks a third as often, at most five seconds apart unless its tick is longer', async (t) => {
-  for (const [tickMs, want] of [
-    [100, 300],
-    [1000, 3000],
-    [2000, 5000],
-    [5000, 5000],
-    [10_000, 10_000],
-  ] as const) {
-    t.equal(calmMs(tickMs), want, `${tickMs}`)
-  }
-})
+t.test(
+  'loop: a calm pool ticks a third as often, and at rest up to fifteen seconds apart unless its tick is longer',
+  async (t) => {
+    let nowMs = 0
+    const rest = new Rest(() => nowMs)
+    const tickMs = [100, 1000, 2000, 5000, 10_000]
+    const waits = () => tickMs.map((each) => calmMs(each, rest))
+    t.strictSame(waits(), [300, 3000, 5000, 5000, 10_000])
+    nowMs += restAfterMs
+    t.strictSame(waits(), [1500, 15_000, 15_000, 15_000, 15_000], 'less than the 30 s after which a loop is stalled')
+  },
+)
 
 t.test('loop: ticks at its normal rate as soon as the workload is no longer calm', async (t) => {
   t.strictSame((await run(3, { calmTick: 2 })).waits, [1000, 3000, 1000])

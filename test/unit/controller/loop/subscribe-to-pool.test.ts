@@ -70,6 +70,20 @@ t.test('subscribe to pool: the backlog is unknown before the first message and f
   t.end()
 })
 
+t.test('subscribe to pool: the backlog of a ledger at rest is known until two more counts should have come', (t) => {
+  const { subscription, clock, heartbeat, backlog } = begin()
+  const nextMs = 10_000
+  backlog({ nextMs })
+  heartbeat('pod')
+  clock.nowMs += 2 * nextMs + 1000
+  t.not(subscription.backlog(), 'unknown')
+  backlog({ nextMs })
+  t.equal(subscription.listeningMs(100_000), 2 * nextMs + 1000, 'a gap of as long breaks no series')
+  clock.nowMs += 2 * nextMs + 1001
+  t.equal(subscription.backlog(), 'unknown')
+  t.end()
+})
+
 t.test('subscribe to pool: a backlog without lanes is that of the lane with the strictest objective', (t) => {
   const { subscription, backlog, clock } = begin()
   const atMs = clock.nowMs

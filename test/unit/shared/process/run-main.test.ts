@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { eventually } from '#test/helpers/eventually.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 
@@ -10,7 +11,7 @@ const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
   const program = `
     import { runMain, untilStopped } from '#shared/process/run-main.ts'
     import { AppError } from '#shared/errors/app-error.ts'
-    await runMain('test', async ({ stop, announce, env }) => {
+    await runMain('test', async ({ stop, announce, rest, env }) => {
       const hold = setInterval(() => {}, 1000)
       try { ${body} } finally { clearInterval(hold) }
     })`
@@ -26,10 +27,12 @@ const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
 
 const runUntilStopped = `announce({ probeUrl: 'http://x' }); await untilStopped(stop)`
 
-t.test('run main: announces its message, and exits cleanly on SIGTERM', async (t) => {
-  const { child, ended } = start(runUntilStopped)
-  const [message] = await once(child, 'message')
-  t.strictSame(message, { probeUrl: 'http://x' })
+t.test('run main: announces its message, then reports activity, and exits cleanly on SIGTERM', async (t) => {
+  const { child, ended } = start(`rest.markBusy(); ${runUntilStopped.replace(';', '; rest.markBusy();')}`)
+  const messages: unknown[] = []
+  child.on('message', (message) => messages.push(message))
+  await eventually(() => messages.length === 2)
+  t.strictSame(messages, [{ probeUrl: 'http://x' }, 'active'])
   child.kill('SIGTERM')
   t.equal(await ended, 0)
 })

@@ -1,9 +1,12 @@
 import t from 'tap'
 import { AppError } from '#shared/errors/app-error.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
+import { Rest } from '#shared/process/rest.ts'
 import { createStoreEvents, createStoreWatch } from '#shared/process/store-watch.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createRecordingLog } from '#test/helpers/recording-log.ts'
+
+const rest = new Rest()
 
 /** Events that record log lines, and the text of their metrics. */
 const recordEvents = () => {
@@ -20,12 +23,16 @@ t.test(
   'store watch: is down before the first probe, and names each store with the reason of its failure',
   async (t) => {
     const { events, text } = recordEvents()
-    using watch = createStoreWatch(events, {
-      postgresql: async () => {},
-      nats: async () => {
-        throw new Error('no space left on device')
+    using watch = createStoreWatch(
+      events,
+      {
+        postgresql: async () => {},
+        nats: async () => {
+          throw new Error('no space left on device')
+        },
       },
-    })
+      { rest },
+    )
     t.equal(watch.areUp(), false)
     t.same(watch.detail(), { postgresql: 'not probed yet', nats: 'not probed yet' })
     watch.start()
@@ -54,7 +61,7 @@ t.test('store watch: a write without an end fails repeatedly, and no other is se
     return write.promise
   }
   const storeProbed = (_store: string, failure: AppError | undefined) => void results.push(failure?.message ?? 'ok')
-  using watch = createStoreWatch({ storeProbed }, { nats: probe }, 20)
+  using watch = createStoreWatch({ storeProbed }, { nats: probe }, { rest, boundMs: 20 })
   watch.start()
   const late = 'no response to a write for 0.02 s'
   await eventually(() => results.length === 2)
