@@ -1,19 +1,36 @@
 import { chargeInvariants } from './checks/charges.ts'
 import { collectFacts, type Invariant, type Limits, type Violation } from './checks/facts.ts'
+import { credentialInvariants } from './checks/credentials.ts'
+import { fileInvariants } from './checks/files.ts'
+import { linkInvariants } from './checks/links.ts'
 import { objectInvariants } from './checks/objects.ts'
 import { endShownMs, isBehindOthers, latenessMs } from './checks/late.ts'
+import { operationInvariants } from './checks/operations.ts'
 import { responseInvariants } from './checks/responses.ts'
+import { uploadInvariants } from './checks/uploads.ts'
 import { webhookInvariants } from './checks/webhooks.ts'
 import type { History } from './history.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** All invariants of a run. */
-export const invariants: readonly Invariant[] = [
+/** Invariants of captures, their charges, images and webhooks. */
+export const captureInvariants: readonly Invariant[] = [
   ...responseInvariants,
   ...chargeInvariants,
   ...objectInvariants,
   ...webhookInvariants,
 ]
+
+/** Invariants of what only some accounts use, and of what operators do. */
+export const featureInvariants: readonly Invariant[] = [
+  ...uploadInvariants,
+  ...linkInvariants,
+  ...fileInvariants,
+  ...credentialInvariants,
+  ...operationInvariants,
+]
+
+/** All invariants of a run. */
+export const invariants: readonly Invariant[] = [...captureInvariants, ...featureInvariants]
 
 /** What a check found. */
 export type Verdict = {

@@ -1,15 +1,21 @@
 import type { Limits } from './checks/facts.ts'
-import { type Delivery, type Exchange, type FaultSpan, sha256, type Sight } from './history.ts'
+import { type Delivery, type Event, type Exchange, sha256, type Sight } from './history.ts'
 import type { CaptureRow, Snapshot } from './snapshot.ts'
 
 /** A history and its snapshot, which tests change. */
 export type DoctoredRun = {
-  history: (Exchange | Delivery | FaultSpan)[]
+  history: Event[]
   snapshot: { -readonly [Name in keyof Snapshot]: Snapshot[Name] }
 }
 
 /** The bounds of `cleanRun`. */
-export const cleanLimits: Limits = { recoveryMs: 1000, stallMs: 5000, webhookAttempts: 2, lateDeliveryMs: 1000 }
+export const cleanLimits: Limits = {
+  recoveryMs: 1000,
+  stallMs: 5000,
+  webhookAttempts: 2,
+  lateDeliveryMs: 1000,
+  rowRemovalMs: 5000,
+}
 
 const account = 'a'
 const webhook = '/hook'
@@ -23,7 +29,8 @@ export const objectKey = (n: number): string => `captures/${captureId(n)}/1`
 /** Digest of the nth capture's image. */
 export const imageHash = (n: number): string => sha256(String(n))
 
-const exchange = (fields: Partial<Exchange> & Pick<Exchange, 'operation' | 'startMs'>): Exchange => ({
+/** An exchange of the account `a`, successful unless `fields` says otherwise. */
+export const exchange = (fields: Partial<Exchange> & Pick<Exchange, 'operation' | 'startMs'>): Exchange => ({
   kind: 'exchange',
   account,
   endMs: fields.startMs + 1,
@@ -56,7 +63,8 @@ const pageExchange = (n: number, ms: number): (Exchange | Delivery)[] => {
   ]
 }
 
-const rowOf = (n: number): CaptureRow => ({
+/** The row of the nth capture. */
+export const pageRow = (n: number): CaptureRow => ({
   id: captureId(n),
   account,
   status: 'completed',
@@ -67,6 +75,8 @@ const rowOf = (n: number): CaptureRow => ({
   sha256: imageHash(n),
   fileSize: 10,
   isExpired: false,
+  files: [],
+  isUploaded: false,
 })
 
 /** A run of `count` captures without a violation: each is created twice, read, listed, downloaded and delivered; some are deleted. */
@@ -82,12 +92,22 @@ export const cleanRun = (count: number): DoctoredRun => {
       used,
     ],
     snapshot: {
-      captures: remaining.map(rowOf),
+      captures: remaining.map(pageRow),
       deleted: gone.map(() => ({ account, staysCharged: true })),
       usage: [{ account, reserved: 0, settled: count }],
       quotas: { [account]: count },
-      deliveries: remaining.map((n) => ({ captureId: captureId(n), path: webhook, state: 'delivered', attempts: 2 })),
-      objects: remaining.map((n) => ({ key: objectKey(n), captureId: captureId(n), sha256: imageHash(n) })),
+      deliveries: remaining.map((n) => ({
+        captureId: captureId(n),
+        isUpload: false,
+        path: webhook,
+        state: 'delivered',
+        attempts: 2,
+      })),
+      webhooks: [],
+      oldRows: [],
+      movable: [],
+      atMs: count + 200,
+      objects: remaining.map((n) => ({ key: objectKey(n), captureId: captureId(n), sha256: imageHash(n), files: [] })),
       removals: [],
       deletions: [],
       outbox: [],

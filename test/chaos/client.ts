@@ -21,13 +21,16 @@ type Entry = {
 type Body = {
   id?: string
   status?: CaptureStatus
-  data?: Entry[] | (Entry & { screenshots?: Entry[]; url?: string; screenshots_used?: number })
+  data?: Entry[] | (Entry & { screenshots?: Entry[]; screenshots_used?: number })
   meta?: { next_cursor: string | null }
   error?: { code: string; screenshot_id?: string }
 }
 
 /** What a request adds to its exchange. */
-type Marks = Partial<Pick<Exchange, 'target' | 'idempotencyKey' | 'budgetMs' | 'webhook'>>
+type Marks = Partial<Pick<Exchange, 'target' | 'idempotencyKey' | 'budgetMs' | 'webhook' | 'files' | 'link' | 'ends'>>
+
+/** A session or a further key: its name, and the headers of its requests. */
+export type Credential = { readonly name: string; readonly headers: Readonly<Record<string, string>> }
 
 /** A request of the load. */
 export type Call = Marks & {
@@ -36,10 +39,12 @@ export type Call = Marks & {
   /** Path under the base URL, or an absolute URL. */
   readonly path: string
   readonly body?: object
+  /** Instead of a key of the account. */
+  readonly as?: Credential | undefined
 }
 
-/** An exchange, and the URL of a created link. */
-export type Called = Exchange & { readonly url?: string | undefined }
+/** An exchange, and the object in its response. */
+export type Called = Exchange & { readonly data?: Readonly<Record<string, unknown>> | undefined }
 
 /** An account's client, which records every exchange. */
 export type Client = {
@@ -51,7 +56,7 @@ export type Client = {
   readonly awaitEnd: (id: string, untilMs: number) => Promise<void>
 }
 
-type Account = { readonly id: string; readonly key: string; readonly hasRetention?: boolean }
+type Account = { readonly id: string; readonly keys: readonly string[]; readonly hasRetention?: boolean }
 
 const sightOf = (entry: Entry, hasRetention: boolean): Sight[] => {
   if (entry.id === undefined || entry.status === undefined) return []
@@ -84,11 +89,20 @@ const readJson = (body: Body, { hasRetention = false }: Account) => {
     error: body.error?.code,
     ...(body.meta && { isWhole: body.meta.next_cursor === null }),
     used: data?.screenshots_used,
-    url: data?.url,
+    data,
   }
 }
 
+/** Operations whose image names a capture that the client did not know. */
+const shows: ReadonlySet<Operation> = new Set(['capture', 'render'])
+/** Operations that need no key. */
+const unsigned: ReadonlySet<Operation> = new Set(['linked-image', 'render'])
+/** Operations that wait for the end of a capture. */
+const waits = shows
+
 const readResponse = async (response: Response, account: Account, operation: Operation) => {
+  if (operation === 'file' && response.ok)
+    return { fileSha256: sha256(new Uint8Array(await response.arrayBuffer())), captures: [] }
   const type = response.headers.get('content-type') ?? ''
   if (!type.startsWith('image/')) {
     const text = await response.text()
@@ -96,29 +110,34 @@ const readResponse = async (response: Response, account: Account, operation: Ope
   }
   const image = { imageSha256: sha256(new Uint8Array(await response.arrayBuffer())) }
   const id = response.headers.get('x-screenshot-id') ?? ''
-  return { ...image, captures: operation === 'capture' ? [{ id, status: 'completed' as const }] : [] }
+  return { ...image, captures: shows.has(operation) ? [{ id, status: 'completed' as const }] : [] }
 }
 
-/** Creates the client of an account; `record` gets each exchange once it is over. */
+/** Creates the client of an account, which uses its keys in turn; `record` gets each exchange once it is over. */
 export const createClient = (baseUrl: string, account: Account, record: (exchange: Exchange) => void): Client => {
-  const call = async ({ operation, method = 'GET', path, body, ...marks }: Call): Promise<Called> => {
+  let calls = 0
+  const authorize = (operation: Operation): Credential['headers'] => {
+    calls += 1
+    return unsigned.has(operation) ? {} : { authorization: `Bearer ${account.keys[calls % account.keys.length]}` }
+  }
+  const call = async ({ operation, method = 'GET', path, body, as, ...marks }: Call): Promise<Called> => {
     const startMs = performance.now()
     const send = async () => {
       const response = await fetch(path.startsWith('http') ? path : baseUrl + path, {
         method,
         headers: {
-          ...(operation !== 'linked-image' && { authorization: `Bearer ${account.key}` }),
+          ...(as?.headers ?? authorize(operation)),
           ...(body && { 'content-type': 'application/json' }),
           ...(marks.idempotencyKey !== undefined && { 'idempotency-key': marks.idempotencyKey }),
         },
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(operation === 'capture' ? captureMs : requestMs),
+        signal: AbortSignal.timeout(waits.has(operation) ? captureMs : requestMs),
       })
       return { status: response.status, ...(await readResponse(response, account, operation)) }
     }
     // No response, or half of one: the client cannot know what the server did.
     const response = await send().catch(() => ({ status: undefined, captures: [] as Sight[] }))
-    const { url, ...rest } = { url: undefined, ...response }
+    const { data, ...rest } = { data: undefined, ...response }
     const exchange: Exchange = {
       kind: 'exchange',
       operation,
@@ -126,10 +145,11 @@ export const createClient = (baseUrl: string, account: Account, record: (exchang
       startMs,
       endMs: performance.now(),
       ...marks,
+      ...(as && { credential: as.name }),
       ...rest,
     }
     record(exchange)
-    return { ...exchange, url }
+    return { ...exchange, data }
   }
   const insist: Client['insist'] = async (request, untilMs) => {
     for (;;) {

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { Client } from './client.ts'
 import { isSuccess } from './history.ts'
-import { createClients, createCall, listCall } from './load.ts'
+import { createClients } from './accounts.ts'
+import { createCall, listCall } from './calls.ts'
 import { awaitReplicaReads } from './replica-faults.ts'
 import type { World } from './world.ts'
 
@@ -61,7 +62,8 @@ const findLost = async ({ database }: World, ids: readonly string[]): Promise<nu
 const failOverOnce = async (world: World, round: number): Promise<FailoverResult> => {
   const { replicas } = world
   if (!replicas) throw new Error('this world has no replicas')
-  const { plain } = await createClients(world, () => {})
+  const [plain] = (await createClients(world, () => {})).plain
+  if (!plain) throw new Error('no account')
   await awaitReplicaReads(world)
   const stop = new AbortController()
   const ids: string[] = []

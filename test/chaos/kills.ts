@@ -4,7 +4,8 @@ import { resultFilter, startedFilter } from '#shared/queue/subjects.ts'
 import type { Client } from './client.ts'
 import { signalAll } from '#test/helpers/process-tree.ts'
 import { processNames } from './faults.ts'
-import { captureCall, createClients } from './load.ts'
+import { createClients } from './accounts.ts'
+import { captureCall } from './calls.ts'
 import type { World } from './world.ts'
 
 const everyMs = 1000
@@ -51,7 +52,8 @@ export const measureKills = async (
   { rounds, names = processNames }: { readonly rounds: number; readonly names?: readonly string[] | undefined },
   ended: (kill: Kill) => void,
 ): Promise<void> => {
-  const { plain } = await createClients(world, () => {})
+  const [plain] = (await createClients(world, () => {})).plain
+  if (!plain) throw new Error('no account')
   for (let round = 0; round < rounds; round += 1) {
     for (const name of names) ended(await killOnce(world, plain, name, round))
   }

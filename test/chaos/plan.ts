@@ -5,7 +5,10 @@ import type { WorldKind } from './world.ts'
 /** A fault to inject, `atMs` after the load began, for `forMs`. */
 export type PlannedFault = { readonly name: string; readonly atMs: number; readonly forMs: number }
 
-const operations = ['create', 'create', 'webhook', 'webhook', 'capture', 'batch', 'repeat', 'shared', 'quota'] as const
+const operations = [
+  ...(['create', 'webhook', 'webhook', 'capture', 'batch', 'repeat', 'shared', 'quota', 'brief'] as const),
+  ...(['upload', 'upload', 'hooked', 'files', 'view', 'session', 'key', 'moved'] as const),
+] as const
 const followUps = ['download', 'link', 'delete', 'delete-early', 'list', 'nothing'] as const
 const sources = ['html', 'site'] as const
 const receivers = ['ok', 'twice', 'dead'] as const
@@ -17,6 +20,8 @@ export type PlannedStep = {
   readonly source: (typeof sources)[number]
   readonly receiver: (typeof receivers)[number]
   readonly followUp: (typeof followUps)[number]
+  /** Which of the accounts without anything special it uses. */
+  readonly account: number
 }
 
 /** All decisions of a run. */
@@ -25,9 +30,16 @@ export type Plan = {
   readonly world: WorldKind
   readonly faults: readonly PlannedFault[]
   readonly load: readonly PlannedStep[]
+  /** When the pool is paused, and for how long once nothing runs. */
+  readonly pause: { readonly atMs: number; readonly forMs: number } | undefined
+  /** When the account `moved` moves to the other cell. */
+  readonly moveAtMs: number | undefined
 }
 
 const steps = { first: 10, more: 7, everyMs: 700 }
+/** Every how many runs, by chance, the pool is paused, and with two cells an account moves. Both take some ten seconds. */
+const [pauseRuns, moveRuns] = [4, 2]
+const pausedMs = 1500
 /** Consecutive seeds with the same world, because they can share an installation. */
 const seedsPerWorld = 10
 const kinds = ['files', 's3', 'replicated', 'cells'] as const satisfies readonly WorldKind[]
@@ -59,23 +71,29 @@ export const planRun = (seed: number, { only, world: on, forMs }: PlanOptions = 
     source: pick(sources),
     receiver: pick(receivers),
     followUp: pick(followUps),
+    account: below(100),
   }))
+  const atMs = () => 500 + below(4000)
   return {
     seed,
     world,
     faults: [...new Set(only?.filter((name) => isPossible(name, world)) ?? drawn)].map((name) => ({
       name,
-      atMs: 500 + below(4000),
+      atMs: atMs(),
       forMs: durationOf(pick(faults[name]?.durationsMs ?? [0]), forMs),
     })),
     load,
+    pause: below(pauseRuns) === 0 ? { atMs: atMs(), forMs: pausedMs } : undefined,
+    moveAtMs: below(moveRuns) === 0 && world === 'cells' ? atMs() : undefined,
   }
 }
 
 /** Faults in a representative run. */
 const groupFaults = 3
 
-/** Runs in which each fault happens once, three in a run; those of one world follow each other. */
+const firstMs = 1000
+
+/** Runs in which each fault happens once, three in a run; those of one world follow each other. The pool is paused once, and an account moves once. */
 export const planRepresentative = (seed: number): Plan[] => {
   const worldOf = (name: string, index: number): WorldKind => {
     const { worlds = ['files', 's3', 'cells'] as const } = faults[name]!
@@ -91,5 +109,13 @@ export const planRepresentative = (seed: number): Plan[] => {
     const namesOf = (group: number) => all.flatMap(({ name }, index) => (index % count === group ? [name] : []))
     return Array.from({ length: count }, (_, group) => ({ world, names: namesOf(group) }))
   })
-  return groups.map(({ world, names }, index) => planRun(seed + index, { only: names, world }))
+  return groups.map(({ world, names }, index) => {
+    const isFirst = groups.findIndex((group) => group.world === world) === index
+    const plan = planRun(seed + index, { only: names, world })
+    return {
+      ...plan,
+      pause: isFirst && world === 'files' ? { atMs: firstMs, forMs: pausedMs } : undefined,
+      moveAtMs: isFirst && world === 'cells' ? firstMs : undefined,
+    }
+  })
 }

@@ -2,9 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { check, type Verdict } from './check.ts'
 import type { Limits } from './checks/facts.ts'
 import { faults } from './faults.ts'
-import { type Delivery, type Exchange, type FaultSpan, sha256 } from './history.ts'
-import { budgetMs, createClients, readAtEnd, runLoad } from './load.ts'
+import { allClients, createClients } from './accounts.ts'
+import { budgetMs } from './calls.ts'
+import { type Delivery, type Event, type FaultSpan, sha256, type Upload } from './history.ts'
+import { readAtEnd, runLoad } from './load.ts'
+import { moveAway } from './move.ts'
 import { startNeighbour } from './neighbour.ts'
+import { plantOldRows } from './old-rows.ts'
+import { pauseForAWhile } from './pause.ts'
 import type { Plan, PlannedFault } from './plan.ts'
 import type { Snapshot } from './snapshot.ts'
 import { settle, takeSnapshot } from './take-snapshot.ts'
@@ -28,12 +33,14 @@ const limits: Limits = {
   webhookAttempts: webhookRetries.length + 1,
   // An attempt takes at most 10 s to connect and 30 s to be answered.
   lateDeliveryMs: 40_000,
+  // Every 60 s, also after a failure.
+  rowRemovalMs: 2 * 60_000 + recoveryMs,
 }
 
 /** What a run recorded, and what the checker says. */
 export type Ran = {
   readonly plan: Plan
-  readonly history: readonly (Exchange | Delivery | FaultSpan)[]
+  readonly history: readonly Event[]
   readonly snapshot: Snapshot
   readonly verdict: Verdict
 }
@@ -55,36 +62,64 @@ const deliveryOf = (path: string, body: string, answered: number): Delivery => {
   return { kind: 'delivery', atMs: performance.now(), path, captureId: data.id, bodySha256: sha256(body), answered }
 }
 
-/** Runs a plan in a world: accounts of its own, load, faults, quiet, snapshot, check. */
-export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
-  const history: (Exchange | Delivery | FaultSpan)[] = []
-  const recording: World = {
+const uploadOf = (key: string, digest: string, answered: number): Upload => {
+  const captureId = key.split('/').at(-1)?.split('.')[0] ?? ''
+  return { kind: 'upload', atMs: performance.now(), captureId, key, sha256: digest, answered }
+}
+
+/** A world whose callers record what they receive. */
+const recordIn = (world: World, record: (event: Event) => void): World => {
+  world.watchPages((path) => record({ kind: 'load', atMs: performance.now(), path }))
+  return {
     ...world,
     answerWebhooks: (answer) =>
       world.answerWebhooks((request, nth) => {
         const status = answer(request, nth)
-        history.push(deliveryOf(request.path, request.body, status))
+        record(deliveryOf(request.path, request.body, status))
+        return status
+      }),
+    answerUploads: (answer) =>
+      world.answerUploads((written, nth) => {
+        const status = answer(written, nth)
+        record(uploadOf(written.key, written.sha256, status))
         return status
       }),
   }
+}
+
+/** Runs a plan in a world: accounts of its own, load, faults, quiet, snapshot, check. */
+export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
+  const history: Event[] = []
+  const record = (event: Event) => void history.push(event)
+  const recording = recordIn(world, record)
   const neighbour = startNeighbour(world.system)
-  const clients = await createClients(world, (exchange) => history.push(exchange))
+  const clients = await createClients(world, record)
+  await plantOldRows(world)
   const lastMs = Math.max(
     0,
     ...plan.faults.map(({ atMs, forMs }) => atMs + forMs),
     ...plan.load.map(({ atMs }) => atMs),
   )
   const untilMs = performance.now() + lastMs + timeoutMs
+  const moved = clients.moved.account
+  const { pause, moveAtMs } = plan
   const loaded = runLoad(recording, clients, plan, untilMs)
+  const paused = pause ? pauseForAWhile(world, pause).then(record) : undefined
+  const departed = moveAtMs === undefined ? undefined : moveAway(world, { id: moved, atMs: moveAtMs, untilMs })
   const spans = await Promise.all(plan.faults.map((fault) => inject(world, fault)))
   history.push(...spans)
-  await loaded
-  const accounts = Object.values(clients).map(({ account }) => account)
-  await settle(world, accounts, Math.max(leastSettleMs, untilMs - performance.now()))
+  await Promise.all([loaded, paused, departed])
+  const accounts = allClients(clients).map(({ account }) => account)
+  await settle(world, { accounts, moved }, Math.max(leastSettleMs, untilMs - performance.now()))
   await readAtEnd(clients, performance.now() + 20_000)
   const noticed = (await neighbour?.stop(plan.faults.some(({ name }) => name === 'kill router'))) ?? []
-  const ids = new Set(history.flatMap((event) => (event.kind === 'exchange' ? event.captures.map(({ id }) => id) : [])))
-  const snapshot = await takeSnapshot(world, { accounts, quotas: { [clients.edge.account]: edgeQuota }, ids })
+  const ids = new Map(
+    history.flatMap((event) =>
+      event.kind === 'exchange' ? event.captures.map(({ id }) => [id, event.account] as const) : [],
+    ),
+  )
+  const quotas = { [clients.edge.account]: edgeQuota }
+  const snapshot = await takeSnapshot(world, { accounts, moved, quotas, ids })
   const { violations, ...verdict } = check(history, snapshot, limits)
   return { plan, history, snapshot, verdict: { ...verdict, violations: [...violations, ...noticed] } }
 }

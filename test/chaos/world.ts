@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { createSecretKey } from 'node:crypto'
 import { createServer } from 'node:http'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,6 +12,9 @@ import { defaultPlans } from '#local/default-plans.ts'
 import { createFilesStore } from '#shared/storage/files-store.ts'
 import type { ObjectStore } from '#shared/storage/object-store.ts'
 import { createS3Store } from '#shared/storage/s3-store.ts'
+import { dataPaths, readPrivate } from '#local/data-folder.ts'
+import type { Secrets } from '#local/secrets.ts'
+import { createRecordSeal, type RecordSeal } from '#shared/db/record-seal.ts'
 import { findBrowsers } from '#test/helpers/bare-browser.ts'
 import { listening } from '#test/helpers/egress-filter.ts'
 import { eventually } from '#test/helpers/eventually.ts'
@@ -19,6 +23,8 @@ import { processTree } from '#test/helpers/process-tree.ts'
 import { startS3 } from '#test/helpers/s3.ts'
 import { type LocalJson, startSystem, type System } from '#test/helpers/system.ts'
 import { type Certificate, makeCertificate, type Received, startReceiver } from '#test/helpers/webhook-receiver.ts'
+import { type Bucket, startBucket } from './bucket.ts'
+import type { PlantedRow } from './snapshot.ts'
 import { type Replicas, startReplicas } from './replicas.ts'
 import { startStoreProxy, type StoreProxy } from './store-proxy.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
@@ -38,6 +44,9 @@ export const edgeQuota = 3
 /** Images in files or in S3, with servers that `up` starts; or in files, with replicated servers that it is given, of which the gateway reads from the replica of PostgreSQL; or in files, in the first of two cells behind a router, whose faults the second must not notice. */
 export type WorldKind = 'files' | 's3' | 'replicated' | 'cells'
 
+/** A cell to which an account may move. */
+export type SecondCell = { readonly dataDir: string; readonly database: Database; readonly objects: ObjectStore }
+
 /** A running one-machine installation with proxies before PostgreSQL, NATS and an S3 store, and disks that can be filled. */
 export type World = AsyncDisposable & {
   readonly kind: WorldKind
@@ -45,14 +54,25 @@ export type World = AsyncDisposable & {
   readonly system: System
   readonly database: Database
   readonly objects: ObjectStore
+  /** The other one of two cells. */
+  readonly second: SecondCell | undefined
+  readonly secrets: Secrets
   readonly store: StoreProxy | undefined
   readonly replicas: Replicas | undefined
   readonly proxies: Readonly<Record<'nats' | 'postgres', TcpProxy>>
   readonly clockFile: string
   readonly siteUrl: string
   readonly receiverUrl: string
+  /** URL of a caller's bucket. */
+  readonly bucketUrl: string
+  /** Rows of before that were planted in this world. */
+  readonly planted: PlantedRow[]
   /** Called for each webhook request; returns the status of its response. */
   readonly answerWebhooks: (answer: (request: Received, nth: number) => number) => void
+  /** Called for each object that the bucket receives; returns the status of its response. */
+  readonly answerUploads: Bucket['answer']
+  /** Called for each page of the site that a browser loads. */
+  readonly watchPages: (watch: (path: string) => void) => void
   /** Ids of the main processes with this name. */
   readonly pidsOf: (name: string) => Promise<number[]>
   /** As `pidsOf`, with all their descendants. */
@@ -159,15 +179,18 @@ const startProxies = async (dataDir: string, starting: Promise<System>) => {
 }
 
 /** Each page is another every time, so that the image of one attempt cannot pass as that of another. */
-const startSite = () => {
+const startSite = async () => {
   let loads = 0
-  return listening(
+  let watch: (path: string) => void = () => {}
+  const site = await listening(
     createServer((request, response) => {
       loads += 1
+      watch(request.url ?? '')
       const page = `<h1>${request.url} ${loads}</h1>`
       void delay(siteMs).then(() => response.writeHead(200, { 'content-type': 'text/html' }).end(page))
     }),
   )
+  return { site, watchPages: (next: typeof watch) => void (watch = next) }
 }
 
 const startWebhooks = async (certificate: Certificate) => {
@@ -211,17 +234,34 @@ const startInstallation = async (
   const system = await starting
   for (const { nats, postgres } of [proxies, ...others]) [nats, postgres].map((each) => started.use(each))
   started.use(system)
-  // Past the proxy.
-  const databaseUrl = (await system.readLocal()).database_url.replace('127.0.0.1', '127.0.0.2')
+  const databaseUrl = directUrl((await system.readLocal()).database_url)
   return { system, replicas: undefined, proxies, databaseUrl }
 }
 
-/** Starts a world in a folder that others may traverse. Must run in mount and process namespaces of its own (scripts/run-chaos.sh). */
-export const startWorld = async (folder: string, kind: WorldKind): Promise<World> => {
-  await using started = new AsyncDisposableStack()
-  await mkdir(folder, { mode: 0o755 })
-  await writePrograms(folder)
-  const clockFile = await preloadClock(folder)
+/** Opens and seals what the services of a world store sealed. */
+export const worldRecords = ({ secrets }: Pick<World, 'secrets'>): RecordSeal =>
+  createRecordSeal([{ id: '1', secret: createSecretKey(Buffer.from(secrets.recordKey, 'base64')) }])
+
+/** Past the proxy. */
+const directUrl = (databaseUrl: string) => databaseUrl.replace('127.0.0.1', '127.0.0.2')
+
+const filesIn = (dataDir: string): ObjectStore => {
+  const files = { filesUrl: 'http://localhost', signingKey: 'AA==', now: () => new Date() }
+  return createFilesStore({ folder: join(dataDir, 'objects'), ...files })
+}
+
+const openSecondCell = async (started: AsyncDisposableStack, { cells }: System): Promise<SecondCell | undefined> => {
+  const [, second] = cells ?? []
+  if (!second) return undefined
+  const { data_dir: dataDir } = second
+  const { database_url: url } = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as LocalJson
+  const database = started.use(openDatabase({ url: directUrl(url), poolMax: 2 }))
+  await database.query(keepDeleted)
+  return { dataDir, database, objects: filesIn(dataDir) }
+}
+
+/** What callers run: a site, a receiver of webhooks and a bucket. */
+const startCallers = async (started: AsyncDisposableStack) => {
   const certificate = started.use(await makeCertificate(['localhost']))
   const { receiver, answerWebhooks } = await startWebhooks(certificate)
   // Its own check of bodies throws; the checker decides here.
@@ -232,30 +272,53 @@ export const startWorld = async (folder: string, kind: WorldKind): Promise<World
       console.error(error)
     }
   })
-  const site = started.use(await startSite())
+  const { site, watchPages } = await startSite()
+  started.use(site)
+  const bucket = started.use(await startBucket(certificate))
+  const targets = [receiver, site, bucket].flatMap(({ port }) => ['--allow-target', `127.0.0.1:${port}`])
+  return {
+    args: [...targets, '--extra-ca', certificate.certPath],
+    urls: {
+      siteUrl: `http://127.0.0.1:${site.port}`,
+      receiverUrl: `https://127.0.0.1:${receiver.port}`,
+      bucketUrl: bucket.url,
+    },
+    calls: { answerWebhooks, answerUploads: bucket.answer, watchPages },
+  }
+}
+
+/** Starts a world in a folder that others may traverse. Must run in mount and process namespaces of its own (scripts/run-chaos.sh). */
+export const startWorld = async (folder: string, kind: WorldKind): Promise<World> => {
+  await using started = new AsyncDisposableStack()
+  await mkdir(folder, { mode: 0o755 })
+  await writePrograms(folder)
+  const clockFile = await preloadClock(folder)
+  const callers = await startCallers(started)
   const s3 = kind === 's3' ? started.use(await startS3()) : undefined
   const store = s3 && started.use(await startStoreProxy(s3.url))
-  const targets = [receiver, site].flatMap(({ port }) => ['--allow-target', `127.0.0.1:${port}`])
-  const args = [...targets, '--extra-ca', certificate.certPath, ...(store ? ['--s3', store.url] : [])]
+  const args = [...callers.args, ...(store ? ['--s3', store.url] : [])]
   const { system, replicas, proxies, databaseUrl } = await startInstallation(started, { folder, kind, args })
   const database = started.use(openDatabase({ url: databaseUrl, poolMax: 3 }))
   await database.query(keepDeleted)
-  const folderOfObjects = join(system.dataDir, 'objects')
-  const files = { folder: folderOfObjects, filesUrl: 'http://localhost', signingKey: 'AA==', now: () => new Date() }
+  const second = await openSecondCell(started, system)
+  const secrets = await readPrivate<Secrets>(dataPaths(system.dataDir).secrets)
+  if (!secrets) throw new Error('no secrets')
   const owned = started.move()
   return {
     kind,
     dataDir: system.dataDir,
     system,
     database,
-    objects: s3 ? createS3Store(s3.url) : createFilesStore(files),
+    objects: s3 ? createS3Store(s3.url) : filesIn(system.dataDir),
+    second,
+    secrets,
+    planted: [],
     store,
     replicas,
     proxies,
     clockFile,
-    siteUrl: `http://127.0.0.1:${site.port}`,
-    receiverUrl: `https://127.0.0.1:${receiver.port}`,
-    answerWebhooks,
+    ...callers.urls,
+    ...callers.calls,
     pidsOf: (name) => findProcesses(system, name),
     treeOf: async (name) =>
       (await findProcesses(system, name)).flatMap((pid) => processTree(pid).map((each) => each.pid)),

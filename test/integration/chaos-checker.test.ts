@@ -1,9 +1,10 @@
 import t from 'tap'
-import { check, invariants } from '#test/chaos/check.ts'
+import { captureInvariants, check } from '#test/chaos/check.ts'
 import { cleanLimits, cleanRun, type DoctoredRun, captureId, imageHash, objectKey } from '#test/chaos/clean-run.ts'
 import type { Exchange } from '#test/chaos/history.ts'
 import { faults } from '#test/chaos/faults.ts'
 import { planRepresentative, planRun } from '#test/chaos/plan.ts'
+import { operations } from '#test/chaos/steps.ts'
 import type { CaptureRow } from '#test/chaos/snapshot.ts'
 
 const count = 8
@@ -37,7 +38,7 @@ const settle = ({ snapshot }: DoctoredRun, settled: number) => {
   snapshot.usage = snapshot.usage.map((usage) => ({ ...usage, settled }))
 }
 
-const object = (n: number, key = objectKey(n)) => ({ key, captureId: captureId(n), sha256: imageHash(n) })
+const object = (n: number, key = objectKey(n)) => ({ key, captureId: captureId(n), sha256: imageHash(n), files: [] })
 
 /** All that a list shows at the end. */
 const wholeList = ({ snapshot }: DoctoredRun) => snapshot.captures.map(({ id, status }) => ({ id, status }))
@@ -72,6 +73,11 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
     'lists are complete',
     'a list without an accepted capture',
     (run) => add(run, exchangeOf(run, 'list'), { isWhole: true, captures: wholeList(run).slice(1) }),
+  ],
+  [
+    'accepted is found',
+    'a status that is not found',
+    (run) => add(run, exchangeOf(run, 'status'), { status: 404, captures: [] }),
   ],
   ['accepted is kept', 'no row', (run) => (run.snapshot.captures = run.snapshot.captures.slice(1))],
   ['ends in time', 'no end', (run) => changeRow(run, { status: 'processing', charge: 'reserved' })],
@@ -158,6 +164,11 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
     'queued twice',
     (run) => (run.snapshot.deliveries = [run.snapshot.deliveries[0]!, ...run.snapshot.deliveries]),
   ],
+  [
+    'webhooks are attempted',
+    'none to a webhook of the account',
+    (run) => (run.snapshot.webhooks = [{ account: 'a', path: '/hook-of-account' }]),
+  ],
   ['webhooks are attempted', 'stuck', (run) => changeDelivery(run, { state: 'pending' })],
   ['webhooks are attempted', 'given up early', (run) => changeDelivery(run, { state: 'failed', attempts: 1 })],
   [
@@ -228,7 +239,7 @@ for (const [invariant, what, change] of doctored) {
 t.test('chaos checker: every invariant rejects a doctored history', async (t) => {
   const names = new Set(doctored.map(([invariant]) => invariant))
   t.strictSame(
-    invariants.map(({ name }) => name).filter((name) => !names.has(name)),
+    captureInvariants.map(({ name }) => name).filter((name) => !names.has(name)),
     [],
   )
 })
@@ -252,6 +263,18 @@ t.test('chaos plan: named faults that last are given their time, and kills take 
 t.test('chaos plan: the representative runs have each fault once', async (t) => {
   const names = planRepresentative(1).flatMap((plan) => plan.faults.map(({ name }) => name))
   t.strictSame(names.toSorted(), Object.keys(faults).toSorted())
+})
+
+t.test('chaos plan: the representative runs have each operation, one pause and one move', async (t) => {
+  const plans = planRepresentative(1)
+  t.strictSame(
+    new Set(plans.flatMap(({ load }) => load.map(({ operation }) => operation))),
+    new Set(Object.keys(operations)),
+  )
+  t.strictSame(
+    plans.filter(({ pause, moveAtMs }) => pause !== undefined || moveAtMs !== undefined).map(({ world }) => world),
+    ['files', 'cells'],
+  )
 })
 
 /** Ends after which captures are late in `cleanRun`: acceptance, budget and recovery. */

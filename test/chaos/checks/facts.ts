@@ -1,10 +1,14 @@
 import {
   type Delivery,
+  type Event,
   type Exchange,
   type FaultSpan,
   type History,
   isSuccess,
+  type PageLoad,
+  type Pause,
   type Sight,
+  type Upload,
 } from '#test/chaos/history.ts'
 import type { CaptureRow, Snapshot } from '#test/chaos/snapshot.ts'
 
@@ -24,6 +28,7 @@ export type CaptureFacts = {
   /** Whether a deletion had no response, so that it may have happened. */
   mayBeDeleted: boolean
   readonly deliveries: Delivery[]
+  readonly uploads: Upload[]
   row: CaptureRow | undefined
 }
 
@@ -37,6 +42,8 @@ export type Limits = {
   readonly webhookAttempts: number
   /** Most milliseconds after a deletion in which a delivery that was being sent may still arrive. */
   readonly lateDeliveryMs: number
+  /** Most milliseconds until a record whose retention is over is removed. */
+  readonly rowRemovalMs: number
 }
 
 /** History and snapshot, by capture. */
@@ -45,7 +52,10 @@ export type Facts = {
   readonly exchanges: readonly Exchange[]
   readonly snapshot: Snapshot
   readonly limits: Limits
-  /** End of the last fault; -Infinity without one. */
+  readonly faults: readonly FaultSpan[]
+  readonly pauses: readonly Pause[]
+  readonly loads: readonly PageLoad[]
+  /** End of the last fault or pause; -Infinity without one. */
   readonly calmMs: number
   /** Faults by which NATS lost what it had confirmed, as the beginning of an attempt. */
   readonly losses: number
@@ -98,17 +108,20 @@ export const collectFacts = (history: History, snapshot: Snapshot, limits: Limit
       deleted: undefined,
       mayBeDeleted: false,
       deliveries: [],
+      uploads: [],
       row: undefined,
     }
     captures.set(id, created)
     return created
   }
-  const exchanges = history.filter((event): event is Exchange => event.kind === 'exchange')
+  const select = <Kind extends Event['kind']>(kind: Kind) =>
+    history.filter((event): event is Extract<Event, { kind: Kind }> => event.kind === kind)
+  const [exchanges, faults, pauses] = [select('exchange'), select('fault'), select('pause')]
   for (const exchange of exchanges) addExchange(exchange, factsOf)
-  for (const event of history) if (event.kind === 'delivery') factsOf(event.captureId).deliveries.push(event)
+  for (const delivery of select('delivery')) factsOf(delivery.captureId).deliveries.push(delivery)
+  for (const upload of select('upload')) factsOf(upload.captureId).uploads.push(upload)
   for (const row of snapshot.captures) factsOf(row.id).row = row
-  const faults = history.filter((event): event is FaultSpan => event.kind === 'fault')
-  const calmMs = faults.reduce((latest, { endMs }) => Math.max(latest, endMs), -Infinity)
+  const calmMs = [...faults, ...pauses].reduce((latest, { endMs }) => Math.max(latest, endMs), -Infinity)
   const losses = faults.filter(({ name }) => name.startsWith('nats loses')).length
-  return { captures, exchanges, snapshot, limits, calmMs, losses }
+  return { captures, exchanges, snapshot, limits, faults, pauses, loads: select('load'), calmMs, losses }
 }

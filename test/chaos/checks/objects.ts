@@ -45,7 +45,7 @@ const fewObjects: Invariant = {
 }
 
 /** Operations that a deleted capture must not serve. */
-const reads: ReadonlySet<string> = new Set(['status', 'image', 'linked-image', 'link', 'delete'])
+const reads: ReadonlySet<string> = new Set(['status', 'image', 'linked-image', 'link', 'file', 'delete'])
 
 const readAfter = (deleted: Exchange, { targeted, observations }: CaptureFacts): Exchange | undefined =>
   [

@@ -55,13 +55,16 @@ const endNeverChanges: Invariant = {
     }),
 }
 
+/** Operations whose response is the image of the capture that it shows. */
+const own: ReadonlySet<string> = new Set(['capture', 'render'])
+
 const imageNeverChanges: Invariant = {
   name: 'same image',
   rule: 'Every download of a capture returns the bytes whose digest its row has.',
   broken: ({ captures }) =>
     [...captures.values()].flatMap(({ id, targeted, observations, row }) => {
-      const own = observations.flatMap(({ exchange }) => (exchange.operation === 'capture' ? [exchange] : []))
-      const digests = new Set([...targeted, ...own].flatMap(({ imageSha256 }) => imageSha256 ?? []))
+      const shown = observations.flatMap(({ exchange }) => (own.has(exchange.operation) ? [exchange] : []))
+      const digests = new Set([...targeted, ...shown].flatMap(({ imageSha256 }) => imageSha256 ?? []))
       if (row?.sha256 != null && digests.size > 0) digests.add(row.sha256)
       return digests.size > 1 ? [`${id}: ${digests.size} different images`] : []
     }),
@@ -92,6 +95,19 @@ const acceptedIsKept: Invariant = {
     [...captures.values()].flatMap(({ id, observations, deleted, mayBeDeleted, row }) =>
       observations.length > 0 && !deleted && !mayBeDeleted && !row ? [`${id}: shown, but has no row`] : [],
     ),
+}
+
+const acceptedIsFound: Invariant = {
+  name: 'accepted is found',
+  rule: 'The status of a capture is found from its acceptance until its deletion, also while its account moves.',
+  broken: ({ captures }) =>
+    [...captures.values()].flatMap(({ id, accepted, deleted, mayBeDeleted, targeted }) => {
+      if (!accepted || mayBeDeleted) return []
+      const untilMs = deleted?.startMs ?? Infinity
+      const isLost = ({ operation, status, startMs, endMs }: Exchange) =>
+        operation === 'status' && status === 404 && startMs > accepted.endMs && endMs < untilMs
+      return targeted.some(isLost) ? [`${id}: not found after its acceptance`] : []
+    }),
 }
 
 /** Deletions that had no response, or failed, may happen at any time. */
@@ -162,6 +178,7 @@ export const responseInvariants: readonly Invariant[] = [
   imageNeverChanges,
   repeatsAgree,
   acceptedIsKept,
+  acceptedIsFound,
   listsAreComplete,
   endsInTime,
   faultsAreNotBlamed,

@@ -22,19 +22,27 @@ const problem = ({ deliveries }: CaptureFacts, row: DeliveryRow, attemptsMax: nu
   return undefined
 }
 
+/** Paths of the receivers to which the end of a capture is due: that of its request, and those of its account. */
+const duePaths = ({ accepted, row }: CaptureFacts, { snapshot }: Facts): string[] => [
+  ...(accepted?.webhook === undefined ? [] : [accepted.webhook]),
+  ...snapshot.webhooks.filter(({ account }) => account === row?.account).map(({ path }) => path),
+]
+
 const dueIsAttempted: Invariant = {
   name: 'webhooks are attempted',
-  rule: 'The webhook of an ended capture is attempted until a receiver accepts it or its schedule ends.',
+  rule: 'The webhooks of an ended capture, its own and those of its account, are attempted until a receiver accepts them or their schedule ends.',
   broken: (facts) => {
     const rows = rowsByCapture(facts)
     return [...facts.captures.values()].flatMap((capture) => {
-      const { id, accepted, row, deleted } = capture
-      if (accepted?.webhook === undefined || !row || deleted || !isTerminal(row.status)) return []
-      const own = (rows.get(id) ?? []).filter(({ path }) => path === accepted.webhook)
-      if (own.length !== 1) return [`${id}: ${own.length} deliveries`]
-      return own
-        .flatMap((each) => problem(capture, each, facts.limits.webhookAttempts) ?? [])
-        .map((what) => `${id}: ${what}`)
+      const { id, row, deleted } = capture
+      if (!row || deleted || !isTerminal(row.status)) return []
+      return duePaths(capture, facts).flatMap((due) => {
+        const own = (rows.get(id) ?? []).filter(({ path, isUpload }) => path === due && !isUpload)
+        if (own.length !== 1) return [`${id}: ${own.length} deliveries to ${due}`]
+        return own
+          .flatMap((each) => problem(capture, each, facts.limits.webhookAttempts) ?? [])
+          .map((what) => `${id}: ${what}`)
+      })
     })
   },
 }
