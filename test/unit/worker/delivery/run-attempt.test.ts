@@ -1,7 +1,10 @@
+import { createServer } from 'node:http'
 import t from 'tap'
+import { endsBeforeMs } from '#shared/capture/budget.ts'
 import { withDefaults } from '#shared/capture/options.ts'
 import { resultCodec } from '#shared/queue/messages.ts'
 import { startObjectSink } from '#test/helpers/browser-worker.ts'
+import { listening } from '#test/helpers/egress-filter.ts'
 import { createImageStore } from '#test/helpers/image-store.ts'
 import type { Fault, Outcome } from '#worker/protocol/protocol.ts'
 import { type NotStored, runAttempt } from '#worker/delivery/run-attempt.ts'
@@ -56,9 +59,11 @@ const run = async (
     budgetMs?: number
     used?: readonly string[]
     isOpen?: boolean
+    storeUrl?: string
   } = {},
 ) => {
   const { attempt = 1, handBacks = 0, isRepeat = false, stood = true, budgetMs = 60_000, isOpen = true } = of
+  const { storeUrl = store.url } = of
   store.objects.clear()
   for (const key of of.used ?? []) store.objects.set(key, Buffer.from('another'))
   const calls: { deadline?: number; judged?: [number, boolean] } = {}
@@ -76,7 +81,7 @@ const run = async (
     },
     [Symbol.dispose]: () => {},
   }
-  const puts = [1, 2, 3].map((number) => ({ key: objectKey(number), url: `${store.url}/${objectKey(number)}` }))
+  const puts = [1, 2, 3].map((number) => ({ key: objectKey(number), url: `${storeUrl}/${objectKey(number)}` }))
   const sealed = { options: withDefaults({ html: 'x' }), token: 'token', resultKey: testRecords.resultKey(id), puts }
   const endsAt = performance.now() + budgetMs
   const fresh = objectKey(9)
@@ -120,6 +125,17 @@ t.test('image: if the store does not take it in time, the attempt is handed back
   t.same([left.stored, [...left.holds.keys()]], [[], ['store']])
   t.match(await notStored.late(), { result: { outcome: 'completed', attempt: 1, objectKey: objectKey(1) } })
   t.same([[...store.objects.keys()], left.holds.size], [[objectKey(1)], 0])
+})
+
+t.test('image: an attempt whose store did not confirm its image names the object as it is handed back', async (t) => {
+  const unsure = await listening(
+    createServer((request, response) => request.resume().on('end', () => response.writeHead(503).end())),
+  )
+  t.teardown(() => unsure[Symbol.asyncDispose]())
+  const storeUrl = `http://127.0.0.1:${unsure.port}`
+  const { end } = await run(completed, { attempt: 2, budgetMs: endsBeforeMs.store + 500, storeUrl })
+  const { fate } = (end as NotStored).interruption
+  t.strictSame(fate, { kind: 'handed-back', handBacks: 0, objectKeys: [objectKey(2)] })
 })
 
 t.test('image: if the capture is no longer open, the attempt is closed, not handed back', async (t) => {
