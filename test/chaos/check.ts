@@ -30,7 +30,7 @@ export const featureInvariants: readonly Invariant[] = [
 ]
 
 /** All invariants of a run. */
-export const invariants: readonly Invariant[] = [...captureInvariants, ...featureInvariants]
+const invariants: readonly Invariant[] = [...captureInvariants, ...featureInvariants]
 
 /** What a check found. */
 export type Verdict = {
