@@ -47,11 +47,18 @@ const readSeries = async (metrics: Metrics): Promise<Series[]> =>
     labels: readLabels(labels),
   }))
 
-/** The counters whose increase or rate a rule reads, with their matchers. */
+/** A selector for each of the alternatives that its matchers name. */
+const alternatives = (selector: string): string[] => {
+  const [matcher, label, values] = /(\w+)=~"([\w|-]+\|[\w|-]+)"/.exec(selector) ?? []
+  if (matcher === undefined || values === undefined) return [selector]
+  return values.split('|').flatMap((value) => alternatives(selector.replace(matcher, `${label}="${value}"`)))
+}
+
+/** The counters whose increase or rate a rule reads, with their matchers, each alternative by itself. */
 const readSelectors = (): string[] => {
   const text = readdirSync(rules).map((file) => readFileSync(`${rules}/${file}`, 'utf8'))
   const found = text.join('\n').matchAll(/(?:rate|increase)\((shutterfleet_\w+_total(?:\{[^}]*\})?)\[/g)
-  return [...new Set([...found].map(([, selector = '']) => selector))]
+  return [...new Set([...found].flatMap(([, selector = '']) => alternatives(selector)))]
 }
 
 const matches = ({ name, labels }: Series, selector: string): boolean => {
