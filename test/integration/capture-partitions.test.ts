@@ -82,6 +82,19 @@ t.test('partitions: captures that ended while one was missing move into it, but 
   t.match(await row(database, id), { status: 'completed' })
 })
 
+t.test('partitions: who moves captures into a new one locks its parent before the one that they leave', async (t) => {
+  const world = await start()
+  const { database } = world
+  await dropComing(database)
+  const { id } = await accept(world)
+  await end(world, id)
+  await database.transaction(async (sql) => {
+    await sql.query('lock table only capture_ended in share update exclusive mode')
+    const kept = database.query('select keep_captures(1)')
+    await t.rejects(kept, { cause: { where: /"lock table only capture_ended in share update exclusive mode"/ } })
+  })
+})
+
 /** What each kind of lookup finds of a capture. */
 const lookUp = async ({ database, tenant: { accountId } }: Partitioned, id: string) => {
   const found = [
