@@ -5,7 +5,14 @@ import { claimKey } from '#gateway/db/idempotency-keys.ts'
 import { deleteDestination, queueUploadTest } from '#gateway/db/upload-destinations.ts'
 import { changeWebhook, createWebhook, deleteWebhook, queueTest, rotateSecret } from '#gateway/db/webhooks.ts'
 import { rotateLinkSecret } from '#shared/db/link-secrets.ts'
-import { copyAccount, finishMove, holdAccount, movedTables } from '#shared/db/move-account.ts'
+import {
+  copyAccount,
+  finishMove,
+  type Hold,
+  holdAccount,
+  movedTables,
+  releaseAccount,
+} from '#shared/db/move-account.ts'
 import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createInstallation, fill, newAccount, rowsOf } from '#test/helpers/movable-account.ts'
@@ -137,4 +144,20 @@ t.test('move account: a deletion that is running when the hold begins is waited 
   const { rows: copied } = await copyAccount(from, to, hold)
   await finishMove(from, to, hold, { actor: 'system', copied })
   t.same(await to.query('select from capture where id = $1', [captureId]), [])
+})
+
+t.test('move account: a change of any table that is running when the hold begins is waited for', async (t) => {
+  const from = await newInstallation()
+  const account = await newAccount(from)
+  await fill(from, account)
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  for (const [table, change] of Object.entries(changed)) {
+    const { promise: holding, resolve } = Promise.withResolvers<Promise<Hold>>()
+    await from.transaction(async (sql) => {
+      await sql.query(`update ${table} r set ${change} where ${movedTables[table]}`, [account.id])
+      resolve(holdAccount(from, account.id, 'system'))
+      await eventually(async () => (await from.query(waits)).length === 1, { what: `the hold waits for ${table}` })
+    })
+    await releaseAccount(from, await holding, 'system')
+  }
 })
