@@ -3,6 +3,7 @@ import type { Incoming, Queue } from '#shared/queue/connection.ts'
 import { type Delivery, type PullRequest, pullStatus, requestPull, toDelivery } from '#shared/queue/pull.ts'
 import { parseCaptureAccountId, parseCaptureLane } from '#shared/queue/subjects.ts'
 import { ackWaitSeconds, capturesStream, laneConsumerName } from '#shared/queue/topology.ts'
+import type { Preference } from '#worker/host/slot.ts'
 
 /** Long enough to cost little while idle; also bounds the wait after a lost request. */
 const longPullMs = 5000
@@ -11,13 +12,6 @@ const noWaitBoundMs = 2000
 
 /** Bounds of what a slot looks at for a capture of its account. */
 const lookAhead = { captures: 32, bytes: 524_288 } as const
-
-/** The account whose captures a slot serves at least cost. */
-export type Preference = {
-  readonly accountId: string
-  /** Whether the slot may serve a capture of the account before those of others that are ahead of it in the lane. */
-  readonly mayPass: boolean
-}
 
 type Waiter = {
   readonly give: (delivery: Delivery | undefined) => void

@@ -1,11 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { toAppError } from '#shared/errors/app-error.ts'
 import { backOffMs } from '#shared/policy/back-off.ts'
-import type { Preference } from '#worker/delivery/lane-puller.ts'
 import { longestStartMs } from '#worker/protocol/protocol.ts'
 import type { Events } from '#worker/telemetry/events.ts'
 import type { HostConfig } from './find-browsers.ts'
 import type { Host } from './steer-host.ts'
+
+/** The account whose captures a slot serves at least cost. */
+export type Preference = {
+  readonly accountId: string
+  /** Whether the slot may serve a capture of the account before those of others that are ahead of it in the lane. */
+  readonly mayPass: boolean
+}
 
 /** What a slot reports of its hosts. */
 export type HostEvents = Pick<Events, 'hostUp' | 'hostFailed' | 'hostGone'>
