@@ -58,6 +58,10 @@ export interface CaptureParameters {
     pdf_width?: string;
     /** Height of the pages of a PDF, instead of that of `pdf_page_format`. */
     pdf_height?: string;
+    /** Gives the pages of a PDF the size that the `@page` rules of the page set, as slides and labels do. */
+    pdf_css_page_size?: boolean;
+    /** What happens to content that is wider than the pages of a PDF: `width` shrinks the page until it fits, `none` cuts it off. */
+    pdf_fit?: 'width' | 'none';
     /** Prints a PDF on one page as wide as the paper and as high as the content. */
     pdf_single_page?: boolean;
     /** Factor by which the content of a PDF is scaled, from 0.1 to 2. */
@@ -257,6 +261,10 @@ export interface BatchParameters {
     pdf_width?: string;
     /** Height of the pages of a PDF, instead of that of `pdf_page_format`. */
     pdf_height?: string;
+    /** Gives the pages of a PDF the size that the `@page` rules of the page set, as slides and labels do. */
+    pdf_css_page_size?: boolean;
+    /** What happens to content that is wider than the pages of a PDF: `width` shrinks the page until it fits, `none` cuts it off. */
+    pdf_fit?: 'width' | 'none';
     /** Prints a PDF on one page as wide as the paper and as high as the content. */
     pdf_single_page?: boolean;
     /** Factor by which the content of a PDF is scaled, from 0.1 to 2. */

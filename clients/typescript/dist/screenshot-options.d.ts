@@ -31,6 +31,8 @@ export interface ScreenshotOptions {
     pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
     pdf_width?: string;
     pdf_height?: string;
+    pdf_css_page_size?: boolean;
+    pdf_fit?: 'width' | 'none';
     pdf_single_page?: boolean;
     pdf_scale?: number;
     pdf_background?: boolean;
@@ -157,6 +159,8 @@ export interface CompletedScreenshotOptions {
     pdf_page_format?: 'A3' | 'A4' | 'A5' | 'Letter' | 'Legal' | 'Tabloid';
     pdf_width?: string;
     pdf_height?: string;
+    pdf_css_page_size?: boolean;
+    pdf_fit?: 'width' | 'none';
     pdf_single_page?: boolean;
     pdf_scale?: number;
     pdf_background?: boolean;

@@ -90,6 +90,10 @@ class CaptureParameters(TypedDict):
     """Width of the pages of a PDF, instead of that of `pdf_page_format`."""
     pdf_height: NotRequired[str]
     """Height of the pages of a PDF, instead of that of `pdf_page_format`."""
+    pdf_css_page_size: NotRequired[bool]
+    """Gives the pages of a PDF the size that the `@page` rules of the page set, as slides and labels do."""
+    pdf_fit: NotRequired[Literal["width", "none"]]
+    """What happens to content that is wider than the pages of a PDF: `width` shrinks the page until it fits, `none` cuts it off."""
     pdf_single_page: NotRequired[bool]
     """Prints a PDF on one page as wide as the paper and as high as the content."""
     pdf_scale: NotRequired[float]
@@ -262,6 +266,10 @@ class BatchParameters(TypedDict):
     """Width of the pages of a PDF, instead of that of `pdf_page_format`."""
     pdf_height: NotRequired[str]
     """Height of the pages of a PDF, instead of that of `pdf_page_format`."""
+    pdf_css_page_size: NotRequired[bool]
+    """Gives the pages of a PDF the size that the `@page` rules of the page set, as slides and labels do."""
+    pdf_fit: NotRequired[Literal["width", "none"]]
+    """What happens to content that is wider than the pages of a PDF: `width` shrinks the page until it fits, `none` cuts it off."""
     pdf_single_page: NotRequired[bool]
     """Prints a PDF on one page as wide as the paper and as high as the content."""
     pdf_scale: NotRequired[float]
@@ -474,6 +482,8 @@ class ScreenshotOptions(TypedDict):
     pdf_page_format: NotRequired[Literal["A3", "A4", "A5", "Letter", "Legal", "Tabloid"]]
     pdf_width: NotRequired[str]
     pdf_height: NotRequired[str]
+    pdf_css_page_size: NotRequired[bool]
+    pdf_fit: NotRequired[Literal["width", "none"]]
     pdf_single_page: NotRequired[bool]
     pdf_scale: NotRequired[float]
     pdf_background: NotRequired[bool]
@@ -573,6 +583,8 @@ class CompletedScreenshotOptions(TypedDict):
     pdf_page_format: NotRequired[Literal["A3", "A4", "A5", "Letter", "Legal", "Tabloid"]]
     pdf_width: NotRequired[str]
     pdf_height: NotRequired[str]
+    pdf_css_page_size: NotRequired[bool]
+    pdf_fit: NotRequired[Literal["width", "none"]]
     pdf_single_page: NotRequired[bool]
     pdf_scale: NotRequired[float]
     pdf_background: NotRequired[bool]
