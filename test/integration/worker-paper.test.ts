@@ -172,6 +172,8 @@ t.test('worker paper: content wider than the paper is shrunk until nothing is cu
     `<main><table><tr>${'<td>cell'.repeat(9)}</table></main>`,
   )
   t.ok(scaleOf((await print(scrolling)).bytes) < 0.6, 'a table that scrolls sideways')
+  const centred = styled('main { width: 600px; margin: auto }', `<main>${wide(1500)}</main>`)
+  t.ok(near(await print(centred), 718 / 2400), 'what is centred')
   const single = await print(wide(1200), { pdf_single_page: true })
   t.strictSame([near(single, 718 / 1200), single.warnings], [true, []])
 })

@@ -2,6 +2,8 @@ import t from 'tap'
 import { hasOutline, readPageSizes, streamsOf } from '#test/helpers/pdf.ts'
 import { startCaptureEnvironment } from '#test/helpers/shots.ts'
 
+t.setTimeout(300_000)
+
 const { pages, shoot, take } = await startCaptureEnvironment(t)
 
 const html = `<!doctype html><title>printed</title><body style="margin:0;background:rgb(255,0,0)"><h1>one</h1>

@@ -4,7 +4,7 @@ import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { type Fitted, layOutWidth, ownShrink, scaleToFit } from '#worker/browser-host/capture/print/fit-width.ts'
+import { fitWidth, ownShrink } from '#worker/browser-host/capture/print/fit-width.ts'
 import type { Arranged } from '#worker/browser-host/capture/print/arrange-page.ts'
 import { paintMargins } from '#worker/browser-host/capture/print/paint-margins.ts'
 import { arrangeForPaper, preparePictures } from '#worker/browser-host/capture/print/prepare-paper.ts'
@@ -147,15 +147,11 @@ const layOutForPaper = async (open: OpenPage, { emulation }: CapturePlan, width:
   return { x: 0, y: 0, width, height }
 }
 
-/** The sheet at a scale at which nothing is cut off, and whether that was possible; `fitsBy`: how much Chromium shrinks by itself. */
-const fitSheet = (sheet: Sheet, needed: number, fitsBy: number): { sheet: Sheet; warnings: Warning[] } => {
-  const { scale, fitsWidth } = sheet.print
-  const paperPx = paperPixels(sheet)
-  const own: Fitted = { scale, width: Math.floor((paperPx / scale) * fitsBy) }
-  if (needed <= own.width) return { sheet, warnings: [] }
-  const fitted = fitsWidth ? scaleToFit(needed, paperPx, scale) : own
-  const cut = needed > fitted.width ? [warnings.cutWidth(fitted.width)] : []
-  return { sheet: { ...sheet, print: { ...sheet.print, scale: fitted.scale } }, warnings: cut }
+/** The sheet at the scale that the page's width needs, with a warning if something is cut off even so. */
+const fitSheet = async (open: OpenPage, plan: CapturePlan, sheet: Sheet) => {
+  const { scale, cutAt } = await fitWidth(open, plan, paperPixels(sheet), sheet.print)
+  const cut = cutAt === undefined ? [] : [warnings.cutWidth(cutAt)]
+  return { sheet: { ...sheet, print: { ...sheet.print, scale } }, warnings: cut }
 }
 
 /** Prints all on one page as wide as the paper, and what exceeds the bounds not. */
@@ -167,7 +163,7 @@ const printSinglePage = async (
 ): Promise<Printed> => {
   const paper = paperOf(asked)
   const { colour, warnings: empty } = await arrangeForPaper(open, plan, paper, { isPrint: true, endsAt })
-  const fitted = fitSheet(asked, await layOutWidth(open, plan, paper.width), 1)
+  const fitted = await fitSheet(open, plan, asked)
   const { sheet, warnings: reduced } = await renderTemplates(fitted.sheet, plan, colour)
   const whole = await layOutForPaper(open, plan, paperOf(sheet).width)
   const frame = { ...whole, height: Math.min(heightMax, whole.height) }
@@ -181,9 +177,9 @@ const fitPages = async (open: OpenPage, plan: CapturePlan, sheet: Sheet, arrange
   const { width } = paperOf(sheet)
   if (arranged.width <= width * ownShrink || arranged.setsPageSize) return { sheet, warnings: [] }
   // Print styles may give it another width than it seems to have.
-  const needed = await layOutWidth(open, plan, width)
+  const fitted = await fitSheet(open, plan, sheet)
   await emulateSize(open.session, plan.emulation)
-  return fitSheet(sheet, needed, ownShrink)
+  return fitted
 }
 
 /** Prints on pages of paper size. */

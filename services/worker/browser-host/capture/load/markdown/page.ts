@@ -45,6 +45,16 @@ const toSlug = (text: string): string =>
     .replaceAll(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, '')
     .replaceAll(' ', '-')
 
+/** Characters without a space after which a line may break: no word of a language is longer, but addresses and keys are. */
+const longRun = /\S{40}(?=\S)/g
+
+/** Lets what is longer than any word break, so that a table need not break words to fit. */
+const breakLongRuns = ({ renderer, utils }: Markdown) => {
+  const render = (text: string) => text.replaceAll(longRun, '$&\n').split('\n').map(utils.escapeHtml).join('<wbr>')
+  renderer.rules['text'] = (tokens, index) => render(tokens[index]?.content ?? '')
+  renderer.rules['code_inline'] = (tokens, index) => `<code>${render(tokens[index]?.content ?? '')}</code>`
+}
+
 type Heading = { readonly tag: string; readonly text: string }
 
 /** Gives each heading an id, numbered if it repeats; links and `scroll_to` lead there. Passes on each heading. */
@@ -104,6 +114,7 @@ const renderText = (text: string) => {
   let hasDiagrams = false
   readMath(markdown, math.render)
   readTasks(markdown)
+  breakLongRuns(markdown)
   readHeadings(markdown, ({ tag, text: heading }) => {
     if (tag === 'h1') title ??= heading
   })

@@ -1,4 +1,4 @@
-/** Style of a Markdown page: one readable column; dark in dark mode; wraps wide content, as a picture cannot be scrolled; highlight.js' class names. */
+/** Style of a Markdown page: one readable column, wider only for the words of a table; dark in dark mode; wraps wide content, as a picture cannot be scrolled; highlight.js' class names. */
 export const markdownStyle = `
 :root { --text: #1f2328; --soft: #59636e; --line: #d1d9e0; --back: #fff; --code: #f6f8fa; --link: #0969da;
   --keyword: #cf222e; --string: #0a3069; --number: #0550ae; --name: #6639ba;
@@ -9,7 +9,9 @@ export const markdownStyle = `
     --tip: #3fb950; --important: #ab7df8; --warning: #d29922; --caution: #f85149 }
 }
 body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.6 system-ui, "Noto Sans", sans-serif }
-main { max-width: 780px; margin: 0 auto; padding: 40px 32px; overflow-wrap: break-word }
+body { display: grid; grid-template-columns: minmax(min-content, 844px); justify-content: safe center }
+main { padding: 40px 32px; overflow-wrap: break-word }
+main > :not(table) { max-width: 780px }
 main > :first-child { margin-top: 0 }
 h1, h2, h3, h4, h5, h6 { line-height: 1.25; margin: 1.5em 0 .6em }
 h1, h2 { padding-bottom: .3em; border-bottom: 1px solid var(--line) }
@@ -21,7 +23,7 @@ blockquote { padding: 0 1em; color: var(--soft); border-left: 4px solid var(--li
 code { font: .875em/1.5 ui-monospace, "Noto Sans Mono", monospace; background: var(--code); padding: .2em .4em; border-radius: 4px }
 pre { background: var(--code); padding: 16px; border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere }
 pre code { padding: 0; background: none }
-table { border-collapse: collapse; max-width: 100%; overflow-wrap: anywhere }
+table { border-collapse: collapse; max-width: 100% }
 th, td { border: 1px solid var(--line); padding: 6px 13px }
 tr:nth-child(2n) td { background: var(--code) }
 li.task { list-style: none }

@@ -61,3 +61,13 @@ t.test('markdown page: only a page with diagrams gets the script that draws them
   t.equal(markdownPage('```js\nmermaid\n```').script, undefined)
   t.match(markdownPage('> ```mermaid\n> graph LR\n> ```').script, 'mermaid.render')
 })
+
+t.test('markdown page: only what is longer than any word may break inside, in tables too', async (t) => {
+  const word = 'internationalisation'
+  const address = `https://example.com/${'a<'.repeat(30)}`
+  const html = main(`| ${word} | \`${'k'.repeat(90)}\` |\n| - | - |\n| ${word} | \`${address}\` |`)
+  t.match(html, `<td>${word}</td>`)
+  t.match(html, `<code>${'k'.repeat(40)}<wbr></wbr>${'k'.repeat(40)}<wbr></wbr>${'k'.repeat(10)}</code>`)
+  t.equal(html.split('<wbr></wbr>').length, 4)
+  t.notMatch(markdownPage('a').html, /table \{[^}]*overflow-wrap/)
+})
