@@ -14,30 +14,24 @@ const openScroller = `(scroller) => {
   }
 }`
 
+/** Most elements that are looked at because they are fixed. */
+const fixedMax = 500
+
 /**
  * Shows what is fixed once, as it would be on every page, over the text: at its place at the top, or, from the lower half of the
  * window, at the end. Backgrounds and watermarks, and what a rule for print places, stay. Takes elements and their boxes in the window.
  */
-const standOnce = `(fixed, rules) => {
+const standOnce = `(fixed, placed) => {
   const set = ${setStyles}
-  const isPlaced = (element) => rules.some(({ style, selectorText }) => {
-    try {
-      return style.position !== '' && element.matches(selectorText)
-    } catch {
-      return false
-    }
-  })
-  for (const { element, isLow } of fixed) {
-    if (getComputedStyle(element).position !== 'fixed' || isPlaced(element)) continue
-    if (!isLow) {
-      set(element, { position: 'absolute' })
-      continue
-    }
+  const standing = fixed.slice(0, ${fixedMax}).filter(({ element }) =>
+    getComputedStyle(element).position === 'fixed' && !element.matches(placed))
+  for (const { element, isLow, display } of standing) {
     // Out of the flow, an element that is inline is a block.
-    const { display } = getComputedStyle(element)
-    set(element, { position: 'static', display, 'break-inside': 'avoid' })
-    if (element.getBoundingClientRect().top + scrollY < document.documentElement.scrollHeight / 2) document.body?.append(element)
+    set(element, isLow ? { position: 'static', display, 'break-inside': 'avoid' } : { position: 'absolute' })
   }
+  const middle = document.documentElement.scrollHeight / 2
+  const early = standing.filter(({ element, isLow }) => isLow && element.getBoundingClientRect().top + scrollY < middle)
+  for (const { element } of early) document.body?.append(element)
 }`
 
 /** A page of the height of the window and little more, as of a body with margins, would get another page for that little. */
@@ -54,8 +48,9 @@ const fitHeight = `(elements) => {
   }
 }`
 
-/** Most tables and blocks of code that are looked at. */
+/** Most tables and blocks of code that are looked at, and most boxes around one. */
 const blocksMax = 500
+const depthMax = 100
 
 /** Wraps lines of code, and shows the whole of tables, that would be cut at the side of what scrolls them. */
 const openSideways = `() => {
@@ -67,7 +62,9 @@ const openSideways = `() => {
     for (const part of parts) set(part, { 'white-space': 'pre-wrap', 'overflow-wrap': 'anywhere' })
   }
   for (const table of [...document.querySelectorAll('table')].slice(0, ${blocksMax})) {
-    for (let at = table.parentElement; at && at !== document.body; at = at.parentElement) {
+    let depth = 0
+    for (let at = table.parentElement; at && at !== document.body && depth < ${depthMax}; at = at.parentElement) {
+      depth += 1
       const { overflowX } = getComputedStyle(at)
       if (overflowX === 'hidden' || overflowX === 'clip') break
       if (isWide(at)) set(at, { overflow: 'visible' })
@@ -134,17 +131,17 @@ export const arrangePage = (
   const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2)
   const elements = (${everyElement})(document).slice(0, ${elementsMax})
   const fixed = elements.flatMap((element) => {
-    const { position, zIndex, pointerEvents } = getComputedStyle(element)
+    const { position, zIndex, pointerEvents, display } = getComputedStyle(element)
     // A fixed element inside a transformed one has an offset parent.
     if (position !== 'fixed' || element.offsetParent || zIndex < 0 || pointerEvents === 'none') return []
     const { left, top, right, bottom, width, height } = element.getBoundingClientRect()
     if (width === 0 || height === 0 || right <= 0 || bottom <= 0 || left >= innerWidth || top >= innerHeight) return []
     const isBackground = width >= innerWidth && height >= innerHeight && !holds(element, middle)
-    return isBackground || !element.checkVisibility({ visibilityProperty: true }) ? [] : [{ element, isLow: top + height / 2 > innerHeight / 2 }]
+    return isBackground || !element.checkVisibility({ visibilityProperty: true }) ? [] : [{ element, display, isLow: top + height / 2 > innerHeight / 2 }]
   })
   ;(${fitHeight})(elements)
   ;(${openScroller})((${findScroller})())
-  ;(${standOnce})(fixed, styles.rules)
+  ;(${standOnce})(fixed, styles.placed)
   const needed = (${fitSides})(${width}, ${fitsWidth})
   return { width: needed, setsPageSize: styles.setPageSize, colour: ${hasGround ? paintMargins : 'null'} }
 })()`

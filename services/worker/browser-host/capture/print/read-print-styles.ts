@@ -3,10 +3,11 @@ const rulesMax = 20_000
 
 /**
  * A function that reads what a page's styles say of paper: whether any may be for print only, as those of a sheet that cannot be read
- * may, whether they set the size of the pages, and the rules for print.
+ * may, whether they set the size of the pages, and a selector of what rules for print place.
  */
 export const readPrintStyles = `() => {
-  const found = { areForPrint: false, setPageSize: false, rules: [] }
+  const found = { areForPrint: false, setPageSize: false, placed: '' }
+  const selectors = []
   let left = ${rulesMax}
   const isForPrint = (media) => /\\bprint\\b/.test(media?.mediaText ?? '')
   const readRules = (owner, isPrint) => {
@@ -22,7 +23,8 @@ export const readPrintStyles = `() => {
       if (rule instanceof CSSPageRule) found.setPageSize ||= rule.style.getPropertyValue('size') !== ''
       else if (rule instanceof CSSImportRule) readSheet(rule.styleSheet, isPrint || isForPrint(rule.media))
       else if (rule instanceof CSSStyleRule) {
-        if (isPrint) found.rules.push(rule)
+        found.areForPrint ||= isPrint
+        if (isPrint && rule.style.position !== '') selectors.push(rule.selectorText)
         // Rules nest.
         if (rule.cssRules.length > 0) readRules(rule, isPrint)
       } else if (rule.cssRules) readRules(rule, isPrint || isForPrint(rule.media))
@@ -33,6 +35,8 @@ export const readPrintStyles = `() => {
     readRules(sheet, isPrint || isForPrint(sheet.media))
   }
   for (const sheet of [...document.styleSheets, ...document.adoptedStyleSheets]) readSheet(sheet)
-  found.areForPrint ||= found.rules.length > 0 || document.querySelector('source[media*=print i]') !== null
+  found.areForPrint ||= document.querySelector('source[media*=print i]') !== null
+  // One that is invalid here is left out.
+  found.placed = ':is(' + selectors.join() + ')'
   return found
 }`
