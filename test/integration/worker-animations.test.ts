@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import t from 'tap'
 import { content } from '#test/fixtures/reference/page.ts'
 import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
@@ -80,5 +81,36 @@ t.test('worker animations: the same page gives the same bytes', async (t) => {
   )
   const hashes = new Set<string>()
   for (let shot = 0; shot < 10; shot += 1) hashes.add((await shoot({ html })).sha256)
+  t.equal(hashes.size, 1)
+})
+
+const moving = async () => {
+  const frames = ['rgb(0,0,255)', 'red', 'lime', 'yellow'].map((background) =>
+    sharp({ create: { width: 9, height: 9, channels: 3, background } })
+      .png()
+      .toBuffer(),
+  )
+  const joined = sharp(await Promise.all(frames), { join: { animated: true } })
+  const delay = frames.map(() => 70)
+  const files = { gif: joined.clone().gif({ delay }), webp: joined.clone().webp({ delay, lossless: true }) }
+  const encoded = Object.entries(files).map(
+    async ([type, file]) => `data:image/${type};base64,${(await file.toBuffer()).toString('base64')}`,
+  )
+  return await Promise.all(encoded)
+}
+
+t.test('worker animations: animated images and marquees are held at their start, in every picture', async (t) => {
+  const images = await moving()
+  const tall = 'display:block;width:100px;height:100px'
+  const drawn = images.map(
+    (url) => `<img style="${tall}" src="${url}"><div style="${tall};background:url('${url}')"></div>`,
+  )
+  const html = redPage(`${drawn.join('')}<marquee style="height:50px">text</marquee>`)
+  const hashes = new Set<string>()
+  for (const delay_ms of [0, 90, 230]) {
+    const shot = await shoot({ html, delay_ms, height: 900 })
+    hashes.add(shot.sha256)
+    for (let at = 0; at < drawn.length * 2; at += 1) t.strictSame(await pixel(shot, 50, at * 100 + 50), blue, `${at}`)
+  }
   t.equal(hashes.size, 1)
 })

@@ -93,7 +93,13 @@ const unreachableProxy = 'socks5://127.0.0.1:1'
  */
 const flagsByKind = (kind: BrowserKind, proxy: string): readonly string[] =>
   kind === 'shell'
-    ? [...network(proxy), '--accept-lang=en-US', '--block-new-web-contents']
+    ? [
+        ...network(proxy),
+        '--accept-lang=en-US',
+        '--block-new-web-contents',
+        // Images are held at their first frame by this property, which no stable browser has yet: full Chromium would differ from one.
+        '--enable-blink-features=CSSImageAnimation',
+      ]
     : [
         ...network(unreachableProxy),
         '--accept-lang=en-US,en',

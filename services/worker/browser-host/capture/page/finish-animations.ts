@@ -9,6 +9,9 @@ import { runInEveryRoot, runInLatestDocument } from './world.ts'
 const roundsMax = 10
 const finishMs = 1000
 
+/** A marquee that moves by as many pixels at once has arrived. */
+const marqueePixels = 100_000
+
 /** A root after its animations were finished; `isAlone`: it has no frames, and no elements that may have closed shadow roots. */
 type Finished = { readonly hasCanvas: boolean; readonly isAlone: boolean }
 
@@ -16,11 +19,20 @@ type Finished = { readonly hasCanvas: boolean; readonly isAlone: boolean }
  * A function of a root: finishes the animations and transitions of the root and its open shadow roots, and those that this
  * starts, and holds endless ones at their start; an SVG, which has one clock, where the last of its animations ends, else at its
  * start. Those that follow an element through the viewport are held where it is in the middle if `isWhole`. Animations that the
- * page has paused, or that follow the scroll position otherwise, stay.
+ * page has paused, or that follow the scroll position otherwise, stay. With `holdsImages`, animated images are held at their first
+ * frame; the style is inherited. A marquee is held where its text begins.
  * Resolves to a `Finished`.
  */
-const finishInRoot = `async function (isWhole) {
+const finishInRoot = `async function ({ isWhole, holdsImages }) {
+  if (holdsImages) this.documentElement?.style.setProperty('image-animation', 'stopped', 'important')
   const roots = (${openRoots})(this)
+  for (const marquee of roots.flatMap((root) => [...root.querySelectorAll('marquee')]).slice(0, ${roundsMax})) {
+    // One that moves would go on as it began.
+    const still = marquee.cloneNode(true)
+    Object.assign(still, { behavior: 'slide', loop: 1, scrollAmount: ${marqueePixels} })
+    marquee.replaceWith(still)
+    await ${twoFrames}
+  }
   const endsAt = performance.now() + ${finishMs}
   const finish = (animation) => {
     if (performance.now() > endsAt) return false
@@ -98,10 +110,12 @@ export const finishAnimations = async (
 ): Promise<void> => {
   const endsAt = performance.now() + waitMs
   const late = () => new Error('the page did not respond in time')
-  const own = (await runInLatestDocument(open, () => `(${finishInRoot}).call(document, ${isWhole})`, endsAt)) as
+  const bounds = JSON.stringify({ isWhole, holdsImages: open.loads.hasAnimatable() })
+  const own = (await runInLatestDocument(open, () => `(${finishInRoot}).call(document, ${bounds})`, endsAt)) as
     | Finished
     | undefined
-  const others = own?.isAlone === false ? runInEveryRoot(open, finishInRoot, isWhole) : Promise.resolve([])
+  const everywhere = { isWhole, holdsImages: true }
+  const others = own?.isAlone === false ? runInEveryRoot(open, finishInRoot, everywhere) : Promise.resolve([])
   const finished = [own, ...(await within(others, waitMs, late).catch(() => []))] as (Partial<Finished> | undefined)[]
   if (!finished.some((each) => each?.hasCanvas === true)) return
   await within(awaitStill(open, Math.min(endsAt, performance.now() + stillMs)), waitMs, late).catch(() => {})

@@ -12,6 +12,9 @@ const fetched: ReadonlySet<Kind> = new Set(['Document', 'Fetch', 'Script', 'XHR'
 /** A page's requests for data that take longer are taken for long polling or a stream. */
 const fetchMsMax = 1000
 
+/** Media types of images that may be animated. */
+const animatable = /^image\/(?:a?png|avif|gif|webp)/
+
 /** Requests that may last as long as the page, and those of speculation rules for a later page. */
 const unawaited: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'Prefetch', 'WebSocket'])
 
@@ -33,10 +36,14 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
   const loading = new Map<string, Loading>()
   let changedAt = performance.now()
   let fetchedAt = -Infinity
+  let hasAnimatable = false
   session.on('Network.requestWillBeSent', ({ requestId, type = 'Other', request, frameId = '' }) => {
     if (unawaited.has(type) || isPrefetch(request)) return
     changedAt = performance.now()
     loading.set(requestId, { kind: type, startedAt: changedAt, frameId, url: request.url })
+  })
+  session.on('Network.responseReceived', ({ type, response: { mimeType } }) => {
+    hasAnimatable ||= type === 'Image' && animatable.test(mimeType)
   })
   // Its connection may have been in use for long.
   session.on('Network.requestWillBeSentExtraInfo', ({ requestId }) => {
@@ -75,6 +82,8 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
       const since = performance.now() - fetchMsMax
       return [...loading.values()].filter(({ kind, startedAt }) => fetched.has(kind) && startedAt > since).length
     },
+    /** Whether an image has come, other than to frames of other sites, that may be animated. */
+    hasAnimatable: (): boolean => hasAnimatable,
     /** Milliseconds since a script's request for data ended; Infinity if none has. */
     sinceFetchMs: (): number => performance.now() - fetchedAt,
     /** Milliseconds since the last request (those not awaited excepted) started or ended; 0 while any is in flight here. */
