@@ -41,11 +41,12 @@ t.test('worker full page: a page on a phone, with a mobile layout or without', a
   const laidOut = await whole(`<meta name="viewport" content="width=device-width">${hero}${below(3000)}`, phone)
   t.match(laidOut, { width: 375, height: 3812 })
   t.strictSame(await pixel(laidOut, 50, 800), blue)
-  const zoomedOut = await whole(
-    `<meta name="viewport" content="width=device-width">${below(2000)}<div style="width:800px;height:500px;background:fixed linear-gradient(rgb(0,0,255) 0 100%)"></div>`,
-    phone,
-  )
+  const overwide = `<meta name="viewport" content="width=device-width">${below(2000)}<div style="width:800px;height:500px;background:fixed linear-gradient(rgb(0,0,255) 0 100%)"></div>`
+  const zoomedOut = await whole(overwide, { ...phone, full_page_width: 'content' })
   t.match(zoomedOut, { width: 800, height: 2500 })
+  const cut = await whole(overwide, phone)
+  t.match(cut, { width: 375, height: 2500 }, 'by default as wide as the phone')
+  t.strictSame(await pixel(cut, 370, 2400), blue)
   t.strictSame(await pixel(zoomedOut, 50, 2400), blue, 'a fixed background where content is wider than the phone')
   const plain = await whole(below(3000), phone)
   t.match(plain, { width: 980, height: 3000 })
@@ -155,10 +156,16 @@ t.test('worker full page: in sections, each part is shot while it is in view, an
   }
 })
 
+// Contract: Width of a full page
 t.test('worker full page: its width may be that of the viewport, and its height bounded', async (t) => {
   const wide = `<div style="width:2000px;height:1000px;background:lime"></div>`
   t.match(await whole(wide), { width: 2000, height: 1000, warnings: [] })
   t.match(await whole(wide, { full_page_width: 'viewport' }), { width: 1280, height: 1000, warnings: [] })
+  t.match(
+    await whole(wide, { width: 599 }),
+    { width: 599, height: 1000, warnings: [] },
+    'the default of narrow viewports',
+  )
   const cut = await whole(below(3000), { full_page_max_height: 1500 })
   t.match(cut, { height: 1500, warnings: [{ code: 'truncated' }] })
 })

@@ -69,11 +69,11 @@ export const loading = {
     more: 'With `tall`, heights that follow the viewport stay as they were. `sections` is for pages that `tall` changes; bars that are fixed are shown once. PDFs are always `tall`.',
     appliesTo: 'image',
   }),
-  full_page_width: withDoc(byDefault(enumSchema(['content', 'viewport']), 'content'), {
+  full_page_width: withDoc(enumSchema(['content', 'viewport']), {
     description:
       'Width of a full page: that of its content, if wider than the viewport, or always that of the viewport.',
     example: 'viewport',
-    more: 'With `sections` it is always that of the viewport.',
+    more: 'Defaults to `viewport` for devices with touch and for viewports below 600 px, to `content` for others. With `sections` it is always that of the viewport.',
   }),
   full_page_max_height: withDoc(integer(200, 20_000), {
     description: 'Maximum height of a full page in CSS pixels; the rest is cut off, with the warning `truncated`.',

@@ -80,15 +80,20 @@ const planHeaders = ({ url, headers = {}, header_origins: more = [] }: CaptureOp
   return { origins: [...targetOrigins(url), ...more.map((origin) => new URL(origin).origin)], values: headers }
 }
 
+/** Below this width of the viewport, in CSS pixels, what is wider than the page is taken for a mistake of it, as by devices with touch. */
+const narrowWidth = 600
+
 const planSubject = (options: CaptureOptions): Subject => {
-  const { selector } = options
+  const { selector, device, width } = options
+  const isNarrow = devices[device].isMobile || width < narrowWidth
+  const { full_page_width: fullWidth = isNarrow ? 'viewport' : 'content' } = options
   if (selector !== undefined) return { kind: 'element', selector }
   if (!options.full_page) return { kind: options.format === 'pdf' ? 'pages' : 'viewport' }
   const inSections = options.full_page_mode === 'sections' && options.format !== 'pdf'
   return {
     kind: 'full-page',
     inSections,
-    isCutToWidth: inSections || options.full_page_width === 'viewport',
+    isCutToWidth: inSections || fullWidth === 'viewport',
     heightMax: options.full_page_max_height,
   }
 }

@@ -53,6 +53,15 @@ const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, s
   throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched ${matched}.`, blame: 'caller' })
 }
 
+/**
+ * The width that a full page cut to it is laid out in, in CSS pixels: that of the viewport, or, on a phone without a mobile layout,
+ * what the phone zooms out to.
+ */
+const layoutWidth = async (
+  open: Pick<OpenPage, 'session' | 'mainFrameId'>,
+  { inSections }: { readonly inSections: boolean },
+): Promise<number> => (inSections ? 0 : Number(await runInMainFrame(open, 'document.documentElement.clientWidth')))
+
 /** Measures the subject: the viewport at its scroll position, the full page, or an element. Throws `RENDER_ERROR` that names a selector without a match. */
 export const measure = async (
   open: Pick<OpenPage, 'session' | 'mainFrameId'>,
@@ -69,7 +78,9 @@ export const measure = async (
   // A phone that zooms out to the width of the content reports a pixel more.
   const isZoomedOut = Math.abs(cssContentSize.width - cssVisualViewport.clientWidth) <= 1
   const contentWidth = isZoomedOut ? Math.round(cssVisualViewport.clientWidth) : Math.ceil(cssContentSize.width)
-  const width = subject.isCutToWidth ? view.width : Math.max(view.width, contentWidth)
+  const isCut = subject.isCutToWidth && contentWidth > view.width
+  const widest = isCut ? await layoutWidth(open, subject) : contentWidth
+  const width = Math.max(view.width, widest)
   const height = Math.max(view.height, Math.ceil(cssContentSize.height))
   return cut({ x: 0, y: 0, width, height }, view, bounds, view.width)
 }
