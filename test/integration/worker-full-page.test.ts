@@ -1,8 +1,12 @@
 import sharp from 'sharp'
 import t from 'tap'
+import { content } from '#test/fixtures/reference/page.ts'
 import { blue, pixel, redPage, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
-const { shoot } = await startCaptureEnvironment(t)
+const inner =
+  '<!doctype html><body style="margin:0"><div style="height:2900px;background:lime"></div><div style="height:100px;background:rgb(0,0,255)"></div>'
+
+const { shoot, pages } = await startCaptureEnvironment(t, { '/inner': content('text/html', inner) })
 
 const lime = [0, 255, 0]
 const noMargins = { pdf_margin_top: '0', pdf_margin_right: '0', pdf_margin_bottom: '0', pdf_margin_left: '0' }
@@ -187,4 +191,49 @@ t.test('worker full page: text has the fonts that it has in a viewport', async (
   const viewport = await topOf(await shoot({ html: redPage(text + below(1200)) }))
   t.ok(viewport.equals(await topOf(await whole(text + below(1200)))))
   t.notOk(viewport.equals(await topOf(await whole(text.replace('monospace', 'Courier New') + below(1200)))))
+})
+
+const window = (body: string) =>
+  `<style>html, body { height: 100%; overflow: hidden } body { margin: 0; display: flex }</style>${body}`
+const long = (height: number) =>
+  `<div style="height:${height - 100}px"></div><div style="height:100px;background:rgb(0,0,255)"></div>`
+
+t.test('worker full page: the largest scroller from a third of the window is shown whole, no other is', async (t) => {
+  const shot = await whole(
+    window(
+      `<div style="width:400px;overflow:auto">${long(5000)}</div><div style="width:500px;overflow:auto">${long(2000)}</div>`,
+    ),
+  )
+  t.equal(shot.height, 2000)
+  t.strictSame(await pixel(shot, 600, 1950), blue)
+  t.match(await whole(window(`<div style="width:400px;overflow:auto">${long(5000)}</div>`)), { height: 800 })
+})
+
+t.test('worker full page: a board that scrolls sideways is as wide as its content, a slider is not', async (t) => {
+  const lists = '<div style="flex:0 0 400px;height:700px;background:rgb(0,0,255)"></div>'.repeat(5)
+  const board = (style: string) =>
+    window(`<div style="display:flex;width:100%;overflow-x:auto;${style}">${lists}</div>`)
+  const shot = await whole(board(''))
+  t.match(shot, { width: 2000, height: 800 })
+  t.strictSame(await pixel(shot, 1990, 600), blue)
+  t.match(await whole(board(''), { full_page_width: 'viewport' }), { width: 1280 })
+  t.match(await whole(board('scroll-snap-type:x mandatory')), { width: 1280 })
+})
+
+t.test('worker full page: an element that scrolls by itself is shown whole', async (t) => {
+  const list = `<div id="list" style="width:200px;height:300px;overflow:auto">${long(1500)}</div>`
+  t.match(await shoot({ html: redPage(list + below(3000)), selector: '#list' }), { width: 200, height: 1500 })
+})
+
+t.test('worker full page: a frame that fills the window is shown whole, of any site', async (t) => {
+  const fills = 'style="border:0;display:block;width:100%;height:100%"'
+  for (const [what, framed] of [
+    ['a frame', window(`<iframe ${fills} src="${pages.url}/inner"></iframe>`)],
+    ['an object', window(`<object ${fills} type="text/html" data="${pages.url}/inner"></object>`)],
+    ['a frame set', `<frameset rows="100,*"><frame><frame src="${pages.url}/inner"></frameset>`],
+  ] as const) {
+    const { height, ...shot } = await shoot({ html: framed, full_page: true })
+    t.ok(height >= 3000 && height <= 3110, `${what}: ${height}`)
+    t.strictSame(await pixel(shot, 600, height - 50), blue, what)
+  }
 })

@@ -5,7 +5,8 @@ import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { findScroller } from '#worker/browser-host/capture/print/find-scroller.ts'
-import { expandScroller } from '#worker/browser-host/capture/shoot/full-page.ts'
+import { expandScroller, measureFrame } from '#worker/browser-host/capture/shoot/full-page.ts'
+import { growFrame, type FrameSize } from './expand-frame.ts'
 import { showsLoader } from './loaders.ts'
 import { awaitUncovered } from './preloader.ts'
 
@@ -70,6 +71,8 @@ export type Settled = {
   readonly isScrolled: boolean
   /** Whether the page still shows a loader. */
   readonly hasLoader: boolean
+  /** The frame that is taken for the page, of a full page. */
+  readonly frame?: FrameSize
 }
 
 /** Waits for fonts and images in the viewport; the shot itself waits for a frame. */
@@ -84,7 +87,9 @@ const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
  * ends when the page has noticed it. `range` is an expression for the part's `from` and `to` in CSS pixels; `to` may grow
  * meanwhile.
  */
-const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBounds): string => `(async () => {
+const settleRange = (range: string, bounds: SettleBounds, frame = 'undefined'): string => {
+  const { heightMax, scrollMs, contentMs } = bounds
+  return `(async () => {
   ${hideCaret}
   const range = ${range}
   const end = performance.now() + ${scrollMs}
@@ -98,16 +103,18 @@ const settleRange = (range: string, { heightMax, scrollMs, contentMs }: SettleBo
   const imagesLeft = await (${awaitContent})(range.from, below(), ${contentMs})
   if (range.from !== scrollY) scrollTo({ top: range.from, behavior: 'instant' })
   await ${twoFrames}
-  return { imagesLeft, isScrolled, hasLoader: (${showsLoader})() }
+  return { imagesLeft, isScrolled, hasLoader: (${showsLoader})(), frame: ${frame} }
 })()`
+}
 
 /** Settles the whole page, down to `heightMax`, including an inner scroll container. */
-const settleFullPage = (bounds: SettleBounds): string =>
+const settleFullPage = (bounds: SettleBounds, isWide: boolean): string =>
   settleRange(
-    `((${expandScroller})(${bounds.heightMax}), {
+    `((${expandScroller})(${bounds.heightMax}, undefined, ${isWide}), {
       from: 0, get to() { return (document.scrollingElement ?? document.documentElement).scrollHeight }
     })`,
     bounds,
+    `(${measureFrame})()`,
   )
 
 /** What makes a page react to scrolling: scripts, and what the browser itself loads late. */
@@ -158,7 +165,7 @@ const contentPart = 1 / 4
 const scriptFor = (subject: Subject, bounds: SettleBounds): string => {
   if (subject.kind === 'element') return settleElement(subject.selector, bounds)
   if (subject.kind === 'pages') return settlePages(bounds)
-  return subject.kind === 'full-page' ? settleFullPage(bounds) : settleViewport(bounds)
+  return subject.kind === 'full-page' ? settleFullPage(bounds, !subject.isCutToWidth) : settleViewport(bounds)
 }
 
 /** Longest wait for what the page fetches, before and after it is scrolled together. */
@@ -195,7 +202,7 @@ const awaitLoads = async (open: Settling, inFlight: () => number, waitMs: number
   } while (isBusy && performance.now() < endsAt)
 }
 
-type Settling = Pick<OpenPage, 'session' | 'mainFrameId' | 'document' | 'loads'>
+type Settling = Pick<OpenPage, 'session' | 'mainFrameId' | 'document' | 'loads' | 'frameSessions'>
 
 /**
  * Settles the page before it is shot: waits for what it fetches, scrolls lazy content of a full page or an element into view,
@@ -214,7 +221,11 @@ export const settle = async (
   const fetchesLeftMs = mostFetchesMs - (performance.now() - began)
   const script = (leftMs: number) =>
     scriptFor(subject, { heightMax, scrollMs: leftMs * scrollPart, contentMs: leftMs * contentPart })
-  const settled = (await runInLatestDocument(open, script, began + waitMs)) as Settled | undefined
+  const run = async () => (await runInLatestDocument(open, script, began + waitMs)) as Settled | undefined
+  let settled = await run()
+  const frame = settled?.frame
+  // Fails if the page navigates meanwhile; it is then shot as it is.
+  if (frame && (await growFrame(open, frame, heightMax).catch(() => false))) settled = await run()
   await awaitLoads(open, fetchesInFlight, fetchesLeftMs)
   // Includes what CSS and scripts have requested.
   await awaitLoads(open, visualsInFlight, waitMs * contentPart)

@@ -2,41 +2,90 @@ import { contains, everyElement, setStyles } from '#worker/browser-host/capture/
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 
-/**
- * Expands an inner container that scrolls instead of the document to the height of its content, at most `heightMax`, and its
- * ancestors by as much, so that the full page shows all of it, or all of the element `shown`: a container that does not scroll it, or
- * shows all of it, is left alone then. Does nothing if the document scrolls, or if no scroll container covers half of the window.
- * Searches open shadow roots too, unless 5000 elements are listed already.
- */
-export const expandScroller = `(heightMax, shown) => {
-  if ((document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight + 1) return
-  const elements = [...document.querySelectorAll('*')]
-  let scroller, areaMax = innerWidth * innerHeight / 2
-  for (const element of elements) {
-    if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
-    const { clientWidth, clientHeight, scrollHeight } = element
-    const area = Math.min(clientWidth, innerWidth) * Math.min(clientHeight, innerHeight)
-    if (scrollHeight <= clientHeight + 1 || area < areaMax) continue
-    if (!['auto', 'scroll', 'overlay'].includes(getComputedStyle(element).overflowY)) continue
-    if (shown && (shown === element || shown.offsetHeight <= clientHeight || !(${contains})(element, shown))) continue
-    scroller = element
-    areaMax = area
-  }
-  if (!scroller) return
-  const more = Math.min(heightMax, scroller.scrollHeight) - scroller.clientHeight
-  scroller.scrollTop = 0
-  const heights = []
-  for (let at = scroller; at; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) heights.push([at, at.offsetHeight])
-  for (const [element, height] of heights) {
-    const style = {
-      'box-sizing': 'border-box', height: 'auto', 'min-height': height + more + 'px', 'max-height': 'none', overflow: 'visible',
-    }
+/** A function that makes an element larger by `width` and `height` CSS pixels, and its ancestors by as much, so that nothing is cut off. */
+const enlarge = `(inner, { width, height }) => {
+  const sizes = []
+  for (let at = inner; at; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) sizes.push([at, at.offsetWidth, at.offsetHeight])
+  for (const [element, ownWidth, ownHeight] of sizes) {
+    const style = { 'box-sizing': 'border-box', overflow: 'visible' }
+    if (height > 0) Object.assign(style, { height: 'auto', 'min-height': ownHeight + height + 'px', 'max-height': 'none' })
+    if (width > 0) Object.assign(style, { 'min-width': ownWidth + width + 'px', 'max-width': 'none' })
     const { position } = getComputedStyle(element)
     // Fixed elements do not add to the document's height.
     if (position === 'fixed') style.position = 'absolute'
     if (position === 'fixed' || position === 'absolute') style.bottom = 'auto'
     for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value, 'important')
   }
+}`
+
+/** Part of the window that the largest scroll container or frame must cover, to be taken for the page. */
+const leastPart = 1 / 3
+
+/** A function: whether the document scrolls, so that no part of it is taken for the page. */
+const documentScrolls = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight + 1`
+
+/**
+ * Expands the largest inner container that scrolls instead of the document to the height of its content, at most `heightMax`, so
+ * that the full page shows all of it, or all of the element `shown`: a container that does not scroll it, or shows all of it, is
+ * left alone then; if `shown` scrolls by itself, it is expanded. With `isWide`, one that scrolls sideways is expanded to the width of
+ * its content too, unless it snaps, as sliders do. Other containers keep their height. Does nothing if the document scrolls, or if no
+ * container covers a third of the window. Searches open shadow roots too, unless 5000 elements are listed already.
+ */
+export const expandScroller = `(heightMax, shown, isWide = false) => {
+  const scrolls = (element, axis) => ['auto', 'scroll', 'overlay'].includes(getComputedStyle(element)['overflow' + axis])
+  const isTall = (element) => element.scrollHeight > element.clientHeight + 1 && scrolls(element, 'Y')
+  const isBroad = (element) =>
+    isWide && element.scrollWidth > element.clientWidth + 1 && scrolls(element, 'X') && getComputedStyle(element).scrollSnapType === 'none'
+  const isOwn = shown !== undefined && isTall(shown)
+  if (!isOwn && (${documentScrolls})()) return
+  const elements = [...document.querySelectorAll('*')]
+  const others = []
+  let scroller = isOwn ? shown : undefined
+  let areaMax = innerWidth * innerHeight * ${leastPart}
+  for (const element of elements) {
+    if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
+    if (!isTall(element) && !isBroad(element)) continue
+    others.push([element, element.offsetHeight])
+    const { clientWidth, clientHeight } = element
+    const area = Math.min(clientWidth, innerWidth) * Math.min(clientHeight, innerHeight)
+    if (isOwn || area < areaMax) continue
+    if (shown && (shown === element || shown.offsetHeight <= clientHeight || !(${contains})(element, shown))) continue
+    scroller = element
+    areaMax = area
+  }
+  if (!scroller) return
+  const height = isTall(scroller) ? Math.min(heightMax, scroller.scrollHeight) - scroller.clientHeight : 0
+  const width = isBroad(scroller) ? Math.min(heightMax, scroller.scrollWidth) - scroller.clientWidth : 0
+  scroller.scrollTo({ top: 0, left: 0, behavior: 'instant' })
+  for (const [element, ownHeight] of others) {
+    if (!(${contains})(element, scroller)) (${setStyles})(element, { 'box-sizing': 'border-box', height: ownHeight + 'px' })
+  }
+  ;(${enlarge})(scroller, { width, height })
+}`
+
+/** A function that finds the largest frame, if the document does not scroll and it covers a third of the window. */
+const findFrame = `() => {
+  if ((${documentScrolls})()) return undefined
+  let found, areaMax = innerWidth * innerHeight * ${leastPart}
+  for (const frame of document.querySelectorAll('iframe, frame, object, embed')) {
+    const area = Math.min(frame.clientWidth, innerWidth) * Math.min(frame.clientHeight, innerHeight)
+    if (area < areaMax) continue
+    found = frame
+    areaMax = area
+  }
+  return found
+}`
+
+/** A function: the size of the frame that is taken for the page, in CSS pixels; undefined if there is none. */
+export const measureFrame = `() => {
+  const found = (${findFrame})()
+  return found && { width: found.clientWidth, height: found.clientHeight }
+}`
+
+/** A function that makes the frame that is taken for the page `height` CSS pixels high. */
+export const expandFrame = `(height) => {
+  const found = (${findFrame})()
+  if (found) (${enlarge})(found, { width: 0, height: height - found.clientHeight })
 }`
 
 /**
