@@ -1,6 +1,6 @@
 import t from 'tap'
 import { challengePages, cleanPages } from '#test/fixtures/pages/challenges.ts'
-import { startCaptureEnvironment } from '#test/helpers/shots.ts'
+import { blue, pixel, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const { shoot } = await startCaptureEnvironment(t)
 
@@ -33,3 +33,24 @@ t.test('worker quality: a blank page is captured once more before it is reported
   t.same((await shoot({ html: late })).warnings, [])
   t.match((await shoot({ html: '<!doctype html><body style="background:blue">' })).warnings, [{ code: 'blank' }])
 })
+
+t.test(
+  'worker quality: fonts of other systems are drawn by similar ones, without a generic name after them',
+  async (t) => {
+    const html = `<canvas></canvas><script>
+    const context = document.querySelector('canvas').getContext('2d')
+    const widthIn = (family) => {
+      context.font = '40px ' + (/^[\\w-]+$/.test(family) ? family : '"' + family + '"')
+      return context.measureText('Hamburgefonstiv illl').width
+    }
+    const sans = ['Verdana', 'Tahoma', 'Trebuchet MS', 'Segoe UI', 'Calibri', 'Roboto', 'Helvetica Neue', 'Open Sans', '-apple-system', 'Comic Sans MS', 'Impact']
+    const mono = ['Consolas', 'Menlo', 'Monaco', 'ui-monospace']
+    const wrong = [
+      ...sans.filter((each) => ![widthIn('Noto Sans'), widthIn('Liberation Sans')].includes(widthIn(each))),
+      ...mono.filter((each) => widthIn(each) !== widthIn('Liberation Mono')),
+    ]
+    document.body.innerHTML = wrong.join()
+    document.documentElement.style.background = wrong.length === 0 ? 'rgb(0,0,255)' : 'red'</script>`
+    t.strictSame(await pixel(await shoot({ html }), 900, 600), blue)
+  },
+)
