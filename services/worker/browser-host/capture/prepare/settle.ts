@@ -143,7 +143,7 @@ const settlePages = ({ heightMax, scrollMs, contentMs }: SettleBounds): string =
   if (!isScrolled) (${loadLazyImages})(-Infinity, Infinity)
   if (scroller.scrollTop !== 0) scroller.scrollTo({ top: 0, behavior: 'instant' })
   const imagesLeft = await (${awaitContent})(-Infinity, Infinity, ${contentMs})
-  return { imagesLeft, isScrolled }
+  return { imagesLeft, isScrolled, hasLoader: (${showsLoader})() }
 })()`
 
 /** Settles one element, after expanding the inner scroll container that it does not fit into, and scrolling all its ancestors to show it. */
