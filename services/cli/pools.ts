@@ -8,8 +8,8 @@ import type { Database, Sql } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { describePause, listPauses, parsePool, pausePool, type PoolPause, resumePool } from '#shared/db/pool-pauses.ts'
 
-/** Longest wait until the ledger, which looks every second or two, has applied a pause. */
-const applyMs = 10_000
+/** Longest wait until the ledger, which looks every second or two, at rest every ten, has applied a pause. */
+const applyMs = 15_000
 const pollMs = 200
 
 /** A pool as the commands print it; `pause` is null if it is not paused. */
@@ -33,7 +33,7 @@ const readViews = async (database: Sql): Promise<(pool: Pool) => PoolView> => {
 
 const readPool = async (database: Sql, pool: Pool): Promise<PoolView> => (await readViews(database))(pool)
 
-/** Reads the pool until its pause is applied, or for ten seconds. */
+/** Reads the pool until its pause is applied, or for fifteen seconds. */
 const waitUntilApplied = async (database: Sql, name: Pool): Promise<PoolView> => {
   const end = performance.now() + applyMs
   let pool = await readPool(database, name)

@@ -25,7 +25,7 @@ import { sweepOrphans } from './sweep-orphans.ts'
 
 /**
  * Time between turns of a loop, and while the ledger is idle, when a wakeup or a report wakes the loops. At rest it is longer still,
- * unless `restless`.
+ * unless the loop is `restless`: nothing but its turns finds what it works on, and that was promised sooner.
  */
 type Pace = { readonly everyMs: number; readonly idleMs: number; readonly restless?: true }
 
@@ -55,9 +55,9 @@ export const cleanupLoops = (ledger: Cleanup): Loop[] => {
   const loop = loopsWith(ledger)
   return [
     loop('deletions', { everyMs: 1000, idleMs: 5000 }, () => finishDeletions(ledger)),
-    loop('removals', { everyMs: 5000, idleMs: 15_000 }, () => removeObjects(ledger)),
-    loop('erasures', { everyMs: 5000, idleMs: 15_000 }, () => eraseAccounts(ledger)),
-    loop('receivers', { everyMs: 5000, idleMs: 15_000 }, () => followReceivers(ledger)),
+    loop('removals', { everyMs: 5000, idleMs: 15_000, restless: true }, () => removeObjects(ledger)),
+    loop('erasures', { everyMs: 5000, idleMs: 15_000, restless: true }, () => eraseAccounts(ledger)),
+    loop('receivers', { everyMs: 5000, idleMs: 15_000, restless: true }, () => followReceivers(ledger)),
     loop('orphans', { everyMs: 30_000, idleMs: 30_000 }, () => sweepOrphans(ledger)),
     loop('partitions', { everyMs: 600_000, idleMs: 600_000 }, () => keepPartitions(ledger)),
     loop('retention', { everyMs: 60_000, idleMs: 60_000 }, () => removeOldRows(ledger)),

@@ -38,7 +38,7 @@ t.test('idle ledger: without wakeups it still publishes accepted captures and re
 t.test('idle ledger: at rest it publishes accepted captures without a wakeup as soon as while idle', async (t) => {
   const { database, queue, tenant } = await startLedger(t, environment, { rest: alwaysQuiet(restAfterMs) })
   const capture = await accept({ database, tenant })
-  const withinMs = 8000
+  const withinMs = 15_000
   await eventually(async () => (await queued(queue, capture)) !== undefined, { withinMs, what: 'it is published' })
 })
 

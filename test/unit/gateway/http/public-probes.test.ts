@@ -16,3 +16,15 @@ t.test('public probes: respond without key and details, and are not ready once t
   isStopping = true
   t.same([await requestStatus('/healthz'), await requestStatus('/readyz')], [200, 503])
 })
+
+t.test('public probes: let the gateway rest, which each request ends', async (t) => {
+  let requests = 0
+  const markBusy = () => void (requests += 1)
+  const app = createApp({ ...createTestContext(), rest: { markBusy } })
+  t.teardown(() => app.close())
+  await app.inject('/readyz')
+  await app.inject('/healthz')
+  t.equal(requests, 0)
+  await app.inject('/v1/screenshots')
+  t.equal(requests, 1)
+})
