@@ -1,8 +1,8 @@
 import t from 'tap'
 import { Rest, restAfterMs } from '#shared/process/rest.ts'
-import { startedCodec } from '#shared/queue/messages.ts'
+import { backlogCodec, type BacklogMessage, startedCodec } from '#shared/queue/messages.ts'
 import { publishStored } from '#shared/queue/stored.ts'
-import { poolWakeupSubject, relayWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
+import { backlogSubject, poolWakeupSubject, relayWakeupSubject, startedSubject } from '#shared/queue/subjects.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startNats } from '#test/helpers/nats.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
@@ -35,12 +35,19 @@ t.test('idle ledger: without wakeups it still publishes accepted captures and re
   await eventually(async () => (await queued(queue, capture)) === undefined, { what: 'its message is gone' })
 })
 
-t.test('idle ledger: at rest it publishes accepted captures without a wakeup as soon as while idle', async (t) => {
-  const { database, queue, tenant } = await startLedger(t, environment, { rest: alwaysQuiet(restAfterMs) })
-  const capture = await accept({ database, tenant })
-  const withinMs = 15_000
-  await eventually(async () => (await queued(queue, capture)) !== undefined, { withinMs, what: 'it is published' })
-})
+t.test(
+  'idle ledger: at rest it publishes accepted captures without a wakeup as soon as while idle, and counts rarely',
+  async (t) => {
+    const { database, queue, tenant } = await startLedger(t, environment, { rest: alwaysQuiet(restAfterMs) })
+    const counted: BacklogMessage[] = []
+    using _counts = queue.subscribe(backlogSubject('standard'), ({ data }) => counted.push(backlogCodec.decode(data)))
+    const capture = await accept({ database, tenant })
+    const withinMs = 15_000
+    await eventually(async () => (await queued(queue, capture)) !== undefined, { withinMs, what: 'it is published' })
+    await eventually(() => counted.length > 0)
+    t.equal(counted[0]?.nextMs, 10_000)
+  },
+)
 
 t.test('idle ledger: a wakeup, an accepted capture and the report of a worker make it busy', async (t) => {
   let nowMs = 0
