@@ -16,7 +16,7 @@ import { readRouterConfig } from './router/config.ts'
 import { createRouterEvents } from './router/events.ts'
 import { serveCells } from './router/serve-cells.ts'
 
-await runMain('router', async ({ env, stop, announce, rest }) => {
+await runMain('router', async ({ env, stop, announce }) => {
   const config = readRouterConfig(env)
   const { cells, publicUrl } = config
   const metrics = createMetrics('router')
@@ -30,7 +30,6 @@ await runMain('router', async ({ env, stop, announce, rest }) => {
   const server = serveCells({ cells, directory, agent, publicUrl, events, clients, bodies })
   boundConnections(server, { max: config.connectionsMax, trustedProxies, refused: events.connectionRefused })
   const closeConnections = trackConnections(server)
-  server.on('request', rest.markBusy)
   server.listen(config.routerPort, config.routerHost)
   await once(server, 'listening')
   const { address, port } = server.address() as AddressInfo

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type ServiceName, services } from '#shared/config/services.ts'
 import { programPath, type Programs } from '#shared/process/program-path.ts'
 import { startNats } from './nats.ts'
+import { pause } from '#shared/process/pause.ts'
 import type { Rest } from '#shared/process/rest.ts'
 import { type NodeProcess, startNodeProcess } from './node-process.ts'
 import { startPostgres } from './postgres.ts'
@@ -49,10 +50,14 @@ export const natsPlan = (facts: Facts, program: string): PartPlan => ({
   start: async (signal) => ({ addresses: {}, child: await startNats(facts, program, signal) }),
 })
 
-/** The plan of one of our programs, which gets `stopMs` to stop; what it reports of its activity ends the rest of all parts. */
+/** Requests reach such a program first: it reports none while it does not respond, so its probes do not rest. */
+const restless = { wait: pause, markBusy: () => {} }
+
+/** The plan of one of our programs, which gets `stopMs` to stop; what it reports of its activity ends the rest. */
 export const programPlan = (
   program: Omit<NodeProcess, 'active'>,
-  { stopMs, rest }: { readonly stopMs: number; readonly rest: Rest },
+  stopMs: number,
+  rest: Pick<Rest, 'wait' | 'markBusy'> = restless,
 ): PartPlan => ({
   name: program.name,
   stopSignal: 'SIGTERM',
@@ -66,5 +71,6 @@ export const programPlan = (
 export const servicePlan = (facts: Facts, name: ServiceName, programs: Programs): PartPlan => {
   const main = programPath(services[name].program, programs)
   const program = { name, main, env: serviceEnv(facts, name), logPath: logPath(facts, name) }
-  return programPlan(program, { stopMs: services[name].stopMs, rest: facts.rest })
+  const { markBusy } = facts.rest
+  return programPlan(program, services[name].stopMs, name === 'gateway' ? { ...restless, markBusy } : facts.rest)
 }

@@ -7,7 +7,6 @@ import { routerSettings } from '#shared/config/settings/router.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
 import { programPath } from '#shared/process/program-path.ts'
-import { Rest } from '#shared/process/rest.ts'
 import { untilStopped } from '#shared/process/run-main.ts'
 import { provideBundle } from './bundle.ts'
 import { dataPaths, openDataFolder, readPrivate, writePrivate } from './data-folder.ts'
@@ -93,7 +92,7 @@ const routerPlan = async (
   const { logs } = await openDataFolder(settings.data)
   const main = programPath('gateway/main-router', await provideBundle({ root, env: machineEnv(env) }))
   const program = { name: 'router', main, env: settingsOfRouter, logPath: join(logs, 'router.log') }
-  return programPlan(program, { stopMs: routerStopMs, rest: new Rest() })
+  return programPlan(program, routerStopMs)
 }
 
 const startedWith = (baseUrl: string, cells: readonly Started[]): Started => {
