@@ -42,7 +42,7 @@ export const idleText = async (): Promise<string> => {
   await using page = await startSmallPage()
   const idle = await measureIdle(page, { burst: 40, settleMs: 75_000, watchedMs: 30_000 })
   return `Everything that \`up\` started, from 75 s after a burst of 40 captures for 30 s, with one warm browser: proportional set size,
-and processor time. Aims: 700 MiB, 1 % of a core.
+and processor time. Aims: 600 MiB, 1 % of a core.
 
 ${table(
   ['what', 'MiB', '% of a core'],
