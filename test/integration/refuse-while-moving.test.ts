@@ -158,6 +158,8 @@ t.test('move account: a change of any table that is running when the hold begins
       resolve(holdAccount(from, account.id, 'system'))
       await eventually(async () => (await from.query(waits)).length === 1, { what: `the hold waits for ${table}` })
     })
-    await releaseAccount(from, await holding, 'system')
+    const hold = await holding
+    t.equal(hold.id, account.id, table)
+    await releaseAccount(from, hold, 'system')
   }
 })
