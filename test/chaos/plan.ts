@@ -56,6 +56,13 @@ type PlanOptions = {
   readonly forMs?: number | undefined
 }
 
+/** The plan with the move of an account, which a quarter of its steps use. */
+const withMove = (plan: Plan, moveAtMs: number): Plan => ({
+  ...plan,
+  moveAtMs,
+  load: plan.load.map((step, index) => (index % 4 === 0 ? { ...step, operation: 'moved' } : step)),
+})
+
 /** The decisions of the run with this seed. Pure: the same arguments give the same plan. */
 export const planRun = (seed: number, { only, world: on, forMs }: PlanOptions = {}): Plan => {
   const below = seeded(seed * 7919)
@@ -74,7 +81,7 @@ export const planRun = (seed: number, { only, world: on, forMs }: PlanOptions = 
     account: below(100),
   }))
   const atMs = () => 500 + below(4000)
-  return {
+  const plan: Plan = {
     seed,
     world,
     faults: [...new Set(only?.filter((name) => isPossible(name, world)) ?? drawn)].map((name) => ({
@@ -84,8 +91,9 @@ export const planRun = (seed: number, { only, world: on, forMs }: PlanOptions = 
     })),
     load,
     pause: below(pauseRuns) === 0 ? { atMs: atMs(), forMs: pausedMs } : undefined,
-    moveAtMs: below(moveRuns) === 0 && world === 'cells' ? atMs() : undefined,
+    moveAtMs: undefined,
   }
+  return below(moveRuns) === 0 && world === 'cells' ? withMove(plan, atMs()) : plan
 }
 
 /** Faults in a representative run. */
@@ -111,11 +119,8 @@ export const planRepresentative = (seed: number): Plan[] => {
   })
   return groups.map(({ world, names }, index) => {
     const isFirst = groups.findIndex((group) => group.world === world) === index
-    const plan = planRun(seed + index, { only: names, world })
-    return {
-      ...plan,
-      pause: isFirst && world === 'files' ? { atMs: firstMs, forMs: pausedMs } : undefined,
-      moveAtMs: isFirst && world === 'cells' ? firstMs : undefined,
-    }
+    const pause = isFirst && world === 'files' ? { atMs: firstMs, forMs: pausedMs } : undefined
+    const plan: Plan = { ...planRun(seed + index, { only: names, world }), pause, moveAtMs: undefined }
+    return isFirst && world === 'cells' ? withMove(plan, firstMs) : plan
   })
 }
