@@ -19,7 +19,7 @@ export const moveAway = async (world: World, { id, atMs, untilMs }: { id: string
   await delay(atMs)
   const args = ['account', 'move', id, '--data', dataDir, '--to', second.dataDir, '--wait', wait]
   while (performance.now() < untilMs) {
-    const timeout = Math.max(1, untilMs - performance.now())
+    const timeout = Math.ceil(untilMs - performance.now())
     await promisify(execFile)(commandLine, args, { timeout }).catch(() => {})
     const presence = await presenceOf(database, id).catch(() => 'here')
     if (presence === 'away' || presence === undefined) return

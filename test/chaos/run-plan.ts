@@ -106,9 +106,9 @@ export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
   const loaded = runLoad(recording, clients, plan, untilMs)
   const paused = pause ? pauseForAWhile(world, pause).then(record) : undefined
   const departed = moveAtMs === undefined ? undefined : moveAway(world, { id: moved, atMs: moveAtMs, untilMs })
-  const spans = await Promise.all(plan.faults.map((fault) => inject(world, fault)))
+  const injected = Promise.all(plan.faults.map((fault) => inject(world, fault)))
+  const [spans] = await Promise.all([injected, loaded, paused, departed])
   history.push(...spans)
-  await Promise.all([loaded, paused, departed])
   const accounts = allClients(clients).map(({ account }) => account)
   await settle(world, { accounts, moved }, Math.max(leastSettleMs, untilMs - performance.now()))
   await readAtEnd(clients, performance.now() + 20_000)
