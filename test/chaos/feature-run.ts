@@ -48,7 +48,7 @@ export const featureRun = (): DoctoredRun => {
         { id: 'due', isDue: true, plantedMs: 0, isThere: false },
         { id: 'young', isDue: false, plantedMs: 0, isThere: true },
       ],
-      movable: [{ account, servedBy: 1, isHeld: false }],
+      movable: [{ account, servedBy: 1, isHeld: false, isStill: false }],
       atMs: 10_000,
       objects: [0, 1].map((n) => ({
         key: objectKey(n),

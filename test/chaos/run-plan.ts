@@ -119,7 +119,7 @@ export const runPlan = async (world: World, plan: Plan): Promise<Ran> => {
     ),
   )
   const quotas = { [clients.edge.account]: edgeQuota }
-  const snapshot = await takeSnapshot(world, { accounts, moved, quotas, ids })
+  const snapshot = await takeSnapshot(world, { accounts, moved, isMoved: moveAtMs !== undefined, quotas, ids })
   const { violations, ...verdict } = check(history, snapshot, limits)
   return { plan, history, snapshot, verdict: { ...verdict, violations: [...violations, ...noticed] } }
 }

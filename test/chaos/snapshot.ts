@@ -52,8 +52,13 @@ export type PlantedRow = { readonly id: string; readonly isDue: boolean; readonl
 /** Such a record at the time of the snapshot. */
 export type OldRow = PlantedRow & { readonly isThere: boolean }
 
-/** An account that may have moved: how many cells serve it, and whether one holds up its changes. */
-export type MovableAccount = { readonly account: string; readonly servedBy: number; readonly isHeld: boolean }
+/** An account that may have moved: how many cells serve it, and whether one holds up its changes; `isStill`: its move to the second did not succeed. */
+export type MovableAccount = {
+  readonly account: string
+  readonly servedBy: number
+  readonly isHeld: boolean
+  readonly isStill: boolean
+}
 
 /** State of PostgreSQL, object store and JetStream after the run, once nothing more is due. */
 export type Snapshot = {

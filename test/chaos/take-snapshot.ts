@@ -14,8 +14,9 @@ import { type World, worldRecords } from './world.ts'
 /** The accounts and captures of one run. */
 export type Scope = {
   readonly accounts: readonly string[]
-  /** The one that may be in the second cell. */
+  /** The one that may be in the second cell, and whether it has to be. */
   readonly moved: string
+  readonly isMoved: boolean
   readonly quotas: Readonly<Record<string, number>>
   /** Every id that a response showed, with its account. */
   readonly ids: ReadonlyMap<string, string>
@@ -147,12 +148,16 @@ const readPlace = async (world: World, place: Place, { ids }: Scope) => {
   }
 }
 
-/** Of which cells an account gets responses. */
-const findServers = async ({ database, second }: World, account: string): Promise<MovableAccount> => {
+/** Of which cells the account that may move gets responses. */
+const findServers = async (
+  { database, second }: World,
+  { moved: account, isMoved }: Scope,
+): Promise<MovableAccount> => {
   const all = [database, ...(second ? [second.database] : [])]
   const presences = await Promise.all(all.map((each) => presenceOf(each, account)))
   const count = (...kinds: readonly string[]) => presences.filter((each) => kinds.includes(each ?? '')).length
-  return { account, servedBy: count('here', 'moving'), isHeld: count('moving', 'leaving') > 0 }
+  const isStill = isMoved && presences[1] !== 'here'
+  return { account, servedBy: count('here', 'moving'), isHeld: count('moving', 'leaving') > 0, isStill }
 }
 
 const readAll = async (world: World, scope: Scope): Promise<Snapshot> => {
@@ -178,7 +183,7 @@ const readAll = async (world: World, scope: Scope): Promise<Snapshot> => {
     meterDifferences: differences
       .filter(({ account_id: account }) => !(hasMoved && account === scope.moved))
       .map((difference) => JSON.stringify(difference)),
-    movable: [await findServers(world, scope.moved)],
+    movable: [await findServers(world, scope)],
     oldRows: await readOldRows(world),
     atMs: performance.now(),
   }

@@ -96,6 +96,7 @@ const doctored: readonly (readonly [invariant: string, what: string, change: (ru
   ['one cell serves an account', 'two that do', (run) => move(run, { servedBy: 2 })],
   ['one cell serves an account', 'none that does', (run) => move(run, { servedBy: 0 })],
   ['one cell serves an account', 'changes that are held up', (run) => move(run, { isHeld: true })],
+  ['one cell serves an account', 'a move that never succeeds', (run) => move(run, { isStill: true })],
   ['old records are removed', 'one that is left', (run) => changeRows(run, () => ({ isThere: true }))],
   ['records are kept for their retention', 'one removed early', (run) => changeRows(run, () => ({ isThere: false }))],
 ]

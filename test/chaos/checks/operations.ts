@@ -16,11 +16,12 @@ const pauseHolds: Invariant = {
 
 const servedOnce: Invariant = {
   name: 'one cell serves an account',
-  rule: 'An account is served by exactly one cell, and once its move is over nothing of it is held up.',
+  rule: 'An account is served by exactly one cell; a move that is repeated succeeds, and leaves nothing held up.',
   broken: ({ snapshot }) =>
-    snapshot.movable.flatMap(({ account, servedBy, isHeld }) => [
+    snapshot.movable.flatMap(({ account, servedBy, isHeld, isStill }) => [
       ...(servedBy === 1 ? [] : [`account ${account}: served by ${servedBy} cells`]),
       ...(isHeld ? [`account ${account}: still held up`] : []),
+      ...(isStill ? [`account ${account}: still where it was`] : []),
     ]),
 }
 
