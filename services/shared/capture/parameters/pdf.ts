@@ -39,7 +39,8 @@ export const pdf = {
     appliesTo: 'pdf',
   }),
   pdf_fit: withDoc(byDefault(enumSchema(['width', 'none']), 'width'), {
-    description: 'What happens to content that is wider than the pages of a PDF: `width` shrinks the page until it fits, `none` cuts it off.',
+    description:
+      'What happens to content that is wider than the pages of a PDF: `width` shrinks the page until it fits, `none` cuts it off.',
     example: 'none',
     more: 'Shrinks to 40 % at most, besides the third that the browser shrinks by itself; what is cut off then has the warning `truncated`. Not for a page that sets the size of its paper or hides what is beyond its width.',
     appliesTo: 'pdf',
