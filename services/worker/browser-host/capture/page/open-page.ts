@@ -7,8 +7,8 @@ import { emulate, emulateIdentity, emulateSize, isWindow, shapeWindow } from './
 import { MainDocument } from './watch-document.ts'
 import { watchLoads } from './watch-loads.ts'
 
-/** Later dialogs are left open. */
-const dialogsMax = 10
+/** Later dialogs are left open: a page that opens them without end waits for nothing from then on. */
+const dialogsMax = 500
 
 /** Further frames of other sites get no emulation and no styles. */
 const framesMax = 100
