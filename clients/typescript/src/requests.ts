@@ -140,7 +140,7 @@ export interface CaptureParameters {
   block_chats?: boolean
   /** Blocks requests to hosts that measure or follow visitors, but not ads; `block_ads` includes it. */
   block_trackers?: boolean
-  /** Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, and log-in or subscription walls. */
+  /** Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, age gates, and log-in or subscription walls. */
   block_popups?: boolean
   /** Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case. */
   block_requests?: string[]
@@ -316,7 +316,7 @@ export interface BatchParameters {
   block_chats?: boolean
   /** Blocks requests to hosts that measure or follow visitors, but not ads; `block_ads` includes it. */
   block_trackers?: boolean
-  /** Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, and log-in or subscription walls. */
+  /** Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, age gates, and log-in or subscription walls. */
   block_popups?: boolean
   /** Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case. */
   block_requests?: string[]

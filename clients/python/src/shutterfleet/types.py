@@ -181,7 +181,7 @@ class CaptureParameters(TypedDict):
     block_trackers: NotRequired[bool]
     """Blocks requests to hosts that measure or follow visitors, but not ads; `block_ads` includes it."""
     block_popups: NotRequired[bool]
-    """Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, and log-in or subscription walls."""
+    """Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, age gates, and log-in or subscription walls."""
     block_requests: NotRequired[list[str]]
     """Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case."""
     block_resources: NotRequired[list[Literal["image", "media", "font", "stylesheet", "script"]]]
@@ -357,7 +357,7 @@ class BatchParameters(TypedDict):
     block_trackers: NotRequired[bool]
     """Blocks requests to hosts that measure or follow visitors, but not ads; `block_ads` includes it."""
     block_popups: NotRequired[bool]
-    """Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, and log-in or subscription walls."""
+    """Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, age gates, and log-in or subscription walls."""
     block_requests: NotRequired[list[str]]
     """Blocks requests of the page whose URL matches one of these patterns, ignoring upper and lower case."""
     block_resources: NotRequired[list[Literal["image", "media", "font", "stylesheet", "script"]]]

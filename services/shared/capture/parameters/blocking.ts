@@ -23,7 +23,7 @@ export const blocking = {
   }),
   block_popups: withDoc(byDefault(flag(), false), {
     description:
-      'Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, and log-in or subscription walls.',
+      'Hides overlays that ask visitors for something: newsletter sign-ups, app banners, notification prompts, age gates, and log-in or subscription walls.',
     example: true,
     more: 'Dialogs that belong to the page, such as a cart, stay.',
   }),

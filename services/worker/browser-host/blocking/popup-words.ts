@@ -4,7 +4,7 @@
  * Dutch. No subject ends at a word's end (\b), since the texts of neighbouring elements are joined.
  */
 export const popupWords: Readonly<
-  Record<'newsletter' | 'app' | 'notifications' | 'wall', { subject: string; labels: string }>
+  Record<'newsletter' | 'app' | 'notifications' | 'wall' | 'age', { subject: string; labels: string }>
 > = {
   newsletter: {
     subject:
@@ -29,5 +29,11 @@ export const popupWords: Readonly<
       '(?:log|sign) ?in (?:to|or|and) (?:continue|see|view|read|keep|unlock|register|sign)|(?:create|make) (?:a|an|your) (?:free )?account|(?:register|subscribe|join) (?:now )?(?:to|and) (?:continue|read|keep|see|unlock)|already (?:a|have) (?:an? )?(?:subscriber|member|account)|(?:reached|used|read) (?:your|all|the) (?:\\w+ ){0,3}(?:limit|articles)|(?:subscriber|member)s?[- ](?:only|exclusive)|to (?:continue|keep) reading|anmelden,? um|registrieren,? um|weiterlesen|bereits (?:abonnent|registriert|mitglied)|jetzt abonnieren|connectez-vous pour|déjà abonné|pour continuer|réservé aux abonnés|inicia sesión para|regístrate para|ya eres|accedi per|registrati per|già abbonato|entre para|faça login|já é assinante|log in om|word lid|al abonnee',
     labels:
       "(?:log|sign) ?(?:in|up)|register|subscribe|create|join|continue (?:with|reading)|anmelden|einloggen|registrieren|abonnieren|weiter mit|connexion|se connecter|s[’']inscrire|s[’']abonner|iniciar sesión|registr|suscrib|accedi|iscriviti|abbonati|entrar|assinar|inloggen|aanmelden|abonneer",
+  },
+  age: {
+    subject:
+      "(?:are|must be|you(?:'|’)re) (?:you )?(?:at least |over )?(?:18|19|20|21)|(?:18|21) (?:years|or older|and over|\\+)|of legal (?:drinking |smoking )?age|(?:verify|confirm) (?:that )?(?:your age|you are (?:over|at least|of))|age (?:verification|check|gate)|(?:über|mindestens) (?:16|18)|(?:16|18) jahre|volljährig|alter(?:sprüfung| bestätigen)|plus de 18 ans|18 ans|majeur|mayor de (?:edad|18)|18 años|maggiorenne|18 anni|maior de (?:idade|18)|18 anos|18 jaar|leeftijd",
+    labels:
+      "yes|enter|i am|i(?:'|’)m|over (?:18|21)|(?:18|21)\\+|confirm|ja|eintreten|bestätigen|oui|entrer|j(?:'|’)ai|sí|entrar|soy mayor|sì|entra|sim|sou maior|ik ben",
   },
 }
