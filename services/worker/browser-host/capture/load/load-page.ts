@@ -13,7 +13,6 @@ import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { followRefreshes } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import * as warnings from '#worker/browser-host/capture/shoot/warnings.ts'
 import { awaitFunction, awaitHidden, awaitSelector } from './await-selector.ts'
 import { assertDocument, goTo, navigate, timeoutError } from './navigate.ts'
 import type { Traffic } from './traffic.ts'
@@ -23,6 +22,18 @@ const idleMs = 500
 
 /** Longest wait for a page whose loading was stopped: for its load event, and for a response of its renderer. */
 const stoppedMs = 1000
+
+/** The picture may lack content that was still loading. */
+const networkBusy: Warning = {
+  code: 'network_busy',
+  message: 'The page was still making requests when its timeout elapsed.',
+}
+
+/** The picture lacks what had not come. */
+const loadUnfinished = (unmet: string): Warning => ({
+  code: 'load_unfinished',
+  message: `${unmet} The page was captured as it was.`,
+})
 
 type Loading = {
   readonly open: OpenPage
@@ -86,7 +97,7 @@ export const loadPage = async (loading: Loading): Promise<Warning[]> => {
     if (!isWanted || !(await stopLoading(loading))) throw error
     assertDocument(open, traffic)
     await keepStorage()
-    return [warnings.loadUnfinished(unmet)]
+    return [loadUnfinished(unmet)]
   }
   await keepStorage()
   // A refresh is reported right after the load event.
@@ -97,8 +108,8 @@ export const loadPage = async (loading: Loading): Promise<Warning[]> => {
   } catch (error) {
     const unmet = unmetBy(error)
     if (unmet === undefined || !capturesUnfinished) throw error
-    return [warnings.loadUnfinished(unmet)]
+    return [loadUnfinished(unmet)]
   }
   const isIdle = !waitsForIdle || (await waitUntil(() => open.loads.idleMs() >= idleMs, endsAt))
-  return isIdle ? [] : [warnings.networkBusy]
+  return isIdle ? [] : [networkBusy]
 }

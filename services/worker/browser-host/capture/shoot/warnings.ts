@@ -2,18 +2,6 @@ import { outputBytesMax } from '#shared/capture/files.ts'
 import type { Warning } from '#shared/capture/result-details.ts'
 import type { Frame } from './measure.ts'
 
-/** The picture may lack content that was still loading. */
-export const networkBusy: Warning = {
-  code: 'network_busy',
-  message: 'The page was still making requests when its timeout elapsed.',
-}
-
-/** The picture lacks what had not come. */
-export const loadUnfinished = (unmet: string): Warning => ({
-  code: 'load_unfinished',
-  message: `${unmet} The page was captured as it was.`,
-})
-
 /** For images, never for PDFs. */
 export const blank: Warning = { code: 'blank', message: 'The image has a single colour.' }
 
