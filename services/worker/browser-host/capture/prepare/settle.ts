@@ -135,10 +135,16 @@ const settlePages = ({ heightMax, scrollMs, contentMs }: SettleBounds): string =
   const scroller = (reacts && (${findScroller})()) || root
   const lowest = Math.min(${paperHeightMax}, Math.max(${heightMax}, scroller.scrollHeight))
   const step = Math.max(100, Math.min(innerHeight, scroller.clientHeight))
+  // Timers and observers of a document in a sandbox without scripts are never called, nor can it react then.
+  const threeFrames = () => new Promise((done) => {
+    let left = 3
+    const next = () => ((left -= 1) < 0 ? done(true) : requestAnimationFrame(next))
+    next()
+  })
   let isScrolled = true
   for (let y = step; reacts && isScrolled && y < Math.min(lowest, scroller.scrollHeight); y += step) {
     scroller.scrollTo({ top: y, behavior: 'instant' })
-    isScrolled = await (${awaitObserved})(end - performance.now())
+    isScrolled = (await Promise.race([(${awaitObserved})(end - performance.now()), threeFrames()])) && performance.now() < end
   }
   if (!isScrolled) (${loadLazyImages})(-Infinity, Infinity)
   if (scroller.scrollTop !== 0) scroller.scrollTo({ top: 0, behavior: 'instant' })

@@ -20,7 +20,8 @@ const readWidth = `(() => {
 const layOutWidth = async (open: OpenPage, { emulation }: CapturePlan, width: number): Promise<number> => {
   const isScreen = emulation.media === 'screen'
   if (!isScreen) await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'print')))
-  await emulateSize(open.session, { ...emulation, width })
+  // Print knows no mobile layout.
+  await emulateSize(open.session, { ...emulation, width, isMobile: false })
   return (await runInMainFrame(open, readWidth)) as number
 }
 

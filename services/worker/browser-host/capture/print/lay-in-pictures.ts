@@ -1,3 +1,4 @@
+import { within } from '#shared/process/within.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import { everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
@@ -86,14 +87,19 @@ type Heights = { readonly height: number; readonly view: number }
 /** An element whose picture is laid in, and how. */
 type Part = { readonly objectId: string; readonly fill: string }
 
+/** Longest call of a method, in milliseconds: in a sandboxed document its waits may never end. */
+const callMs = 2000
+
 const callOn = async (session: Session, objectId: string, method: string, values: readonly unknown[]) => {
-  const { result, exceptionDetails } = await session.send('Runtime.callFunctionOn', {
+  const calling = session.send('Runtime.callFunctionOn', {
     objectId,
     functionDeclaration: method,
     arguments: values.map((value) => ({ value })),
     returnByValue: true,
     awaitPromise: true,
   })
+  const late = () => new Error('the page did not respond in time')
+  const { result, exceptionDetails } = await within(calling, callMs, late)
   if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
   return result.value as unknown
 }
