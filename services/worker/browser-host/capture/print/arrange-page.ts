@@ -114,7 +114,7 @@ export type Paper = {
 export type Before = { readonly hasPictures: boolean; readonly hasStyles: boolean }
 
 /** Evaluates to whether the page shows a canvas. */
-export const showsCanvas = `(${everyElement})(document).some((each) => each.localName === 'canvas' && each.checkVisibility())`
+const showsCanvas = `(${everyElement})(document).some((each) => each.localName === 'canvas' && each.checkVisibility())`
 
 /**
  * A script that arranges a page for pages of paper, once its styles are those of paper: a column that scrolls is shown in full, bars
