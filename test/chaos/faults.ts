@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +8,7 @@ import { resultCodec, startedCodec } from '#shared/queue/messages.ts'
 import { deleteMessages } from '#shared/queue/streams.ts'
 import { resultSubject, startedFilter } from '#shared/queue/subjects.ts'
 import { capturesStream } from '#shared/queue/topology.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { signalAll } from '#test/helpers/process-tree.ts'
 import { connectToNats } from './connect-to-nats.ts'
 import type { Fault } from './fault.ts'
@@ -14,7 +16,7 @@ import { disturbNatsServer, failOver, replicaFaults } from './replica-faults.ts'
 import { cutSenderOff } from './sender-fault.ts'
 import type { StoreMode } from './store-proxy.ts'
 import type { TcpMode } from './tcp-proxy.ts'
-import type { WorldKind } from './world.ts'
+import type { World, WorldKind } from './world.ts'
 
 const run = promisify(execFile)
 
@@ -78,18 +80,32 @@ const disturb = (server: 'nats' | 'postgres', mode: TcpMode, client?: string): F
   },
 })
 
+/** Longest time in which `up` restarts NATS. */
+const restartMs = 60_000
+
+/** Ids of NATS once it runs: another fault may just have killed it, and its folder must not be taken away under its successor. */
+const runningNats = async (world: World): Promise<number[]> => {
+  let pids: number[] = []
+  const isRunning = async () => {
+    pids = await world.pidsOf('nats')
+    return pids.length > 0 && pids.every((pid) => existsSync(`/proc/${pid}`))
+  }
+  await eventually(isRunning, { withinMs: restartMs, what: 'NATS runs' })
+  return pids
+}
+
 /** Kills NATS and lets it restart on the store of some seconds before: it syncs to the disk every two minutes. */
 const loseWrites: Fault = {
   worlds: withOwnServers,
   durationsMs: [1000, 3000],
   begin: async (world) => {
     const [store, old] = [join(world.dataDir, 'nats/jetstream'), join(world.dataDir, 'nats/old')]
-    const pids = await world.pidsOf('nats')
+    const pids = await runningNats(world)
     signalAll(pids, 'SIGSTOP')
     await run('cp', ['-a', store, old])
     signalAll(pids, 'SIGCONT')
     return async () => {
-      const again = await world.pidsOf('nats')
+      const again = await runningNats(world)
       signalAll(again, 'SIGSTOP')
       await rename(store, join(world.dataDir, 'nats/lost'))
       await rename(old, store)
@@ -104,7 +120,7 @@ const loseDisk: Fault = {
   durationsMs: [0],
   begin: async (world) => {
     const lost = join(world.dataDir, 'nats/lost')
-    const pids = await world.pidsOf('nats')
+    const pids = await runningNats(world)
     signalAll(pids, 'SIGSTOP')
     await rename(join(world.dataDir, 'nats/jetstream'), lost)
     signalAll(pids, 'SIGKILL')
