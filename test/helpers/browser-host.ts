@@ -15,6 +15,7 @@ import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
 import type { Browsers, HostSettings, Outcome } from '#worker/protocol/protocol.ts'
+import { writeFontAliases } from '#worker/host/font-aliases.ts'
 import { startHost } from '#worker/host/start-host.ts'
 import type { Host } from '#worker/host/steer-host.ts'
 import { reserveBrowserUsers } from '#worker/isolation/browser-users.ts'
@@ -90,7 +91,7 @@ let names = 0
 const browsers: Browsers = { prewarmed: 'shell', binaries: { shell: chromiumPath } }
 
 /** Starts a browser host as a worker would. */
-export const startTestHost = (
+export const startTestHost = async (
   egress: TestEgress,
   { bytesMax = 536_870_912, connectionsMax = 512, ...overrides }: Partial<HostSettings & TrafficBounds> = {},
   more: {
@@ -109,6 +110,7 @@ export const startTestHost = (
       sandbox: true,
       ...(user && { user }),
       blockLists: ownLists,
+      fonts: await writeFontAliases(egress.folder),
       ...(trust && { trust }),
       recycleCaptures: 50,
       recycleMs: 600_000,

@@ -8,7 +8,6 @@ import type { BrowserKind } from '#shared/capture/pool-of.ts'
 import { loadEngines } from './blocking/blocker.ts'
 import { readConsentScript } from './blocking/consent-script.ts'
 import { browserFlags } from './browser/flags.ts'
-import { writeFontAliases } from './browser/font-aliases.ts'
 import { launch } from './browser/launch.ts'
 import { checkSiteIsolation } from './check-site-isolation.ts'
 import { createPageSupply, defaultEmulation } from './page-supply.ts'
@@ -37,7 +36,7 @@ if (settings.user) {
 if (settings.trust) await cp(settings.trust, join(homedir(), '.pki', 'nssdb'), { recursive: true })
 
 // Browsers inherit it.
-process.env['FONTCONFIG_FILE'] = await writeFontAliases(homedir())
+process.env['FONTCONFIG_FILE'] = settings.fonts
 
 const reviewer = createConnectionReviewer()
 const server = createServer((client) => client.destroy()).listen(0, '127.0.0.1')

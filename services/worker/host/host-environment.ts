@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { provideLists } from '#worker/block-lists/provide-lists.ts'
 import type { Events } from '#worker/telemetry/events.ts'
+import { writeFontAliases } from './font-aliases.ts'
 import { makePageTrust } from './page-trust.ts'
 import { createCanary } from './warm-up.ts'
 
@@ -25,7 +26,7 @@ export const makeOwnFolder = async (parent: string): Promise<string> => {
 }
 
 /**
- * Creates what all browser hosts share: a parent folder, certificates, block lists, a canary. `hasUsers`: browsers do not run
+ * Creates what all browser hosts share: a parent folder, certificates, fonts, block lists, a canary. `hasUsers`: browsers do not run
  * as the worker's user.
  */
 export const openHostEnvironment = async (
@@ -36,6 +37,7 @@ export const openHostEnvironment = async (
   const folder = await makeOwnFolder(tmpdir())
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const trust = await makePageTrust(folder, extraCa)
+  const fonts = await writeFontAliases(folder)
   const blockLists = await provideLists(listsFolder, { outputFolder: join(folder, 'block-lists') })
   // Without namespaces, the other users traverse this folder to reach theirs.
   if (hasUsers) await chmod(folder, 0o711)
@@ -49,6 +51,8 @@ export const openHostEnvironment = async (
     folder,
     /** Certificate store for browsers; undefined if pages trust only the system's authorities. */
     trust,
+    /** Configuration of fontconfig for browsers. */
+    fonts,
     blockLists,
     /** Listens on the worker's loopback, which no page may reach. */
     canary: { connections, port },

@@ -89,6 +89,7 @@ export const createSlots = (
           sandbox: !config.unsafeNoSandbox,
           ...(user && { user }),
           blockLists: environment.blockLists.folder,
+          fonts: environment.fonts,
           ...(environment.trust && { trust: environment.trust }),
           recycleCaptures: config.recycleCaptures,
           recycleMs: config.recycleSeconds * 1000,

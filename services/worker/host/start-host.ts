@@ -25,10 +25,16 @@ const program = programPath('worker/browser-host/main')
 const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
   const isNamespaced = isolation.network === 'namespace'
   const home = isNamespaced ? browserHome : folder
-  const { blockLists, trust } = settings
-  const inside = { ...settings, blockLists: '/run/block-lists', ...(trust && { trust: '/run/trust' }) }
+  const { blockLists, fonts, trust } = settings
+  const inside = {
+    ...settings,
+    blockLists: '/run/block-lists',
+    fonts: '/run/fonts.conf',
+    ...(trust && { trust: '/run/trust' }),
+  }
   const mounts = [
     { from: blockLists, to: inside.blockLists },
+    { from: fonts, to: inside.fonts },
     ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
   ]
   const [file, ...args] = isolated(

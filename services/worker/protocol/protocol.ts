@@ -37,6 +37,8 @@ export type HostSettings = {
   readonly user?: BrowserUser
   /** Folder of compiled block lists. */
   readonly blockLists: string
+  /** Configuration of fontconfig. */
+  readonly fonts: string
   /** Certificate store that the browser trusts in addition to the system's. */
   readonly trust?: string
   readonly recycleCaptures: number

@@ -22,7 +22,7 @@ type Open = Pick<OpenPage, 'session' | 'mainFrameId'>
 type PrintBounds = SizeBounds & { readonly endsAt: number }
 
 /** A PDF, and the size of its first page in CSS pixels. */
-type Printed = {
+type PdfPages = {
   readonly bytes: Buffer
   readonly width: number
   readonly height: number
@@ -78,7 +78,7 @@ const sheetAround = (frame: Frame, { page, print }: Sheet, ranges: string): Shee
 const enlargements = [0, 0.002, 0.02, 0.2]
 
 /** Prints what fits on one page of the frame's size. */
-const printFirst = async (open: Open, frame: Frame, sheet: Sheet): Promise<Printed> => {
+const printFirst = async (open: Open, frame: Frame, sheet: Sheet): Promise<PdfPages> => {
   const single = sheetAround(frame, sheet, '1')
   const bytes = await printSheet(open, single)
   return { bytes, ...toPaperSize(single.page), warnings: [warnings.truncated(frame)] }
@@ -92,7 +92,7 @@ const removeBreaks = `(() => {
 })()`
 
 /** Prints a part of the page on one page, with a warning unless all of it is there. */
-const printOnOnePage = async (open: Open, frame: Frame, sheet: Sheet, heightMax: number): Promise<Printed> => {
+const printOnOnePage = async (open: Open, frame: Frame, sheet: Sheet, heightMax: number): Promise<PdfPages> => {
   await runInMainFrame(open, removeBreaks)
   for (const enlargement of enlargements) {
     const height = Math.min(heightMax, Math.ceil(frame.height * (1 + enlargement)))
@@ -160,7 +160,7 @@ const printSinglePage = async (
   plan: CapturePlan,
   asked: Sheet,
   { heightMax, endsAt }: PrintBounds,
-): Promise<Printed> => {
+): Promise<PdfPages> => {
   const paper = paperOf(asked)
   const { colour, warnings: empty } = await arrangeForPaper(open, plan, paper, { isPrint: true, endsAt })
   const fitted = await fitSheet(open, plan, asked)
@@ -188,7 +188,7 @@ const printPages = async (
   plan: CapturePlan,
   asked: Sheet,
   { endsAt }: PrintBounds,
-): Promise<Printed> => {
+): Promise<PdfPages> => {
   const arranged = await arrangeForPaper(open, plan, paperOf(asked), { isPrint: false, endsAt })
   const fitted = await fitPages(open, plan, asked, arranged)
   const { sheet, warnings: reduced } = await renderTemplates(fitted.sheet, plan, arranged.colour)
@@ -198,7 +198,7 @@ const printPages = async (
 }
 
 /** Prints a full page or an element, with screen styles, on one page of its own size. */
-const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bounds: PrintBounds): Promise<Printed> => {
+const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bounds: PrintBounds): Promise<PdfPages> => {
   const { subject, emulation } = plan
   await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
   const empty = await preparePictures(open, bounds.endsAt)
@@ -225,7 +225,7 @@ export const printPdf = async (
   plan: CapturePlan,
   sheet: Sheet,
   { endsAt, ...sizes }: PrintBounds,
-): Promise<Printed> => {
+): Promise<PdfPages> => {
   const now = performance.now()
   const bounds = { ...sizes, endsAt: now + Math.min(preparationMs, (endsAt - now) * preparationPart) }
   if (plan.subject.kind !== 'pages') return await printWhole(open, plan, sheet, bounds)

@@ -1,24 +1,17 @@
 import t from 'tap'
-import type { Session } from '#worker/browser-host/browser/connection.ts'
+import { createSessionDouble } from '#test/helpers/session-double.ts'
 import { runInIsolatedWorld } from '#worker/browser-host/capture/page/world.ts'
 
 /** A page's session whose contexts are numbered anew in each process; `next` returns what an evaluation results in. */
 const createPage = (next: (context: number, expression: string) => unknown) => {
   const calls: string[] = []
   let created = 0
-  const send = async (method: string, parameters: { readonly contextId?: number; readonly expression?: string }) => {
+  const send = async (method: string, { contextId, expression }: Readonly<Record<string, unknown>>) => {
     calls.push(method)
     if (method === 'Page.createIsolatedWorld') return { executionContextId: (created += 1) }
-    return next(parameters.contextId ?? 0, parameters.expression ?? '')
+    return next(Number(contextId), String(expression))
   }
-  // Only what the isolated world sends is answered.
-  const session = {
-    id: 'page',
-    send,
-    on: () => {},
-    isOpen: () => true,
-    closed: new Promise(() => {}),
-  } as unknown as Session
+  const session = createSessionDouble({ send })
   return { calls, run: (expression: string) => runInIsolatedWorld({ session, frameId: 'main' }, expression) }
 }
 

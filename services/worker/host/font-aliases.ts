@@ -6,32 +6,23 @@ import { promisify } from 'node:util'
 /** Longest wait for the list of installed fonts. */
 const listMs = 5000
 
+const listed = (names: string): readonly string[] => names.trim().split(/,\s*/)
+
 /** Families of Windows and macOS, and those that pages often name without a generic one, by the family that draws them. */
 const families: Readonly<Record<string, readonly string[]>> = {
-  'Noto Sans': ['Lucida Grande', 'Lucida Sans Unicode', 'Open Sans', 'Verdana'],
-  'Liberation Sans': [
-    ...[
-      '-apple-system',
-      'BlinkMacSystemFont',
-      'San Francisco',
-      'SF Pro Display',
-      'SF Pro Text',
-      'ui-rounded',
-      'ui-sans-serif',
-    ],
-    ...['Avenir', 'Avenir Next', 'Geneva', 'Helvetica Neue', 'Inter', 'Lato', 'Optima', 'Roboto', 'Ubuntu'],
-    ...['Calibri', 'Candara', 'Corbel', 'Segoe UI', 'Segoe UI Variable', 'Tahoma', 'Trebuchet MS'],
-    ...['Century Gothic', 'Comic Sans MS', 'Franklin Gothic Medium', 'Futura', 'Gill Sans', 'Impact'],
-  ],
-  'Noto Sans CJK JP': ['Hiragino Kaku Gothic ProN', 'Hiragino Sans', 'Meiryo', 'MS Gothic', 'MS PGothic', 'Yu Gothic'],
-  'Noto Sans CJK KR': ['Apple SD Gothic Neo', 'Malgun Gothic'],
-  'Noto Sans CJK SC': ['Heiti SC', 'Hiragino Sans GB', 'Microsoft YaHei', 'PingFang SC', 'SimHei'],
-  'Noto Sans CJK TC': ['Microsoft JhengHei', 'PingFang TC'],
-  'Liberation Serif': ['Cambria', 'Constantia', 'ui-serif'],
-  'Liberation Mono': [
-    ...['Andale Mono', 'Cascadia Code', 'Cascadia Mono', 'Consolas', 'Lucida Console', 'Menlo', 'Monaco'],
-    ...['Roboto Mono', 'SF Mono', 'SFMono-Regular', 'Source Code Pro', 'ui-monospace'],
-  ],
+  'Noto Sans': listed('Lucida Grande, Lucida Sans Unicode, Open Sans, Verdana'),
+  'Liberation Sans': listed(`
+    -apple-system, BlinkMacSystemFont, San Francisco, SF Pro Display, SF Pro Text, ui-rounded, ui-sans-serif, Avenir, Avenir Next, Geneva,
+    Helvetica Neue, Inter, Lato, Optima, Roboto, Ubuntu, Calibri, Candara, Corbel, Segoe UI, Segoe UI Variable, Tahoma, Trebuchet MS,
+    Century Gothic, Comic Sans MS, Franklin Gothic Medium, Futura, Gill Sans, Impact`),
+  'Noto Sans CJK JP': listed('Hiragino Kaku Gothic ProN, Hiragino Sans, Meiryo, MS Gothic, MS PGothic, Yu Gothic'),
+  'Noto Sans CJK KR': listed('Apple SD Gothic Neo, Malgun Gothic'),
+  'Noto Sans CJK SC': listed('Heiti SC, Hiragino Sans GB, Microsoft YaHei, PingFang SC, SimHei'),
+  'Noto Sans CJK TC': listed('Microsoft JhengHei, PingFang TC'),
+  'Liberation Serif': listed('Cambria, Constantia, ui-serif'),
+  'Liberation Mono': listed(`
+    Andale Mono, Cascadia Code, Cascadia Mono, Consolas, Lucida Console, Menlo, Monaco, Roboto Mono, SF Mono, SFMono-Regular,
+    Source Code Pro, ui-monospace`),
 }
 
 const rule = (name: string, family: string) =>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fontAliases } from '#worker/browser-host/browser/font-aliases.ts'
+import { fontAliases } from '#worker/host/font-aliases.ts'
 
 t.test(
   'font aliases: families that are not installed are drawn by those of the images, installed ones are not',
