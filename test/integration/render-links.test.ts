@@ -359,12 +359,7 @@ t.test('render links: the gateway signs links for those who do not have the secr
   t.ok(Math.abs(Date.parse(until) - Date.now() - 600_000) < 60_000)
   t.equal((await fetch(url)).status, 200)
   const captured = fleet.received.find((each) => each.part.options.url === 'https://example.com/signed')
-  t.match(captured?.part.options, {
-    hide_selectors: ['.a', '.b'],
-    width: 900,
-    cache_ttl: 86_400,
-    on_timeout: 'capture',
-  })
+  t.match(captured?.part.options, { hide_selectors: ['.a', '.b'], cache_ttl: 86_400, on_timeout: 'capture' })
   const refusal = await send('POST', `/keys/${keyId}/links`, { parameters: { url: 'nonsense', cookies: [] } })
   t.match([refusal.status, await refusal.json()], [422, { error: { details: { url: [String], cookies: [String] } } }])
 
