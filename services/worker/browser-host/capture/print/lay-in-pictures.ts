@@ -90,6 +90,8 @@ type Part = { readonly objectId: string; readonly fill: string }
 /** Longest call of a method, in milliseconds: in a sandboxed document its waits may never end. */
 const callMs = 2000
 
+const late = () => new Error('the page did not respond in time')
+
 const callOn = async (session: Session, objectId: string, method: string, values: readonly unknown[]) => {
   const calling = session.send('Runtime.callFunctionOn', {
     objectId,
@@ -98,7 +100,6 @@ const callOn = async (session: Session, objectId: string, method: string, values
     returnByValue: true,
     awaitPromise: true,
   })
-  const late = () => new Error('the page did not respond in time')
   const { result, exceptionDetails } = await within(calling, callMs, late)
   if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
   return result.value as unknown
@@ -183,7 +184,9 @@ const layInParts = async (open: OpenPage, parts: readonly Part[], endsAt: number
   let left = Math.max(0, parts.length - partsMax)
   await runInMainFrame(open, hideBars)
   for (const part of parts.slice(0, partsMax)) {
-    const isLaidIn = performance.now() < endsAt && (await layIn(open, part))
+    const leftMs = endsAt - performance.now()
+    // A frame that never rests holds up the picture too.
+    const isLaidIn = leftMs > 0 && (await within(layIn(open, part), leftMs, late).catch(() => false))
     if (!isLaidIn) left += 1
   }
   await runInMainFrame(open, showBars)
