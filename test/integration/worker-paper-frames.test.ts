@@ -39,7 +39,6 @@ for (const [what, frame] of [
     'another site, far below',
     `<div style="height:3000px"></div><iframe loading="lazy" width="200" height="50" src="${other}/blue"></iframe>`,
   ],
-  ['an object', `<object width="200" height="50" data="${other}/blue"></object>`],
   ['a sandbox', '<iframe sandbox width="200" height="50" srcdoc="<body style=\'background:blue\'>"></iframe>'],
   [
     'a page whose policy allows no images',
@@ -74,13 +73,36 @@ t.test('worker paper: hidden frames stay hidden, and frames that cannot be drawn
     `<div style="display:none"><iframe src="${other}/blue"></iframe></div><iframe width="1" height="1" src="${other}/blue"></iframe>`,
   )
   t.strictSame([imageWidths(hidden.bytes), hidden.warnings], [[], []])
-  const { warnings } = await print(`<embed width="200" height="50" src="${other}/blue">`)
-  t.match(warnings, [{ code: 'frames_not_printed', message: /^1 frames/ }])
+  const { warnings } = await print(
+    `<embed width="200" height="50" src="${other}/blue"><object width="200" height="50" data="${other}/blue"></object>`,
+  )
+  t.match(warnings, [{ code: 'frames_not_printed', message: /^2 frames/ }])
 })
 
 t.test('worker paper: a frame that is higher than the window is printed in full', async (t) => {
   const { bytes } = await print(`<iframe width="300" height="1500" src="${other}/blue" style="display:block"></iframe>`)
   t.match(Buffer.from(bytes).toString('latin1'), /\/Subtype \/Image\s+\/Width 600\s+\/Height 3000\b/)
+})
+
+t.test('worker paper: a page cannot read the picture of a frame of another site', async (t) => {
+  const spy = `<script>
+    setInterval(() => {
+      for (const { contentDocument } of document.querySelectorAll('iframe')) {
+        const canvas = contentDocument?.querySelector('canvas')
+        const data = canvas?.getContext('2d')?.getImageData(50, 25, 1, 1).data
+        if (data) new Image().src = '/read?' + data
+      }
+    }, 1)
+    const blue = (data) => data && data[2] === 255 && data[0] === 0
+    setInterval(() => {
+      for (const canvas of document.querySelectorAll('canvas'))
+        if (blue(canvas.getContext('2d')?.getImageData(300, 60, 1, 1).data)) new Image().src = '/read?canvas'
+    }, 1)</script>`
+  const frames = `<iframe width="200" height="50" src="${other}/blue"></iframe>`.repeat(5)
+  const below = `<canvas width="200" height="50" style="position:absolute"></canvas><script>document.querySelector('canvas').getContext('webgl')</script>`
+  const { bytes } = await print(below + spy + frames)
+  t.equal(imageWidths(bytes).length, 6)
+  t.notOk(pages.hits.includes('/read'))
 })
 
 t.test('worker paper: a canvas of WebGL shows its picture', async (t) => {

@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { within } from '#shared/process/within.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import { everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
-import { createWorld, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
+import { createWorld, runInIsolatedWorld, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
 /** Most frames and canvases that get their picture. */
 const partsMax = 20
@@ -13,8 +14,9 @@ const partsMax = 20
 const pictureScale = 2
 const picturePixelsMax = 8_000_000
 
-/** Longest wait, in milliseconds, for the empty document that takes a frame's place. */
+/** Longest wait, in milliseconds, for the empty document that takes a frame's place, and poll interval. */
 const emptyMs = 500
+const emptyPollMs = 10
 
 /** Evaluates to the canvases of the page that another context than 2D draws on: print finds them empty. */
 const drawnCanvases = `(${everyElement})(document).filter((element) => {
@@ -26,10 +28,15 @@ const drawnCanvases = `(${everyElement})(document).filter((element) => {
   }
 }).slice(0, ${partsMax})`
 
-/** Hides what is fixed or sticky, and might lie over a part, or shows it again. */
-const hideBars = `(() => {
-  const parts = 'iframe, frame, object, embed, canvas'
-  const bars = (${everyElement})(document).filter((element) =>
+const frameParts = 'iframe, frame, object, embed'
+
+/**
+ * Hides what is fixed or sticky, and might lie over a part, or shows it again; with `withFrames` frames too, which the page could read
+ * from the picture of a canvas below them.
+ */
+const hideBars = (withFrames: boolean) => `(() => {
+  const parts = '${frameParts}, canvas'
+  const bars = (${everyElement})(document).filter((element) => element.matches('${frameParts}') ? ${withFrames} :
     ['fixed', 'sticky'].includes(getComputedStyle(element).position) && !element.matches(parts) && !element.querySelector(parts))
   globalThis.shutterfleetBars = bars.map((element) => [element, element.style.cssText])
   for (const element of bars) (${setStyles})(element, { visibility: 'hidden', transition: 'none' })
@@ -55,19 +62,22 @@ const draw = `(canvas, bitmap) => {
   canvas.getContext('2d').drawImage(bitmap, 0, 0)
 }`
 
-/** A method of a frame: shows its picture in an empty document of its own, so that its styles, and those of print, still hold. */
-const fillFrame = `async function (data) {
-  const bitmap = await (${toBitmap})(data)
-  this.removeAttribute('sandbox')
+/** A method of a frame: empties it, with an origin of its own, so that the page cannot read there what another site shows. */
+const emptyFrame = `function () {
+  this.setAttribute('sandbox', 'allow-scripts')
   this.contentWindow.location.replace('about:blank')
-  const endsAt = performance.now() + ${emptyMs}
-  while (!this.contentDocument?.body && performance.now() < endsAt) await new Promise((done) => setTimeout(done, 10))
-  const { contentDocument: empty } = this
-  const canvas = empty.createElement('canvas')
-  ;(${draw})(canvas, bitmap)
-  canvas.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:contain;object-position:left top'
-  empty.body.append(canvas)
 }`
+
+/** An expression of a frame: whether it is empty. */
+const isEmpty = `location.href === 'about:blank' && origin === 'null' && document.body !== null`
+
+/** An expression of an empty frame: shows a picture there, so that the frame's styles, and those of print, still hold. */
+const showPicture = (data: string) => `(async () => {
+  const canvas = document.createElement('canvas')
+  ;(${draw})(canvas, await (${toBitmap})('${data}'))
+  canvas.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:contain;object-position:left top'
+  document.body.append(canvas)
+})()`
 
 /** A method of a canvas: puts one with its picture in its place. */
 const replaceCanvas = `async function (data) {
@@ -85,7 +95,7 @@ const heightMax = 8000
 type Heights = { readonly height: number; readonly view: number }
 
 /** An element whose picture is laid in, and how. */
-type Part = { readonly objectId: string; readonly fill: string }
+type Part = { readonly objectId: string; readonly fill: (data: string) => Promise<unknown> }
 
 /** Longest call of a method, in milliseconds: in a sandboxed document its waits may never end. */
 const callMs = 2000
@@ -105,6 +115,19 @@ const callOn = async (session: Session, objectId: string, method: string, values
   return result.value as unknown
 }
 
+/** Shows a picture in the place of a frame. */
+const fillFrame = async (session: Session, objectId: string, frameId: string, data: string): Promise<void> => {
+  await callOn(session, objectId, emptyFrame, [])
+  const frame = { session, frameId }
+  const endsAt = performance.now() + emptyMs
+  // The frame comes into the page's process meanwhile.
+  while ((await runInIsolatedWorld(frame, isEmpty).catch(() => false)) !== true) {
+    if (performance.now() > endsAt) throw late()
+    await delay(emptyPollMs)
+  }
+  await runInIsolatedWorld(frame, showPicture(data))
+}
+
 /** The element of a frame of another site; undefined if that lies in such a frame itself, whose picture shows it. */
 const findFrame = async (session: Session, frame: Session): Promise<Part | undefined> => {
   const { frameTree } = await frame.send('Page.getFrameTree')
@@ -113,7 +136,8 @@ const findFrame = async (session: Session, frame: Session): Promise<Part | undef
     const executionContextId = await createWorld({ session, frameId: parentId })
     const { backendNodeId } = await session.send('DOM.getFrameOwner', { frameId: id })
     const { object } = await session.send('DOM.resolveNode', { backendNodeId, executionContextId })
-    return object.objectId === undefined ? undefined : { objectId: object.objectId, fill: fillFrame }
+    const { objectId } = object
+    return objectId === undefined ? undefined : { objectId, fill: (data) => fillFrame(session, objectId, id, data) }
   } catch {
     return undefined
   }
@@ -128,7 +152,10 @@ const findCanvases = async ({ session, mainFrameId }: OpenPage): Promise<Part[]>
     ownProperties: true,
   })
   const canvases = properties.filter(({ name }) => /^\d+$/.test(name))
-  return canvases.flatMap(({ value }) => (value?.objectId ? [{ objectId: value.objectId, fill: replaceCanvas }] : []))
+  return canvases.flatMap(({ value }) => {
+    const { objectId } = value ?? {}
+    return objectId ? [{ objectId, fill: (data: string) => callOn(session, objectId, replaceCanvas, [data]) }] : []
+  })
 }
 
 /** Shoots a part that is in view, as PNG in base64. */
@@ -172,17 +199,18 @@ const shootTall = async (
 const layIn = async (open: OpenPage, { objectId, fill }: Part): Promise<boolean> => {
   try {
     const heights = (await callOn(open.session, objectId, bringIntoView, [])) as Heights | null
-    if (heights) await callOn(open.session, objectId, fill, [await shootTall(open, objectId, heights)])
+    if (heights) await fill(await shootTall(open, objectId, heights))
     return true
   } catch {
     return false
   }
 }
 
-/** Puts in the pictures of all parts, in turn; resolves to the number of those that stay empty. */
-const layInParts = async (open: OpenPage, parts: readonly Part[], endsAt: number): Promise<number> => {
+/** Puts in the pictures of parts, in turn; resolves to the number of those that stay empty. */
+const layInParts = async (open: OpenPage, parts: readonly Part[], bars: string, endsAt: number): Promise<number> => {
+  if (parts.length === 0) return 0
   let left = Math.max(0, parts.length - partsMax)
-  await runInMainFrame(open, hideBars)
+  await runInMainFrame(open, bars)
   for (const part of parts.slice(0, partsMax)) {
     const leftMs = endsAt - performance.now()
     // A frame that never rests holds up the picture too.
@@ -204,8 +232,9 @@ export const layInPictures = async (open: OpenPage, endsAt: number): Promise<num
   if (frames.length + canvases.length === 0) return 0
   await session.send('DOM.enable')
   const found = await Promise.all(frames.map((frame) => findFrame(session, frame).catch(() => undefined)))
-  const parts = [...found.filter((each) => each !== undefined), ...canvases]
-  const left = await layInParts(open, parts, endsAt)
+  const shown = found.filter((each) => each !== undefined)
+  const drawingsLeft = await layInParts(open, canvases, hideBars(true), endsAt)
+  const framesLeft = await layInParts(open, shown, hideBars(false), endsAt)
   await session.send('DOM.disable')
-  return left
+  return drawingsLeft + framesLeft
 }
