@@ -1,4 +1,9 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright'
+import { writeFontAliases } from '#worker/host/font-aliases.ts'
 import { type Process, processTree } from '#test/helpers/process-tree.ts'
 
 /** Path of the Chromium that the services use too. */
@@ -15,12 +20,21 @@ export const findBrowsers = (root: number): Process[] => {
   return browsers.filter(({ parent }) => !browsers.some(({ pid }) => pid === parent))
 }
 
+const folder = await mkdtemp(join(tmpdir(), 'fonts-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+const fonts = await writeFontAliases(folder)
+
 /**
- * A bare Playwright browser to compare with: the same Chromium, no filter, no queue. Without its sandbox, since tests may
+ * A bare Playwright browser to compare with: the same Chromium and fonts, no filter, no queue. Without its sandbox, since tests may
  * run as root; it opens only pages of this repository and of the system's packages.
  */
 export const startBareBrowser = (args: string[] = []): Promise<Browser> =>
-  chromium.launch({ executablePath: chromiumPath, chromiumSandbox: false, args })
+  chromium.launch({
+    executablePath: chromiumPath,
+    chromiumSandbox: false,
+    args,
+    env: { ...process.env, FONTCONFIG_FILE: fonts },
+  })
 
 /** Takes one screenshot as a plain Playwright script would, in a new context. */
 export const bareShot = async (

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { succeeds } from '#shared/process/succeeds.ts'
 import { within } from '#shared/process/within.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import { classify, emptyErrorPage, abortedError, parseHost, netErrorIn } from './navigation-error.ts'
@@ -160,13 +161,20 @@ const refreshesMax = 3
 const refreshStartMs = 500
 
 /** Follows the refreshes of the page to other addresses, as far as they are due before `endsAt` (on `performance`'s clock). Resolves immediately if none is. */
-export const followRefreshes = async (open: { readonly document: MainDocument }, endsAt: number): Promise<void> => {
-  const { document } = open
+export const followRefreshes = async (
+  open: { readonly document: MainDocument; readonly session: Pick<Session, 'send'> },
+  endsAt: number,
+): Promise<void> => {
+  const { document, session } = open
   for (let refreshes = 0; refreshes < refreshesMax; refreshes += 1) {
     const dueAt = document.refreshesAt()
     if (dueAt === undefined || dueAt > endsAt) return
-    await waitUntil(() => document.refreshesAt() !== dueAt, dueAt + refreshStartMs)
+    const shown = document.id()
+    // It is no longer due a moment before its request is reported.
+    await waitUntil(() => document.isNavigating() || document.id() !== shown, dueAt + refreshStartMs)
     await followNavigation(open, endsAt)
+    // Whatever the next document has begun is reported before the response.
+    await succeeds(within(session.send('Page.getLayoutMetrics'), refreshStartMs, late))
   }
 }
 

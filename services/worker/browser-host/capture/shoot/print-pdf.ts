@@ -10,7 +10,7 @@ import { paintMargins } from '#worker/browser-host/capture/print/paint-margins.t
 import { arrangeForPaper, preparePictures } from '#worker/browser-host/capture/print/prepare-paper.ts'
 import type { SizeBounds } from '#worker/protocol/protocol.ts'
 import { type Frame, measure } from './measure.ts'
-import { firstPageSize, pagesIn, printSheet, type Sheet } from './print-sheet.ts'
+import { assertRoom, firstPageSize, pagesIn, printSheet, type Sheet } from './print-sheet.ts'
 import { createTallViewport } from './tall-viewport.ts'
 import * as warnings from './warnings.ts'
 
@@ -229,6 +229,7 @@ export const printPdf = async (
   const now = performance.now()
   const bounds = { ...sizes, endsAt: now + Math.min(preparationMs, (endsAt - now) * preparationPart) }
   if (plan.subject.kind !== 'pages') return await printWhole(open, plan, sheet, bounds)
+  assertRoom(sheet)
   const hasRoom = paperPixels(sheet) / sheet.print.scale >= 1
   const isSingle = sheet.print.onOnePage && hasRoom
   return await (isSingle ? printSinglePage : printPages)(open, plan, sheet, bounds)

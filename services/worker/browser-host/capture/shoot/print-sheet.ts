@@ -61,15 +61,19 @@ const printToPdf = async (open: Open, { page, print }: Sheet): Promise<string | 
   }
 }
 
-/** Prints the page as it is. Throws `RENDER_ERROR` if the margins leave no room, or the PDF exceeds `pdfBytesMax`. */
-export const printSheet = async (open: Open, sheet: Sheet): Promise<Buffer> => {
-  const { width, height, margins } = sheet.page
+/** Throws `RENDER_ERROR` if the margins leave no room. */
+export const assertRoom = ({ page: { width, height, margins } }: Sheet): void => {
   if (margins.left + margins.right >= width || margins.top + margins.bottom >= height) {
     throw new AppError('RENDER_ERROR', {
       publicMessage: 'The margins leave no room on the page of the PDF; make pdf_margin_* smaller.',
       blame: 'caller',
     })
   }
+}
+
+/** Prints the page as it is. Throws `RENDER_ERROR` if the margins leave no room, or the PDF exceeds `pdfBytesMax`. */
+export const printSheet = async (open: Open, sheet: Sheet): Promise<Buffer> => {
+  assertRoom(sheet)
   const stream = await printToPdf(open, sheet)
   if (stream === undefined) throw new AppError('RENDER_ERROR', { message: 'printToPDF gave no stream' })
   try {

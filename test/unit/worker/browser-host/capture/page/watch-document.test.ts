@@ -17,6 +17,7 @@ const watched = () => {
     shows: (loaderId: string, url: string) =>
       events.emit('Page.frameNavigated', { frame: { id: 'main', loaderId, url } }),
     stops: (frameId = 'main') => events.emit('Page.frameStoppedLoading', { frameId }),
+    clears: () => events.emit('Page.frameClearedScheduledNavigation', { frameId: 'main' }),
     refreshes: (url: string, delay: number, reason = 'metaTagRefresh') =>
       events.emit('Page.frameScheduledNavigation', { frameId: 'main', url, delay, reason }),
     loads: (frameId = 'main') => events.emit('Page.lifecycleEvent', { frameId, name: 'load' }),
@@ -163,13 +164,16 @@ t.test('watch document: a refresh to another address is awaited if it comes with
 })
 
 t.test('watch document: refreshes are followed to the document that they lead to', async (t) => {
-  const { document, asks, shows, loads, refreshes } = watched()
-  await followRefreshes({ document }, performance.now() + 10_000)
+  const { document, asks, shows, loads, clears, refreshes } = watched()
+  const open = { document, session: createSessionDouble({ send: async () => ({}) }) }
+  await followRefreshes(open, performance.now() + 10_000)
   shows('1', 'http://a.test/')
   loads()
   refreshes('http://b.test/', 0.1)
-  const followed = followRefreshes({ document }, performance.now() + 10_000)
+  const followed = followRefreshes(open, performance.now() + 10_000)
   t.ok(await isPending(followed))
+  clears()
+  t.ok(await isPending(followed), 'its request is reported later')
   asks('2', 'http://b.test/')
   shows('2', 'http://b.test/')
   loads()
