@@ -84,7 +84,15 @@ const cases: readonly { readonly name: string; readonly firing: readonly Labels[
     sent: 'NoLeader RequestFaultsFast CaptureFaultsFast OutboxNotPublished',
   },
   {
-    name: 'a service is not scraped: nothing is hidden',
+    name: 'the egress filter is not there: captures wait by that, and requests fail by something else',
+    firing: [
+      ...fire('ServiceAbsent', { component: 'egress' }),
+      ...fire('CapturesNotStarting QueueWaitFast WorkersNotReady RequestFaultsFast'),
+    ],
+    sent: 'ServiceAbsent RequestFaultsFast',
+  },
+  {
+    name: 'another service is not scraped: nothing is hidden',
     firing: [...fire('ServiceAbsent', { component: 'controller' }), ...fire('RequestFaultsFast QueueWaitFast')],
     sent: 'ServiceAbsent RequestFaultsFast QueueWaitFast',
   },
