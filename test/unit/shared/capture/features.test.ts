@@ -36,7 +36,7 @@ t.test('features: a parameter at its default uses no feature', async (t) => {
   )
   t.same(usedFeatures(defaults), [])
   const flags = names.filter((name) => typeof defaultOf(name) === 'boolean')
-  t.equal(flags.length, 17)
+  t.equal(flags.length, 18)
   t.same(usedFeatures(Object.fromEntries(flags.map((name) => [name, false]))), [])
 })
 

@@ -11,7 +11,7 @@ const pageThatMoves = (moves: number, { isClosed = false, url = 'https://a.com/'
   const send = async (method: string) => {
     if (method !== 'Runtime.evaluate') return { executionContextId: 1 }
     left -= 1
-    if (left >= 0) throw new Error('Cannot find context with specified id')
+    if (left >= 0) throw new Error('Execution context was destroyed.')
     return { result: { value: source } }
   }
   const document = {

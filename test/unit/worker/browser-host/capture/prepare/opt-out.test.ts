@@ -15,7 +15,7 @@ const createPage = (next: (frame: string) => Promise<object[]>) => {
     const { frameId, contextId, expression } = parameters as Readonly<Record<string, string | undefined>>
     if (method === 'Page.getFrameTree') return { frameTree: tree }
     if (method === 'Page.createIsolatedWorld') return { executionContextId: frameId }
-    if (expression === 'script') return { result: {} }
+    if (expression?.endsWith('\nscript')) return { result: {} }
     if (contextId === undefined) return { result: { value: [true] } }
     evaluated.push(contextId)
     return { result: { value: await next(contextId) } }
