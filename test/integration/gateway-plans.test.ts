@@ -158,6 +158,7 @@ t.test('gateway plans: every parameter outside the feature table is open to the 
     ...{ pdf_width: '50mm', pdf_height: '50mm', pdf_scale: 2, pdf_background: false, pdf_page_ranges: '1' },
     ...{ pdf_header: 'a', pdf_footer: 'a', pdf_outline: true, delay_ms: 5, block_popups: true, filename: 'a' },
     ...{ actions: [{ type: 'scroll', y: 1 }], renditions: [{ format: 'webp' }], pdf_single_page: true },
+    ...{ pdf_css_page_size: true, pdf_fit: 'none' },
   }
   const formats = ['jpeg', 'webp', 'avif'].map((format): [string, string] => ['format', format])
   for (const [name, value] of [...Object.entries(open), ...formats]) {
