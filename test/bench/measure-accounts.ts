@@ -11,7 +11,7 @@ const doneMs = 300_000
 /** How many captures are queued at once, each of the next of so many accounts; `rounds` of ABBA beside as many of one account. */
 export type AccountsWorkload = { readonly accounts: number; readonly captures: number; readonly rounds: number }
 
-/** What captures of several accounts in turn took, beside those of one account: ratios, and medians of both. */
+/** Medians of a queue of one account, and of one of several accounts in turn. */
 export type AccountsMeasured = {
   readonly perSecond: { readonly one: number; readonly several: number }
   readonly cpuMs: { readonly one: number; readonly several: number }

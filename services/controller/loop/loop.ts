@@ -38,7 +38,7 @@ const limited = <T>(work: Promise<T>, limitMs: number): Promise<T> =>
 
 const calmTicks = 3
 const calmMaxMs = 5000
-const restMaxMs = 15_000
+const restTickMs = 15_000
 
 /**
  * Milliseconds between two ticks of a calm workload: every change wakes the loop, so a tick only finds missing heartbeats and lost
@@ -46,7 +46,7 @@ const restMaxMs = 15_000
  */
 export const calmMs = (tickMs: number, rest: Pick<Rest, 'longest'>): number => {
   const calm = Math.max(tickMs, Math.min(tickMs * calmTicks, calmMaxMs))
-  return Math.max(calm, Math.min(rest.longest(calm), restMaxMs))
+  return Math.max(calm, Math.min(rest.longest(calm), restTickMs))
 }
 
 /**

@@ -40,7 +40,7 @@ const fontFamilies = {
 }
 
 /** Sets what media queries report; `fallback` is the medium unless one is requested, '' the browser's own. */
-export const emulateMedia = (
+const emulateMedia = (
   session: Session,
   { isDark, isMotionReduced, media }: Emulation,
   fallback: '' | 'print' | 'screen' = '',
@@ -52,6 +52,15 @@ export const emulateMedia = (
       { name: 'prefers-reduced-motion', value: isMotionReduced ? 'reduce' : 'no-preference' },
     ],
   })
+
+/** `emulateMedia` for the page and its frames in other processes. */
+export const emulateMediaEverywhere = async (
+  frameSessions: readonly Session[],
+  emulation: Emulation,
+  fallback: 'print' | 'screen',
+): Promise<void> => {
+  await Promise.all(frameSessions.map((session) => emulateMedia(session, emulation, fallback)))
+}
 
 /** Whether the page can observe a desktop window and screen; otherwise both have the size of the viewport. */
 export const isWindow = ({ browser, isMobile }: Emulation): boolean => browser === 'full' && !isMobile

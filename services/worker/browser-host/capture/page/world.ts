@@ -118,11 +118,17 @@ const closedRootsIn = (node: Node, frameId: string): { backendNodeId: number; fr
   ...(node.contentDocument ? closedRootsIn(node.contentDocument, node.frameId ?? frameId) : []),
 ]
 
-const callOn = async (session: Session, objectId: string, functionText: string, argument: unknown) => {
+/** Calls a function on an object of a page with arguments as JSON. Awaits a promise; the value must be JSON. */
+export const callOn = async (
+  session: Session,
+  objectId: string,
+  functionText: string,
+  values: readonly unknown[],
+): Promise<unknown> => {
   const { result, exceptionDetails } = await session.send('Runtime.callFunctionOn', {
     objectId,
     functionDeclaration: functionText,
-    arguments: [{ value: argument }],
+    arguments: values.map((value) => ({ value })),
     returnByValue: true,
     awaitPromise: true,
   })
@@ -135,7 +141,7 @@ const listRoots = async (session: Session): Promise<Root[]> => {
   const worlds = new Map<string, number>()
   const roots: Root[] = []
   const createRoot = (objectId: string): Root => ({
-    call: (text, argument) => callOn(session, objectId, text, argument),
+    call: (text, argument) => callOn(session, objectId, text, [argument]),
   })
   for (const frameId of ids) {
     const contextId = await createWorld({ session, frameId })

@@ -1,10 +1,10 @@
+import { findScroller } from '#worker/browser-host/capture/page/largest-part.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { awaitObserved, awaitUnchanged, pause, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { findScroller } from '#worker/browser-host/capture/print/find-scroller.ts'
 import { expandScroller, measureFrame } from '#worker/browser-host/capture/shoot/full-page.ts'
 import { growFrame, type FrameSize } from './expand-frame.ts'
 import { showsLoader } from './loaders.ts'
@@ -179,14 +179,6 @@ const fetchesMs = 2000
 
 /** Time after a fetch in which the page takes its loader away. */
 const afterFetchMs = 250
-const loaders = [
-  '[role=progressbar]',
-  '[aria-busy=true]',
-  ...['load', 'progress', 'skeleton', 'spin'].flatMap((name) => [`[class*=${name} i]`, `[id*=${name} i]`]),
-].join()
-
-/** Whether the page shows something by the name of a loader, such as a bar or a spinner. */
-const hasLoader = `[...document.querySelectorAll('${loaders}')].slice(0, 200).some((element) => element.checkVisibility())`
 
 /**
  * Waits for what is in flight, and what the page then shows and loads, for `waitMs` at most; not at all if nothing is in flight
@@ -202,7 +194,7 @@ const awaitLoads = async (open: Settling, inFlight: () => number, waitMs: number
     const fetchedMs = Math.ceil(loaderMs())
     const wait = (bounds: string) => `(${awaitUnchanged})(${bounds})`
     const expression = (leftMs: number) =>
-      `${hasLoader} ? ${wait(`${fetchedMs}, ${afterFetchMs}, ${leftMs}`)} : ${isBusy} && ${wait(`0, undefined, ${leftMs}`)}`
+      `(${showsLoader})() ? ${wait(`${fetchedMs}, ${afterFetchMs}, ${leftMs}`)} : ${isBusy} && ${wait(`0, undefined, ${leftMs}`)}`
     await runInLatestDocument(open, expression, endsAt)
     isBusy = inFlight() > 0
   } while (isBusy && performance.now() < endsAt)

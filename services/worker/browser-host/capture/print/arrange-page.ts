@@ -1,6 +1,6 @@
+import { findScroller } from '#worker/browser-host/capture/page/largest-part.ts'
 import { contains, elementsMax, everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import { paintMargins } from './paint-margins.ts'
-import { findScroller } from './find-scroller.ts'
 import { readPrintStyles } from './read-print-styles.ts'
 
 /** Lays out the column that scrolls in place of the document in full length: what scrolls is cut at the first page. */

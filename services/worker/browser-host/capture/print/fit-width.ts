@@ -1,4 +1,4 @@
-import { emulateMedia, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
+import { emulateMediaEverywhere, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -19,7 +19,7 @@ const readWidth = `(() => {
 /** Lays the page out for paper on which `width` CSS pixels fit; returns how many its content takes, 0 if it cuts them off itself. */
 const layOutWidth = async (open: OpenPage, { emulation }: CapturePlan, width: number): Promise<number> => {
   const isScreen = emulation.media === 'screen'
-  if (!isScreen) await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'print')))
+  if (!isScreen) await emulateMediaEverywhere(open.frameSessions(), emulation, 'print')
   // Print knows no mobile layout.
   await emulateSize(open.session, { ...emulation, width, isMobile: false })
   return (await runInMainFrame(open, readWidth)) as number
@@ -59,7 +59,7 @@ export const fitWidth = async (
   paperPx: number,
   { scale, fitsWidth }: { readonly scale: number; readonly fitsWidth: boolean },
 ): Promise<Fitted> => {
-  const own = Math.floor(paperPx / scale)
+  const own = Math.max(1, Math.floor(paperPx / scale))
   const most = fitsWidth ? Math.max(own, Math.floor(paperPx / leastScale)) : own
   const { width, needed } = await findWidth((each) => layOutWidth(open, plan, each), own, most)
   if (needed <= width + 1) return { scale: width === own ? scale : paperPx / width, cutAt: undefined }

@@ -5,7 +5,7 @@ import { emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import { everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
-import { createWorld, runInIsolatedWorld, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
+import { callOn, createWorld, runInIsolatedWorld, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
 /** Most frames and canvases that get their picture. */
 const partsMax = 20
@@ -102,22 +102,12 @@ const callMs = 2000
 
 const late = () => new Error('the page did not respond in time')
 
-const callOn = async (session: Session, objectId: string, method: string, values: readonly unknown[]) => {
-  const calling = session.send('Runtime.callFunctionOn', {
-    objectId,
-    functionDeclaration: method,
-    arguments: values.map((value) => ({ value })),
-    returnByValue: true,
-    awaitPromise: true,
-  })
-  const { result, exceptionDetails } = await within(calling, callMs, late)
-  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
-  return result.value as unknown
-}
+const callPart = (session: Session, objectId: string, method: string, values: readonly unknown[] = []) =>
+  within(callOn(session, objectId, method, values), callMs, late)
 
 /** Shows a picture in the place of a frame. */
 const fillFrame = async (session: Session, objectId: string, frameId: string, data: string): Promise<void> => {
-  await callOn(session, objectId, emptyFrame, [])
+  await callPart(session, objectId, emptyFrame)
   const frame = { session, frameId }
   const endsAt = performance.now() + emptyMs
   // The frame comes into the page's process meanwhile.
@@ -154,7 +144,7 @@ const findCanvases = async ({ session, mainFrameId }: OpenPage): Promise<Part[]>
   const canvases = properties.filter(({ name }) => /^\d+$/.test(name))
   return canvases.flatMap(({ value }) => {
     const { objectId } = value ?? {}
-    return objectId ? [{ objectId, fill: (data: string) => callOn(session, objectId, replaceCanvas, [data]) }] : []
+    return objectId ? [{ objectId, fill: (data: string) => callPart(session, objectId, replaceCanvas, [data]) }] : []
   })
 }
 
@@ -188,7 +178,7 @@ const shootTall = async (
   if (height <= view) return await shootPart(session, objectId)
   await emulateSize(session, emulation, Math.min(height, heightMax))
   try {
-    await callOn(session, objectId, bringIntoView, [])
+    await callPart(session, objectId, bringIntoView)
     return await shootPart(session, objectId)
   } finally {
     await emulateSize(session, emulation, view)
@@ -198,7 +188,7 @@ const shootTall = async (
 /** Puts the picture of a part in its place; resolves to whether it is printed now, or has nothing to see. */
 const layIn = async (open: OpenPage, { objectId, fill }: Part): Promise<boolean> => {
   try {
-    const heights = (await callOn(open.session, objectId, bringIntoView, [])) as Heights | null
+    const heights = (await callPart(open.session, objectId, bringIntoView)) as Heights | null
     if (heights) await fill(await shootTall(open, objectId, heights))
     return true
   } catch {

@@ -1,5 +1,5 @@
 import type { Warning } from '#shared/capture/result-details.ts'
-import { emulateMedia } from '#worker/browser-host/capture/page/emulate.ts'
+import { emulateMediaEverywhere } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
@@ -13,7 +13,7 @@ const loadsMs = 2000
 
 /** Shows the page in its styles for print, and waits for what only they load. */
 const showForPrint = async (open: OpenPage, { emulation }: CapturePlan, preparedAt: number): Promise<void> => {
-  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'print')))
+  await emulateMediaEverywhere(open.frameSessions(), emulation, 'print')
   const endsAt = Math.min(preparedAt, performance.now() + loadsMs)
   const awaitFrames = () => runInLatestDocument(open, () => twoFrames, endsAt)
   // What the styles need is requested with the next frame.

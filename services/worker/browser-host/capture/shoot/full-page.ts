@@ -1,3 +1,4 @@
+import { findLargest, scrollsAlong } from '#worker/browser-host/capture/page/largest-part.ts'
 import { contains, everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -7,19 +8,16 @@ const enlarge = `(inner, { width, height }) => {
   const sizes = []
   for (let at = inner; at; at = at.assignedSlot ?? at.parentElement ?? at.getRootNode().host) sizes.push([at, at.offsetWidth, at.offsetHeight])
   for (const [element, ownWidth, ownHeight] of sizes) {
-    const style = { 'box-sizing': 'border-box', overflow: 'visible' }
-    if (height > 0) Object.assign(style, { height: 'auto', 'min-height': ownHeight + height + 'px', 'max-height': 'none' })
-    if (width > 0) Object.assign(style, { 'min-width': ownWidth + width + 'px', 'max-width': 'none' })
+    const styles = { 'box-sizing': 'border-box', overflow: 'visible' }
+    if (height > 0) Object.assign(styles, { height: 'auto', 'min-height': ownHeight + height + 'px', 'max-height': 'none' })
+    if (width > 0) Object.assign(styles, { 'min-width': ownWidth + width + 'px', 'max-width': 'none' })
     const { position } = getComputedStyle(element)
     // Fixed elements do not add to the document's height.
-    if (position === 'fixed') style.position = 'absolute'
-    if (position === 'fixed' || position === 'absolute') style.bottom = 'auto'
-    for (const [name, value] of Object.entries(style)) element.style.setProperty(name, value, 'important')
+    if (position === 'fixed') styles.position = 'absolute'
+    if (position === 'fixed' || position === 'absolute') styles.bottom = 'auto'
+    ;(${setStyles})(element, styles)
   }
 }`
-
-/** Part of the window that the largest scroll container or frame must cover, to be taken for the page. */
-const leastPart = 1 / 3
 
 /** A function: whether the document scrolls, so that no part of it is taken for the page. */
 const documentScrolls = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight + 1`
@@ -29,52 +27,30 @@ const documentScrolls = `() => (document.scrollingElement ?? document.documentEl
  * that the full page shows all of it, or all of the element `shown`: a container that does not scroll it, or shows all of it, is
  * left alone then; if `shown` scrolls by itself, it is expanded. With `isWide`, one that scrolls sideways is expanded to the width of
  * its content too, unless it snaps, as sliders do. Other containers keep their height. Does nothing if the document scrolls, or if no
- * container covers a third of the window. Searches open shadow roots too, unless 5000 elements are listed already.
+ * container covers a third of the window.
  */
 export const expandScroller = `(heightMax, shown, isWide = false) => {
-  const scrolls = (element, axis) => ['auto', 'scroll', 'overlay'].includes(getComputedStyle(element)['overflow' + axis])
-  const isTall = (element) => element.scrollHeight > element.clientHeight + 1 && scrolls(element, 'Y')
-  const isBroad = (element) =>
-    isWide && element.scrollWidth > element.clientWidth + 1 && scrolls(element, 'X') && getComputedStyle(element).scrollSnapType === 'none'
+  const isTall = (element) => (${scrollsAlong})(element, 'Y')
+  const isBroad = (element) => isWide && (${scrollsAlong})(element, 'X') && getComputedStyle(element).scrollSnapType === 'none'
   const isOwn = shown !== undefined && isTall(shown)
   if (!isOwn && (${documentScrolls})()) return
-  const elements = [...document.querySelectorAll('*')]
-  const others = []
-  let scroller = isOwn ? shown : undefined
-  let areaMax = innerWidth * innerHeight * ${leastPart}
-  for (const element of elements) {
-    if (elements.length < 5000 && element.shadowRoot) elements.push(...element.shadowRoot.querySelectorAll('*'))
-    if (!isTall(element) && !isBroad(element)) continue
-    others.push([element, element.offsetHeight])
-    const { clientWidth, clientHeight } = element
-    const area = Math.min(clientWidth, innerWidth) * Math.min(clientHeight, innerHeight)
-    if (isOwn || area < areaMax) continue
-    if (shown && (shown === element || shown.offsetHeight <= clientHeight || !(${contains})(element, shown))) continue
-    scroller = element
-    areaMax = area
-  }
+  const containers = (${everyElement})(document).filter((element) => isTall(element) || isBroad(element))
+  const mayBePage = (element) => !shown || (shown !== element && shown.offsetHeight > element.clientHeight && (${contains})(element, shown))
+  const scroller = isOwn ? shown : (${findLargest})(containers, mayBePage)
   if (!scroller) return
   const height = isTall(scroller) ? Math.min(heightMax, scroller.scrollHeight) - scroller.clientHeight : 0
   const width = isBroad(scroller) ? Math.min(heightMax, scroller.scrollWidth) - scroller.clientWidth : 0
   scroller.scrollTo({ top: 0, left: 0, behavior: 'instant' })
-  for (const [element, ownHeight] of others) {
-    if (!(${contains})(element, scroller)) (${setStyles})(element, { 'box-sizing': 'border-box', height: ownHeight + 'px' })
+  const others = containers.filter((element) => !(${contains})(element, scroller))
+  const heights = others.map((element) => element.offsetHeight)
+  for (const [index, element] of others.entries()) {
+    (${setStyles})(element, { 'box-sizing': 'border-box', height: heights[index] + 'px' })
   }
   ;(${enlarge})(scroller, { width, height })
 }`
 
 /** A function that finds the largest frame, if the document does not scroll and it covers a third of the window. */
-const findFrame = `() => {
-  if ((${documentScrolls})()) return undefined
-  let found, areaMax = innerWidth * innerHeight * ${leastPart}
-  for (const frame of document.querySelectorAll('iframe, frame, object, embed')) {
-    const area = Math.min(frame.clientWidth, innerWidth) * Math.min(frame.clientHeight, innerHeight)
-    if (area < areaMax) continue
-    found = frame
-    areaMax = area
-  }
-  return found
-}`
+const findFrame = `() => (${documentScrolls})() ? undefined : (${findLargest})(document.querySelectorAll('iframe, frame, object, embed'), () => true)`
 
 /** A function: the size of the frame that is taken for the page, in CSS pixels; undefined if there is none. */
 export const measureFrame = `() => {

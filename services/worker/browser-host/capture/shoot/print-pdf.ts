@@ -1,5 +1,5 @@
 import type { Warning } from '#shared/capture/result-details.ts'
-import { emulateMedia, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
+import { emulateMediaEverywhere, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
@@ -125,13 +125,13 @@ const renderTemplates = async (
   return { sheet: { ...sheet, print }, warnings: found }
 }
 
-/** CSS pixels of the paper between the margins. */
+/** CSS pixels of the paper between the margins, at least one. */
 const paperPixels = ({ page: { width, margins } }: Sheet): number =>
-  (width - margins.left - margins.right) * pixelsPerInch
+  Math.max(1, (width - margins.left - margins.right) * pixelsPerInch)
 
 /** What a page is arranged for. */
 const paperOf = (sheet: Sheet) => ({
-  width: Math.floor(paperPixels(sheet) / sheet.print.scale),
+  width: Math.max(1, Math.floor(paperPixels(sheet) / sheet.print.scale)),
   fitsWidth: sheet.print.fitsWidth,
   hasGround: sheet.print.hasBackground,
 })
@@ -200,7 +200,7 @@ const printPages = async (
 /** Prints a full page or an element, with screen styles, on one page of its own size. */
 const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bounds: PrintBounds): Promise<PdfPages> => {
   const { subject, emulation } = plan
-  await Promise.all(open.frameSessions().map((session) => emulateMedia(session, emulation, 'screen')))
+  await emulateMediaEverywhere(open.frameSessions(), emulation, 'screen')
   const empty = await preparePictures(open, bounds.endsAt)
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   const colour = asked.print.hasBackground ? ((await runInMainFrame(open, paintMargins)) as string | null) : null
@@ -230,7 +230,5 @@ export const printPdf = async (
   const bounds = { ...sizes, endsAt: now + Math.min(preparationMs, (endsAt - now) * preparationPart) }
   if (plan.subject.kind !== 'pages') return await printWhole(open, plan, sheet, bounds)
   assertRoom(sheet)
-  const hasRoom = paperPixels(sheet) / sheet.print.scale >= 1
-  const isSingle = sheet.print.onOnePage && hasRoom
-  return await (isSingle ? printSinglePage : printPages)(open, plan, sheet, bounds)
+  return await (sheet.print.onOnePage ? printSinglePage : printPages)(open, plan, sheet, bounds)
 }
