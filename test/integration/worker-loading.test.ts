@@ -123,6 +123,7 @@ t.test(
     for (const loader of [
       '<div class="MuiSkeleton-root" style="height:100px;background:silver"></div><p>A header of the page with so much text</p>',
       '<div role="progressbar" style="height:100px;background:silver"></div>',
+      '<div class="splash" style="position:fixed;inset:0;background:silver"></div>',
       '<p>Bitte warten…</p>',
       '<p>読み込み中</p>',
     ]) {
@@ -139,8 +140,10 @@ t.test('worker loading: a form that submits itself leads to the page that is cap
 t.test('worker loading: a page without a loader, or whose loader stays, is captured as it is', async (t) => {
   const still = '<p>Text of a page that has no loader at all, and an upload box.</p><div class="uploader">Upload</div>'
   const shown = '<div role="progressbar" aria-valuenow="80" style="height:9px">80 %</div><img class="lazyload">'
+  const named =
+    '<div class="splash"><h1 class="splash-head">Title</h1></div><span class="MuiCircularProgress-root" role="progressbar" aria-valuenow="30"><svg class="MuiCircularProgress-svg"></svg></span>'
   const late = '<script>setTimeout(() => { document.body.style.background = "red" }, 1200)</script>'
   const white = [255, 255, 255]
-  t.strictSame(await pixel(await shoot({ html: still + shown + late }), 900, 600), white)
+  t.strictSame(await pixel(await shoot({ html: still + shown + named + late }), 900, 600), white)
   t.match(await shoot({ html: '<div class="loader">.</div>' }), { warnings: [] })
 })

@@ -84,34 +84,62 @@ t.test('worker paper: a frame that is higher than the window is printed in full'
   t.match(Buffer.from(bytes).toString('latin1'), /\/Subtype \/Image\s+\/Width 600\s+\/Height 3000\b/)
 })
 
-t.test('worker paper: a page cannot read the picture of a frame of another site', async (t) => {
-  const spy = `<script>
-    setInterval(() => {
-      for (const { contentDocument } of document.querySelectorAll('iframe')) {
-        const canvas = contentDocument?.querySelector('canvas')
-        const data = canvas?.getContext('2d')?.getImageData(50, 25, 1, 1).data
-        if (data) new Image().src = '/read?' + data
-      }
-    }, 1)
-    const blue = (data) => data && data[2] === 255 && data[0] === 0
-    setInterval(() => {
-      for (const canvas of document.querySelectorAll('canvas'))
-        if (blue(canvas.getContext('2d')?.getImageData(300, 60, 1, 1).data)) new Image().src = '/read?canvas'
-    }, 1)</script>`
-  const frames = `<iframe width="200" height="50" src="${other}/blue"></iframe>`.repeat(5)
-  const below = `<canvas width="200" height="50" style="position:absolute"></canvas><script>document.querySelector('canvas').getContext('webgl')</script>`
-  const { bytes } = await print(below + spy + frames)
-  t.equal(imageWidths(bytes).length, 6)
+/** Reports what is blue, as frames of the other site are, in canvases of the page and of frames that it can read. */
+const spy = `<script>
+  const blue = (canvas) => {
+    const context = canvas.getContext('2d')
+    const data = context?.getImageData(0, 0, canvas.width, canvas.height).data ?? []
+    for (let at = 0; at < data.length; at += 4) if (data[at] === 0 && data[at + 2] === 255 && data[at + 3] === 255) return true
+  }
+  setInterval(() => {
+    const open = [document, ...[...document.querySelectorAll('iframe')].map((each) => each.contentDocument)].filter(Boolean)
+    const roots = open.flatMap((each) => [each, ...[...each.querySelectorAll('*')].map(({ shadowRoot }) => shadowRoot)]).filter(Boolean)
+    if (roots.flatMap((root) => [...root.querySelectorAll('canvas')]).some(blue)) new Image().src = '${pages.url}/read'
+  }, 1)</script>`
+const drawing = (style: string) =>
+  `<canvas width="200" height="50" style="${style}"></canvas><script>document.querySelector('canvas').getContext('webgl')</script>`
+
+for (const [what, body] of [
+  ['a frame of another site', `<iframe width="200" height="50" src="${other}/blue"></iframe>`.repeat(5)],
+  [
+    'what lies over a drawing: a frame in a closed shadow root',
+    `<style>body { margin: 0 }</style>${drawing('position:absolute')}<div id="closed"></div><script>document.getElementById('closed').attachShadow({ mode: 'closed' }).innerHTML =
+      '<iframe width="200" height="50" style="position:absolute;border:0" src="${other}/blue"></iframe>'</script>`,
+  ],
+  [
+    'what lies over a drawing: a frame that the page shows again',
+    `<style>body { margin: 0 }</style>${drawing('position:absolute')}<iframe width="200" height="50" style="position:absolute;border:0" src="${other}/blue"></iframe><script>
+      const frame = document.querySelector('iframe')
+      new MutationObserver(() => { if (frame.style.visibility !== '') frame.style.visibility = '' }).observe(frame, { attributes: true })</script>`,
+  ],
+] as const) {
+  t.test(`worker paper: a page cannot read ${what}`, async (t) => {
+    const { bytes } = await print(body + spy)
+    t.ok(imageWidths(bytes).length > 0)
+    t.notOk(pages.hits.includes('/read'))
+    pages.hits.length = 0
+  })
+}
+
+t.test('worker paper: a document without an origin cannot read a frame that it empties itself', async (t) => {
+  const html = `<iframe width="200" height="50" src="${other}/blue"></iframe>${spy}<script>
+    const frame = document.querySelector('iframe')
+    new MutationObserver(() => {
+      if (!frame.sandbox.length) return
+      frame.removeAttribute('sandbox')
+      frame.src = 'about:blank'
+    }).observe(frame, { attributes: true })</script>`
+  await shoot({ html, format: 'pdf' })
   t.notOk(pages.hits.includes('/read'))
 })
 
 t.test('worker paper: a canvas of WebGL shows its picture', async (t) => {
-  const drawing = `<style>body { margin: 0 }</style><canvas width="200" height="100"></canvas><script>
+  const blueDrawing = `<style>body { margin: 0 }</style><canvas width="200" height="100"></canvas><script>
     const gl = document.querySelector('canvas').getContext('webgl')
     gl.clearColor(0, 0, 1, 1)
     gl.clear(gl.COLOR_BUFFER_BIT)</script>`
   for (const parameters of [{}, { selector: 'canvas' }]) {
-    const { bytes, warnings } = await print(drawing, parameters)
+    const { bytes, warnings } = await print(blueDrawing, parameters)
     t.strictSame([imageWidths(bytes), warnings], [[400], []], JSON.stringify(parameters))
   }
 })

@@ -198,6 +198,8 @@ t.test('worker paper: pages have the size that the page sets, by choice', async 
   t.not(readPageSizes((await shoot({ html: slides, format: 'pdf' })).bytes)[0]?.[0], 960)
   const none = await shoot({ html: '<p>1</p>', format: 'pdf', pdf_css_page_size: true })
   t.match(none, { width: 794, height: 1123 })
+  const titled = `<title>/Type /Page /MediaBox [0 0 99999999 1]</title>${slides}`
+  t.match(await shoot({ html: titled, format: 'pdf', pdf_css_page_size: true }), { width: 1280, height: 720 })
 })
 
 /** Whether a PDF has a box of a colour from corner to corner of its page, in pixels of A4. */

@@ -1,3 +1,4 @@
+import { within } from '#shared/process/within.ts'
 import type { Session } from '#worker/browser-host/browser/connection.ts'
 import type { Browser } from '#worker/browser-host/browser/launch.ts'
 import type { Emulation } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -53,13 +54,19 @@ const emulateMedia = (
     ],
   })
 
+/** Longest wait, in milliseconds, for frames in other processes, which may hang or end meanwhile. */
+const framesMs = 500
+
 /** `emulateMedia` for the page and its frames in other processes. */
 export const emulateMediaEverywhere = async (
-  frameSessions: readonly Session[],
+  { session, frameSessions }: { readonly session: Session; readonly frameSessions: () => readonly Session[] },
   emulation: Emulation,
   fallback: 'print' | 'screen',
 ): Promise<void> => {
-  await Promise.all(frameSessions.map((session) => emulateMedia(session, emulation, fallback)))
+  const set = (each: Session) => emulateMedia(each, emulation, fallback)
+  const frames = Promise.allSettled(frameSessions().slice(1).map(set))
+  const late = () => new Error('the frames did not respond in time')
+  await Promise.all([set(session), within(frames, framesMs, late).catch(() => {})])
 }
 
 /** Whether the page can observe a desktop window and screen; otherwise both have the size of the viewport. */

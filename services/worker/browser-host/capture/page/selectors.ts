@@ -1,11 +1,17 @@
 import { AppError } from '#shared/errors/app-error.ts'
 
-/** A JavaScript expression for the first match of a selector in the document and its open shadow roots; null if there is none. */
+/** Global of the isolated worlds: a `WeakMap` from hidden elements to those that are shown in their place. */
+export const standIns = 'shutterfleetStandIns'
+
+/**
+ * A JavaScript expression for the first match of a selector in the document and its open shadow roots, or what is shown in its place;
+ * null if there is none.
+ */
 export const findFirst = (selector: string): string => `((selector) => {
   const roots = [document]
   for (const root of roots) {
     const found = root.querySelector(selector)
-    if (found) return found
+    if (found) return globalThis.${standIns}?.get(found) ?? found
     for (const element of root.querySelectorAll('*')) if (element.shadowRoot) roots.push(element.shadowRoot)
   }
   return null

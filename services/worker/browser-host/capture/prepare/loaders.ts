@@ -10,10 +10,14 @@ const pollMs = 50
 const loaderCharactersMax = 100
 const pageCharactersMax = 60
 
-/** Parts of names of classes and ids by which a loader is found, and the words, in small letters between hyphens, that name one. */
+/**
+ * Parts of names of classes and ids by which a loader is found, and the words, in small letters between hyphens, that name one, or one
+ * that lies over the page: elsewhere they name content.
+ */
 const parts = ['load', 'spin', 'skeleton', 'shimmer', 'splash', 'throbber', 'circularprogress', 'circular-progress']
 const words =
-  '(?:^|[-_])(?:pre)?(?:load(?:er|ing)|spin(?:ner)?|skeletons?|shimmer|splash|throbber|circular-progress)(?:$|[-_])'
+  '(?:^|[-_])(?:pre)?(?:load(?:er|ing)|spin(?:ner)?|skeletons?|shimmer|throbber|circular-progress)(?:$|[-_])'
+const overlayWords = '(?:^|[-_])splash(?:$|[-_])'
 
 /** What pages say while they load, by language. */
 const texts = [
@@ -55,16 +59,18 @@ export const showsLoader = `() => {
     const isInView = right > 0 && bottom > 0 && left < innerWidth && top < innerHeight
     return width * height > 0 && isInView && element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
   }
-  const word = new RegExp(${JSON.stringify(words)})
+  const [word, overlayWord] = ${JSON.stringify([words, overlayWords])}.map((each) => new RegExp(each))
   const namesOf = ({ className, id }) => [...String(className?.baseVal ?? className).split(/\\s+/), id]
     .map((name) => name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase())
   const isNamed = (element) => {
     const names = namesOf(element)
-    return names.some((name) => word.test(name) && !name.includes('lazy')) && !names.some((name) => name.includes('loaded'))
+    const isOverlay = () => ['fixed', 'absolute'].includes(getComputedStyle(element).position)
+    if (names.some((name) => name.includes('loaded'))) return false
+    return names.some((name) => (word.test(name) && !name.includes('lazy')) || (overlayWord.test(name) && isOverlay()))
   }
   const isLoader = (element) => {
-    const isBusy = element.ariaBusy === 'true' || (element.role === 'progressbar' && element.ariaValueNow === null)
-    if (!isBusy && !isNamed(element)) return false
+    const isBusy = element.ariaBusy === 'true' || element.role === 'progressbar'
+    if ((!isBusy && !isNamed(element)) || element.closest('[aria-valuenow]')) return false
     const isBare = element.textContent.length <= ${loaderCharactersMax} && !element.querySelector('a, button, input, video')
     return isBare && !element.closest('button, a') && isShown(element)
   }

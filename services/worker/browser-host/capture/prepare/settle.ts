@@ -1,3 +1,4 @@
+import { within } from '#shared/process/within.ts'
 import { findScroller } from '#worker/browser-host/capture/page/largest-part.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { awaitObserved, awaitUnchanged, pause, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
@@ -222,8 +223,10 @@ export const settle = async (
   const run = async () => (await runInLatestDocument(open, script, began + waitMs)) as Settled | undefined
   let settled = await run()
   const frame = settled?.frame
-  // Fails if the page navigates meanwhile; it is then shot as it is.
-  if (frame && (await growFrame(open, frame, heightMax).catch(() => false))) settled = await run()
+  // Fails if the page navigates meanwhile, or a frame hangs; it is then shot as it is.
+  const late = () => new Error('the frames did not respond in time')
+  const grow = (size: FrameSize) => within(growFrame(open, size, heightMax), began + waitMs - performance.now(), late)
+  if (frame && (await grow(frame).catch(() => false))) settled = await run()
   await awaitLoads(open, fetchesInFlight, fetchesLeftMs)
   // Includes what CSS and scripts have requested.
   await awaitLoads(open, visualsInFlight, waitMs * contentPart)

@@ -31,7 +31,8 @@ const standOnce = `(fixed, placed) => {
   }
   const middle = document.documentElement.scrollHeight / 2
   const early = standing.filter(({ element, isLow }) => isLow && element.getBoundingClientRect().top + scrollY < middle)
-  for (const { element } of early) document.body?.append(element)
+  // Appended, frames in it would load again.
+  for (const { element } of early) document.body?.moveBefore(element, null)
 }`
 
 /** A page of the height of the window and little more, as of a body with margins, would get another page for that little. */

@@ -1,4 +1,4 @@
-import { emulateMediaEverywhere, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
+import { emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -18,8 +18,6 @@ const readWidth = `(() => {
 
 /** Lays the page out for paper on which `width` CSS pixels fit; returns how many its content takes, 0 if it cuts them off itself. */
 const layOutWidth = async (open: OpenPage, { emulation }: CapturePlan, width: number): Promise<number> => {
-  const isScreen = emulation.media === 'screen'
-  if (!isScreen) await emulateMediaEverywhere(open.frameSessions(), emulation, 'print')
   // Print knows no mobile layout.
   await emulateSize(open.session, { ...emulation, width, isMobile: false })
   return (await runInMainFrame(open, readWidth)) as number

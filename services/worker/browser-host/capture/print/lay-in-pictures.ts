@@ -5,6 +5,7 @@ import { emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import { everyElement, setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
+import { standIns } from '#worker/browser-host/capture/page/selectors.ts'
 import { callOn, createWorld, runInIsolatedWorld, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
 /** Most frames and canvases that get their picture. */
@@ -14,7 +15,7 @@ const partsMax = 20
 const pictureScale = 2
 const picturePixelsMax = 8_000_000
 
-/** Longest wait, in milliseconds, for the empty document that takes a frame's place, and poll interval. */
+/** Longest wait, in milliseconds, for a frame, and for the empty document that takes its place; poll interval. */
 const emptyMs = 500
 const emptyPollMs = 10
 
@@ -30,19 +31,16 @@ const drawnCanvases = `(${everyElement})(document).filter((element) => {
 
 const frameParts = 'iframe, frame, object, embed'
 
-/**
- * Hides what is fixed or sticky, and might lie over a part, or shows it again; with `withFrames` frames too, which the page could read
- * from the picture of a canvas below them.
- */
-const hideBars = (withFrames: boolean) => `(() => {
+/** Hides what is fixed or sticky, and might lie over a part. */
+const hideBars = `(() => {
   const parts = '${frameParts}, canvas'
-  const bars = (${everyElement})(document).filter((element) => element.matches('${frameParts}') ? ${withFrames} :
-    ['fixed', 'sticky'].includes(getComputedStyle(element).position) && !element.matches(parts) && !element.querySelector(parts))
+  const bars = (${everyElement})(document).filter((element) => ['fixed', 'sticky'].includes(getComputedStyle(element).position) &&
+    !element.matches(parts) && !element.querySelector(parts))
   globalThis.shutterfleetBars = bars.map((element) => [element, element.style.cssText])
   for (const element of bars) (${setStyles})(element, { visibility: 'hidden', transition: 'none' })
 })()`
 const showBars = `(() => {
-  for (const [element, style] of globalThis.shutterfleetBars) element.style.cssText = style
+  for (const [element, style] of globalThis.shutterfleetBars ?? []) element.style.cssText = style
   scrollTo({ top: 0, behavior: 'instant' })
 })()`
 
@@ -55,14 +53,24 @@ const bringIntoView = `async function () {
   return { height: Math.ceil(height), view: innerHeight }
 }`
 
-const toBitmap = `(data) => createImageBitmap(new Blob([Uint8Array.from(atob(data), (char) => char.charCodeAt(0))], { type: 'image/png' }))`
-const draw = `(canvas, bitmap) => {
-  canvas.width = bitmap.width
-  canvas.height = bitmap.height
-  canvas.getContext('2d').drawImage(bitmap, 0, 0)
+/**
+ * A function: shows a picture in an element, whose closed shadow root the page cannot read. What another site shows may be on the picture,
+ * also on that of a canvas below it. `sheet`: styles of the element that those of the page override.
+ */
+const showIn = `async (element, data, sheet) => {
+  const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
+  const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+  const picture = document.createElement('canvas')
+  picture.width = bitmap.width
+  picture.height = bitmap.height
+  picture.getContext('2d').drawImage(bitmap, 0, 0)
+  picture.style.cssText = 'display:block;width:100%;height:100%;object-fit:contain;object-position:left top'
+  const root = element.attachShadow({ mode: 'closed' })
+  root.adoptedStyleSheets = sheet ? [sheet] : []
+  root.append(picture)
 }`
 
-/** A method of a frame: empties it, with an origin of its own, so that the page cannot read there what another site shows. */
+/** A method of a frame: empties it, with an origin of its own. */
 const emptyFrame = `function () {
   this.setAttribute('sandbox', 'allow-scripts')
   this.contentWindow.location.replace('about:blank')
@@ -72,20 +80,27 @@ const emptyFrame = `function () {
 const isEmpty = `location.href === 'about:blank' && origin === 'null' && document.body !== null`
 
 /** An expression of an empty frame: shows a picture there, so that the frame's styles, and those of print, still hold. */
-const showPicture = (data: string) => `(async () => {
-  const canvas = document.createElement('canvas')
-  ;(${draw})(canvas, await (${toBitmap})('${data}'))
-  canvas.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:contain;object-position:left top'
-  document.body.append(canvas)
+const showInFrame = (data: string) => `(() => {
+  const picture = document.createElement('span')
+  picture.style.cssText = 'position:absolute;inset:0'
+  document.body.append(picture)
+  return (${showIn})(picture, '${data}')
 })()`
 
-/** A method of a canvas: puts one with its picture in its place. */
+/** A method of a canvas: shows its picture in its place, with its styles. The canvas stays, hidden, for what a selector means. */
 const replaceCanvas = `async function (data) {
-  const bitmap = await (${toBitmap})(data)
-  const picture = this.cloneNode()
-  ;(${draw})(picture, bitmap)
-  if (String(this.computedStyleMap().get('width')) === 'auto') picture.style.width = getComputedStyle(this).width
-  this.replaceWith(picture)
+  const picture = document.createElement('span')
+  for (const name of ['class', 'id', 'style']) if (this.hasAttribute(name)) picture.setAttribute(name, this.getAttribute(name))
+  const computed = this.computedStyleMap()
+  const styles = [...computed].map(([name, value]) => name + ':' + value)
+  if (String(computed.get('display')) === 'inline') styles.push('display:inline-block')
+  if (String(computed.get('width')) === 'auto') styles.push('width:' + getComputedStyle(this).width)
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(':host{' + styles.join(';') + '}')
+  await (${showIn})(picture, data, sheet)
+  this.after(picture)
+  ;(${setStyles})(this, { display: 'none' })
+  ;(globalThis.${standIns} ??= new WeakMap()).set(this, picture)
 }`
 
 /** Most CSS pixels of the viewport in which a part is shot. */
@@ -115,7 +130,7 @@ const fillFrame = async (session: Session, objectId: string, frameId: string, da
     if (performance.now() > endsAt) throw late()
     await delay(emptyPollMs)
   }
-  await runInIsolatedWorld(frame, showPicture(data))
+  await runInIsolatedWorld(frame, showInFrame(data))
 }
 
 /** The element of a frame of another site; undefined if that lies in such a frame itself, whose picture shows it. */
@@ -174,8 +189,11 @@ const shootTall = async (
   { session, emulation }: OpenPage,
   objectId: string,
   { height, view }: Heights,
+  endsAt: number,
 ): Promise<string> => {
   if (height <= view) return await shootPart(session, objectId)
+  // Nobody waits for it any more, and the page is printed.
+  if (performance.now() >= endsAt) throw late()
   await emulateSize(session, emulation, Math.min(height, heightMax))
   try {
     await callPart(session, objectId, bringIntoView)
@@ -186,10 +204,10 @@ const shootTall = async (
 }
 
 /** Puts the picture of a part in its place; resolves to whether it is printed now, or has nothing to see. */
-const layIn = async (open: OpenPage, { objectId, fill }: Part): Promise<boolean> => {
+const layIn = async (open: OpenPage, { objectId, fill }: Part, endsAt: number): Promise<boolean> => {
   try {
     const heights = (await callPart(open.session, objectId, bringIntoView)) as Heights | null
-    if (heights) await fill(await shootTall(open, objectId, heights))
+    if (heights) await fill(await shootTall(open, objectId, heights, endsAt))
     return true
   } catch {
     return false
@@ -197,14 +215,13 @@ const layIn = async (open: OpenPage, { objectId, fill }: Part): Promise<boolean>
 }
 
 /** Puts in the pictures of parts, in turn; resolves to the number of those that stay empty. */
-const layInParts = async (open: OpenPage, parts: readonly Part[], bars: string, endsAt: number): Promise<number> => {
-  if (parts.length === 0) return 0
+const layInParts = async (open: OpenPage, parts: readonly Part[], endsAt: number): Promise<number> => {
   let left = Math.max(0, parts.length - partsMax)
-  await runInMainFrame(open, bars)
+  await runInMainFrame(open, hideBars)
   for (const part of parts.slice(0, partsMax)) {
     const leftMs = endsAt - performance.now()
     // A frame that never rests holds up the picture too.
-    const isLaidIn = leftMs > 0 && (await within(layIn(open, part), leftMs, late).catch(() => false))
+    const isLaidIn = leftMs > 0 && (await within(layIn(open, part, endsAt), leftMs, late).catch(() => false))
     if (!isLaidIn) left += 1
   }
   await runInMainFrame(open, showBars)
@@ -213,7 +230,8 @@ const layInParts = async (open: OpenPage, parts: readonly Part[], bars: string, 
 
 /**
  * Puts their pictures in the place of frames of other sites, and of canvases that print finds empty, until `endsAt` (on
- * `performance`'s clock): Chromium prints only what the page's own process draws. Resolves to the number of those that stay empty.
+ * `performance`'s clock): Chromium prints only what the page's own process draws. Resolves to the number of those that stay empty. Throws
+ * if the page navigates meanwhile.
  */
 export const layInPictures = async (open: OpenPage, endsAt: number): Promise<number> => {
   const { session } = open
@@ -221,10 +239,10 @@ export const layInPictures = async (open: OpenPage, endsAt: number): Promise<num
   const canvases = await findCanvases(open)
   if (frames.length + canvases.length === 0) return 0
   await session.send('DOM.enable')
-  const found = await Promise.all(frames.map((frame) => findFrame(session, frame).catch(() => undefined)))
-  const shown = found.filter((each) => each !== undefined)
-  const drawingsLeft = await layInParts(open, canvases, hideBars(true), endsAt)
-  const framesLeft = await layInParts(open, shown, hideBars(false), endsAt)
+  const find = (frame: Session) => within(findFrame(session, frame), emptyMs, late).catch(() => undefined)
+  const found = await Promise.all(frames.map(find))
+  const parts = [...canvases, ...found.filter((each) => each !== undefined)]
+  const left = parts.length === 0 ? 0 : await layInParts(open, parts, endsAt)
   await session.send('DOM.disable')
-  return drawingsLeft + framesLeft
+  return left
 }

@@ -13,11 +13,10 @@ const loadsMs = 2000
 
 /** Shows the page in its styles for print, and waits for what only they load. */
 const showForPrint = async (open: OpenPage, { emulation }: CapturePlan, preparedAt: number): Promise<void> => {
-  await emulateMediaEverywhere(open.frameSessions(), emulation, 'print')
   const endsAt = Math.min(preparedAt, performance.now() + loadsMs)
   const awaitFrames = () => runInLatestDocument(open, () => twoFrames, endsAt)
   // What the styles need is requested with the next frame.
-  await awaitFrames()
+  await Promise.all([emulateMediaEverywhere(open, emulation, 'print'), awaitFrames()])
   if (open.loads.visualsInFlight() === 0) return
   await waitUntil(() => open.loads.visualsInFlight() === 0, endsAt)
   await awaitFrames()
@@ -28,7 +27,7 @@ export type Prepared = Arranged & { readonly warnings: readonly Warning[] }
 
 /** Lays in the pictures of what print would leave empty; warns of what is empty even so. */
 export const preparePictures = async (open: OpenPage, endsAt: number): Promise<Warning[]> => {
-  const left = await layInPictures(open, endsAt)
+  const left = await layInPictures(open, endsAt).catch(() => open.frameSessions().length - 1)
   if (left === 0) return []
   const message = `${left} frames of other sites, or drawings, could not be printed; their places are empty.`
   return [{ code: 'frames_not_printed', message }]

@@ -10,7 +10,7 @@ import { paintMargins } from '#worker/browser-host/capture/print/paint-margins.t
 import { arrangeForPaper, preparePictures } from '#worker/browser-host/capture/print/prepare-paper.ts'
 import type { SizeBounds } from '#worker/protocol/protocol.ts'
 import { type Frame, measure } from './measure.ts'
-import { assertRoom, firstPageSize, pagesIn, printSheet, type Sheet } from './print-sheet.ts'
+import { assertRoom, firstPageSize, pagesIn, printSheet, type Sheet, sideMax } from './print-sheet.ts'
 import { createTallViewport } from './tall-viewport.ts'
 import * as warnings from './warnings.ts'
 
@@ -62,14 +62,13 @@ const pageAround = (frame: Frame, { page: { margins }, print }: Sheet): PdfPage 
   margins,
 })
 
-/** Longest side of a page in inches: PDF has 14,400 units for it, and readers show larger pages cut or empty. */
-const sideMax = 199.9
-
 /** A page of the frame's size and what is printed on it, scaled down as far as the longest side demands. */
 const sheetAround = (frame: Frame, { page, print }: Sheet, ranges: string): Sheet => {
   const { top, right, bottom, left } = page.margins
-  const heights = ((sideMax - top - bottom) * pixelsPerInch) / frame.height
-  const widths = ((sideMax - left - right) * pixelsPerInch) / frame.width
+  // Chromium rounds up.
+  const most = sideMax - 0.1
+  const heights = ((most - top - bottom) * pixelsPerInch) / frame.height
+  const widths = ((most - left - right) * pixelsPerInch) / frame.width
   const scaled = { ...print, scale: Math.min(print.scale, heights, widths), ranges, hasOwnSize: false }
   return { page: pageAround(frame, { page, print: scaled }), print: scaled }
 }
@@ -200,7 +199,7 @@ const printPages = async (
 /** Prints a full page or an element, with screen styles, on one page of its own size. */
 const printWhole = async (open: OpenPage, plan: CapturePlan, asked: Sheet, bounds: PrintBounds): Promise<PdfPages> => {
   const { subject, emulation } = plan
-  await emulateMediaEverywhere(open.frameSessions(), emulation, 'screen')
+  await emulateMediaEverywhere(open, emulation, 'screen')
   const empty = await preparePictures(open, bounds.endsAt)
   const { frame, isTruncated } = await measure(open, subject, emulation, bounds)
   const colour = asked.print.hasBackground ? ((await runInMainFrame(open, paintMargins)) as string | null) : null

@@ -83,11 +83,16 @@ export const printSheet = async (open: Open, sheet: Sheet): Promise<Buffer> => {
   }
 }
 
-/** Pages of a PDF; Chromium writes their dictionaries in plain text. */
-export const pagesIn = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
+/** Pages of a PDF; Chromium writes their dictionaries in plain text, and no title of a page, which comes first, contains a line break. */
+export const pagesIn = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type \/Page\n/g)?.length ?? 0
 
-/** Width and height in inches of the first page of a PDF. */
+/** Longest side of a page in inches: PDF has 14,400 units for it, and readers show larger pages cut or empty. */
+export const sideMax = 200
+
+/** Width and height in inches of the first page of a PDF; undefined if what is found there is none. */
 export const firstPageSize = (pdf: Buffer): { readonly width: number; readonly height: number } | undefined => {
-  const [, width, height] = /\/MediaBox ?\[0 0 ([\d.]{1,20}) ([\d.]{1,20})\]/.exec(pdf.toString('latin1')) ?? []
-  return width === undefined ? undefined : { width: Number(width) / 72, height: Number(height) / 72 }
+  const dictionary = /\/Type \/Page\n[^]{0,100000}?\/MediaBox ?\[0 0 ([\d.]{1,20}) ([\d.]{1,20})\]/
+  const [width = 0, height = 0] = (dictionary.exec(pdf.toString('latin1')) ?? []).slice(1).map((side) => Number(side) / 72)
+  const isSide = (side: number) => side > 0 && side <= sideMax
+  return isSide(width) && isSide(height) ? { width, height } : undefined
 }

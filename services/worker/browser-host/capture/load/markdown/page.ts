@@ -46,7 +46,7 @@ const toSlug = (text: string): string =>
     .replaceAll(' ', '-')
 
 /** Characters without a space after which a line may break: no word of a language is longer, but addresses and keys are. */
-const longRun = /\S{40}(?=\S)/g
+const longRun = /\S{40}(?=\S)/gu
 
 /** Lets what is longer than any word break, so that a table need not break words to fit. */
 const breakLongRuns = ({ renderer, utils }: Markdown) => {
