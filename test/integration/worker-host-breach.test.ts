@@ -93,7 +93,8 @@ t.test('browser host: that is frozen at its deadline interrupts its capture', as
 for (const fault of ['busy', 'late']) {
   t.test(`browser host: a worker that was frozen until after the deadline blames no page (${fault})`, async (t) => {
     const { host } = await startWith(fault)
-    const capture = host.capture(order, soon())
+    const options = withDefaults({ html: 'x', timeout: 5 })
+    const capture = host.capture({ ...order, options }, soon())
     freeze(5000)
     t.match(await capture, { outcome: 'interrupted', by: 'worker', detail: /did not run for \d{4} ms, then TIMEOUT/ })
   })

@@ -33,6 +33,7 @@ const handBacks: readonly Mutation[] = [
     { at: 'judge', replace: '$handBacks < handBacksMax', by: '$handBacks <= handBacksMax' },
     { at: 'judge', replace: 'handBacks: $handBacks + 1', by: 'handBacks: $handBacks' },
     { at: 'judge', drop: "$by !== 'browser'" },
+    { at: 'judge', drop: "$by !== 'worker'" },
     { at: 'judge', replace: '$attempt < unendedMax', by: '$attempt <= unendedMax' },
   ]),
   ...against(`${unit}/delivery/read-progress.test.ts`, 'services/worker/delivery/read-progress.ts', [

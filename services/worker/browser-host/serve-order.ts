@@ -136,7 +136,8 @@ const runOrder = async (host: Host, order: DueOrder): Promise<ServedOrder> => {
   if (interruption !== undefined) return { outcome: interrupted(interruption), release }
   const fault = isTainted ? await findFault(open.browser) : undefined
   if (fault !== undefined) return { outcome: interrupted({ by: 'browser', detail: fault }), release }
-  return { outcome: excuseStalls(outcome, stalls.stalledMs, isLoaded), release }
+  const stall = { stalledMs: stalls.stalledMs, timeoutSeconds: options.timeout, isLoaded }
+  return { outcome: excuseStalls(outcome, stall), release }
 }
 
 /** Serves one order and reports its outcome. */

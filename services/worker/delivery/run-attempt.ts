@@ -56,8 +56,10 @@ const endings = {
  * | egress was down, whatever the outcome of the page      | is handed back                    |
  * | the browser ended after the page had loaded            | is lost; the second time it fails |
  * | the browser ended before, or a connection to egress    | is handed back, three times;      |
- * | … broke or was rejected while egress was up, or the    | then as above                     |
- * | … worker did not run: the page may have caused it      |                                   |
+ * | … broke or was rejected while egress was up: the page  | then as above                     |
+ * | … may have caused it                                   |                                   |
+ * | the worker did not run                                 | is handed back, three times; then |
+ * |                                                        | … it fails                        |
  */
 const judge = (
   outcome: Outcome,
@@ -73,7 +75,8 @@ const judge = (
   if ((by !== 'browser' || !isLoaded) && handBacks < handBacksMax) {
     return { by, detail, fate: { kind: 'handed-back', handBacks: handBacks + 1 } }
   }
-  if (attempt < unendedMax) return { by, detail, fate: { kind: 'lost' } }
+  // Another attempt would be handed back as often on a machine that is too busy.
+  if (by !== 'worker' && attempt < unendedMax) return { by, detail, fate: { kind: 'lost' } }
   const failed = { outcome: 'failed', blame: 'service', detail, timings } as const
   return { ...failed, ...endings[by] }
 }

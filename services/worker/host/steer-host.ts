@@ -149,7 +149,7 @@ const captureIn = async (
   }
   const outcome = await promise
   gone.removeEventListener('abort', onGone)
-  return excuseStalls(outcome, stalls.stalledMs, isLoaded)
+  return excuseStalls(outcome, { stalledMs: stalls.stalledMs, timeoutSeconds: order.options.timeout, isLoaded })
 }
 
 /** Waits for the listening socket of the browser's proxy, the only message on Node's IPC channel. */

@@ -99,13 +99,15 @@ export const pdfBytesMax = 256 * 2 ** 20
 /** Most characters of the texts in an outcome; messages and addresses come from pages, at any length. */
 export const outcomeCharactersMax = { message: 1000, detail: 4000, finalUrl: 8192 } as const
 
+const unresponsive = 'The page stopped responding after it had loaded.'
+
 /** The error of a capture that reaches its deadline. */
 export const deadlineFailure = (
   isLoaded: boolean,
   timeoutSeconds: number,
 ): { readonly code: 'TIMEOUT' | 'RENDER_ERROR'; readonly message: string; readonly blame: 'target' } =>
   isLoaded
-    ? { code: 'RENDER_ERROR', message: 'The page stopped responding after it had loaded.', blame: 'target' }
+    ? { code: 'RENDER_ERROR', message: unresponsive, blame: 'target' }
     : { code: 'TIMEOUT', message: `The page did not load within ${timeoutSeconds} s.`, blame: 'target' }
 
 /** Origin of a service fault: the connection to egress, an egress at its connection limit, the browser, or a worker that did not run. */
@@ -132,12 +134,19 @@ export type Outcome = { readonly timings: Partial<Timings> } & (
     }
 )
 
+/** Part of a capture's timeout from which on a stall may have decided that it was reached. */
+const excusedPart = 1 / 5
+
+/** For how long a process that judges a capture did not run. */
+type Stall = { readonly stalledMs: number; readonly timeoutSeconds: number; readonly isLoaded: boolean }
+
 /**
- * The outcome of a capture during which the process that judges it stalled for `stalledMs`. Then it neither loaded nor waited for as
- * long as it should, so that no failure is the page's.
+ * The outcome of a capture during which a process that judges it stalled. If that took a fifth of the timeout, the page had less time
+ * than it should, so that a deadline which it missed is not its failure; what was found in the page stands.
  */
-export const excuseStalls = (outcome: Outcome, stalledMs: number, isLoaded: boolean): Outcome => {
-  if (stalledMs === 0 || outcome.outcome !== 'failed' || outcome.blame !== 'target') return outcome
+export const excuseStalls = (outcome: Outcome, { stalledMs, timeoutSeconds, isLoaded }: Stall): Outcome => {
+  if (outcome.outcome !== 'failed' || stalledMs < timeoutSeconds * 1000 * excusedPart) return outcome
+  if (outcome.code !== 'TIMEOUT' && outcome.message !== unresponsive) return outcome
   const detail = `did not run for ${stalledMs} ms, then ${outcome.code}`
   return { outcome: 'interrupted', by: 'worker', isLoaded, detail, timings: outcome.timings }
 }

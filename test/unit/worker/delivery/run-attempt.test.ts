@@ -227,6 +227,18 @@ const table: { name: string; outcome: Outcome; of: object; want: object }[] = [
     want: { interruption: { by: 'egress', fate: { kind: 'handed-back', handBacks: 1 } } },
   },
   {
+    name: 'a worker that did not run counts as a hand-back',
+    outcome: interrupted('worker'),
+    of: { handBacks: 2 },
+    want: { interruption: { by: 'worker', fate: { kind: 'handed-back', handBacks: 3 } } },
+  },
+  {
+    name: 'a worker that did not run four times fails the capture in its first attempt',
+    outcome: interrupted('worker'),
+    of: { handBacks: 3 },
+    want: { result: { outcome: 'failed', code: 'JOB_FAILED' } },
+  },
+  {
     name: 'repeated broken connections fail the capture with JOB_FAILED',
     outcome: interrupted('egress'),
     of: { attempt: 2, handBacks: 3 },
