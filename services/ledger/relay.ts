@@ -1,7 +1,9 @@
 import { onlyRow, type Sql } from '#shared/db/connection.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
 import { findMessage } from '#shared/db/find-capture.ts'
+import type { Pool } from '#shared/capture/lane.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
+import { poolWakeupSubject } from '#shared/queue/subjects.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { actOnEach } from './act-on-each.ts'
 import type { Ledger } from './context.ts'
@@ -40,12 +42,16 @@ export const takeOutbox = async (database: Sql, limit: number): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** Publishes one capture. Fails one above `max_payload` of NATS, for which `publishCapture` throws `CONFIGURATION`: no retry can publish it. */
-const publishOne = async (ledger: Dependencies, id: string) => {
+/**
+ * Publishes one capture; resolves to its pool, unless it has ended. Fails one above `max_payload` of NATS, for which `publishCapture`
+ * throws `CONFIGURATION`: no retry can publish it.
+ */
+const publishOne = async (ledger: Dependencies, id: string): Promise<Pool | undefined> => {
   const { database, queue, events } = ledger
   const capture = await findMessage(database, id)
   try {
     events.relayed(capture ? await publishCapture(queue, capture) : 'ended')
+    return capture?.pool
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'CONFIGURATION') throw error
     events.tooLarge(id, error)
@@ -53,16 +59,23 @@ const publishOne = async (ledger: Dependencies, id: string) => {
       end: tooLarge,
       mayEnd: ({ status }) => status === 'pending' || status === 'processing',
     })
+    return undefined
   }
 }
 
-/** Publishes captures of the outbox and deletes the rows of the published ones. Resolves to their number and the errors of the others. */
+/**
+ * Publishes captures of the outbox, wakes the controller of their pools, and deletes the rows of the published ones. Resolves to their
+ * number and the errors of the others.
+ */
 const publishAll = async (ledger: Dependencies, ids: readonly string[]) => {
   const done: string[] = []
+  const woken = new Set<Pool>()
   const failures = await actOnEach(ledger.queue, { all: ids, concurrency }, async (id) => {
-    await publishOne(ledger, id)
+    const pool = await publishOne(ledger, id)
+    if (pool !== undefined) woken.add(pool)
     done.push(id)
   })
+  for (const pool of woken) ledger.queue.publish(poolWakeupSubject(pool), new Uint8Array())
   await deleteOutbox(ledger.database, done)
   return { published: done.length, failures }
 }

@@ -27,13 +27,19 @@ const alwaysQuiet = (quietMs: number): Pick<Rest, 'longest' | 'markBusy' | 'pace
   }
 }
 
-t.test('idle ledger: without wakeups it still publishes accepted captures and removes deleted ones', async (t) => {
-  const { database, queue, tenant } = await startLedger(t, environment, { rest: alwaysQuiet(10_000) })
-  const capture = await accept({ database, tenant })
-  await eventually(async () => (await queued(queue, capture)) !== undefined, { what: 'it is published' })
-  await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
-  await eventually(async () => (await queued(queue, capture)) === undefined, { what: 'its message is gone' })
-})
+t.test(
+  'idle ledger: without wakeups it still publishes accepted captures, wakes their pools and removes deleted ones',
+  async (t) => {
+    const { database, queue, tenant } = await startLedger(t, environment, { rest: alwaysQuiet(10_000) })
+    let poolWakeups = 0
+    using _poolWoken = queue.subscribe(poolWakeupSubject('standard'), () => (poolWakeups += 1))
+    const capture = await accept({ database, tenant })
+    await eventually(async () => (await queued(queue, capture)) !== undefined, { what: 'it is published' })
+    await eventually(() => poolWakeups === 1, { what: 'the pool is woken' })
+    await database.query('select delete_capture($1, $2)', [capture.id, capture.accountId])
+    await eventually(async () => (await queued(queue, capture)) === undefined, { what: 'its message is gone' })
+  },
+)
 
 t.test(
   'idle ledger: at rest it publishes accepted captures without a wakeup as soon as while idle, and counts rarely',
