@@ -46,7 +46,7 @@ export const serveNext = async (
   if (!warm || signal.aborted) return undefined
   lifecycle.warm()
   const pulling = AbortSignal.any([lifecycle.pulling(), warm.gone, signal])
-  const delivery = await puller.take(turns.next(), pulling, slot.preference())
+  const delivery = await puller.take(turns.next(), pulling, slot.preference)
   if (!delivery) return undefined
   if (pulling.aborted) {
     delivery.nak()

@@ -24,7 +24,9 @@ const takeInRuns = async (lane: Lane, accounts: readonly string[], mayPass: bool
   using puller = new LanePuller(queue, 'standard')
   const taken: string[] = []
   for (let last: string | undefined; taken.length < accounts.length;) {
-    const delivery = await puller.take(lanes, never, last === undefined ? undefined : { accountId: last, mayPass })
+    const delivery = await puller.take(lanes, never, () =>
+      last === undefined ? undefined : { accountId: last, mayPass },
+    )
     delivery?.ack()
     last = parseCaptureAccountId(delivery?.subject ?? '')
     taken.push(parseCaptureId(delivery?.subject ?? ''))

@@ -16,8 +16,11 @@ const lookAhead = { captures: 32, bytes: 524_288 } as const
 type Waiter = {
   readonly give: (delivery: Delivery | undefined) => void
   readonly lanes: readonly Lane[]
-  readonly preference: Preference | undefined
+  readonly preference: ReadPreference
 }
+
+/** The preference of a slot now; it changes while the slot waits. */
+type ReadPreference = () => Preference | undefined
 
 const isPreferred = (delivery: Delivery, preference: Preference | undefined): boolean =>
   parseCaptureAccountId(delivery.subject) === preference?.accountId
@@ -58,8 +61,13 @@ export class LanePuller implements Disposable {
    * several slots that wait for its lane, the first that prefers its account gets it, else the one that has waited longest. A
    * capture that arrives while no slot waits for its lane is nak'd.
    */
-  async take(order: readonly Lane[], signal: AbortSignal, preference?: Preference): Promise<Delivery | undefined> {
-    const first = await this.#takeFirst(order, signal, preference)
+  async take(
+    order: readonly Lane[],
+    signal: AbortSignal,
+    readPreference: ReadPreference = () => undefined,
+  ): Promise<Delivery | undefined> {
+    const first = await this.#takeFirst(order, signal, readPreference)
+    const preference = readPreference()
     if (!first || !preference?.mayPass || isPreferred(first, preference)) return first
     return this.#exchange(first, preference)
   }
@@ -72,7 +80,7 @@ export class LanePuller implements Disposable {
   async #takeFirst(
     order: readonly Lane[],
     signal: AbortSignal,
-    preference: Preference | undefined,
+    preference: ReadPreference,
   ): Promise<Delivery | undefined> {
     // A lane with an open long request is empty, or that request would have been answered.
     const unknown = order.filter((lane) => this.#alive(lane).length === 0)
@@ -135,7 +143,7 @@ export class LanePuller implements Disposable {
   async #takeNext(
     order: readonly Lane[],
     signal: AbortSignal,
-    preference: Preference | undefined,
+    preference: ReadPreference,
   ): Promise<Delivery | undefined> {
     const { promise, resolve } = Promise.withResolvers<Delivery | undefined>()
     const give = (delivery: Delivery | undefined) => {
@@ -195,7 +203,7 @@ export class LanePuller implements Disposable {
 
   #passOn(delivery: Delivery) {
     const waiting = this.#waitersFor(parseCaptureLane(delivery.subject))
-    const waiter = waiting.find(({ preference }) => isPreferred(delivery, preference)) ?? waiting[0]
+    const waiter = waiting.find(({ preference }) => isPreferred(delivery, preference())) ?? waiting[0]
     if (waiter) waiter.give(delivery)
     else delivery.nak()
   }

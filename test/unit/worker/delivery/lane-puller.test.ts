@@ -105,7 +105,7 @@ t.test('waiting slots: a slot that prefers a capture takes it, else the one that
   const puller = new LanePuller(queue, 'standard')
   const taken: string[] = []
   const wait = (name: string, account: string) => {
-    void puller.take(lanes, never, { accountId: account, mayPass: false }).then(() => taken.push(name))
+    void puller.take(lanes, never, () => ({ accountId: account, mayPass: false })).then(() => taken.push(name))
   }
   wait('first', 'b')
   for (let lane = 0; lane < 3; lane += 1) {
@@ -132,7 +132,7 @@ t.test('waiting slots: a slot that prefers a capture takes it, else the one that
 const lookAhead = async (mayPass: boolean, ahead: readonly string[]) => {
   const { queue, answer, requests, acks } = createFakeQueue()
   const puller = new LanePuller(queue, 'standard')
-  const taken = puller.take(lanes, never, { accountId: 'a', mayPass })
+  const taken = puller.take(lanes, never, () => ({ accountId: 'a', mayPass }))
   answer(requests.at(-1)?.inbox ?? '', 0, { account: 'b', reply: 'first' })
   await settled()
   const { inbox = '', batch = 0 } = requests.at(-1) ?? {}
@@ -169,6 +169,19 @@ t.test('preferred account: passes no other once its run has ended', async (t) =>
   t.equal(subject, 'capture.standard.normal.b.id')
   t.equal(batch, 1)
   t.same(acks, [])
+})
+
+t.test('preferred account: passes no other if its run ends while the slot waits', async (t) => {
+  const { queue, answer, requests } = createFakeQueue()
+  using puller = new LanePuller(queue, 'standard')
+  let mayPass = true
+  const taken = puller.take(['normal'], never, () => ({ accountId: 'a', mayPass }))
+  await settled()
+  mayPass = false
+  answer(requests.at(-1)?.inbox ?? '', 0, { account: 'b' })
+  await settled()
+  t.equal(requests.length, 1, 'no look ahead')
+  t.equal((await taken)?.subject, 'capture.standard.normal.b.id')
 })
 
 t.test('no-wait pull: unsubscribes once the response has arrived or is lost', async (t) => {
