@@ -12,6 +12,8 @@ const noWaitBoundMs = 2000
 
 /** Bounds of what a slot looks at for a capture of its account. */
 const lookAhead = { captures: 32, bytes: 524_288 } as const
+/** Most captures of a lane in a row that are taken without a look, after looks in vain. */
+const unlookedMax = 8
 
 type Waiter = {
   readonly give: (delivery: Delivery | undefined) => void
@@ -38,6 +40,8 @@ export class LanePuller implements Disposable {
   readonly #waiters = new Set<Waiter>()
   /** Per lane, when each open long request expires. */
   readonly #open = new Map<Lane, number[]>(lanes.map((lane) => [lane, []]))
+  /** Per lane, how many of the last looks in a row were in vain, and how many captures are still taken without one. */
+  readonly #looks = new Map(lanes.map((lane) => [lane, { inVain: 0, skips: 0 }]))
   /** Cancels each `no_wait` request that has no response yet. */
   readonly #unanswered = new Set<() => void>()
   readonly #stack = new DisposableStack()
@@ -95,12 +99,22 @@ export class LanePuller implements Disposable {
 
   /**
    * Hands a capture back for the preferred account's next one in the lane, if there is one. What is handed back is delivered again
-   * before the rest of the lane, in the order of the naks.
+   * before the rest of the lane, in the order of the naks. One look in vain ends a run; after more of them in a row, as in a lane of
+   * more accounts than it looks at, it looks more rarely.
    */
   async #exchange(first: Delivery, preference: Preference): Promise<Delivery> {
+    const lane = parseCaptureLane(first.subject)
+    const looks = this.#looks.get(lane) ?? { inVain: 0, skips: 0 }
+    if (looks.skips > 0) {
+      looks.skips -= 1
+      return first
+    }
     const bounds = { batch: lookAhead.captures, bytesMax: lookAhead.bytes }
-    const seen = [first, ...(await this.#takeNow(parseCaptureLane(first.subject), bounds))]
-    const chosen = seen.find((delivery) => isPreferred(delivery, preference)) ?? first
+    const seen = [first, ...(await this.#takeNow(lane, bounds))]
+    const preferred = seen.find((delivery) => isPreferred(delivery, preference))
+    const chosen = preferred ?? first
+    looks.inVain = preferred ? 0 : Math.min(looks.inVain + (seen.length > 1 ? 1 : 0), unlookedMax + 1)
+    looks.skips = Math.max(0, looks.inVain - 1)
     for (const delivery of seen) if (delivery !== chosen) delivery.nak()
     return chosen
   }

@@ -164,6 +164,32 @@ t.test('preferred account: without a capture of it the first of the lane is take
   }
 })
 
+/** Takes so many captures of account `b` for a slot that prefers another; counts the deliveries of others that it moved in vain. */
+const movedInVain = async (captures: number, preferred: (capture: number) => string) => {
+  const { queue, answer, requests, acks } = createFakeQueue()
+  using puller = new LanePuller(queue, 'standard')
+  for (let capture = 0; capture < captures; capture += 1) {
+    const before = requests.length
+    const taken = puller.take(lanes, never, () => ({ accountId: preferred(capture), mayPass: true }))
+    answer(requests[before]?.inbox ?? '', 0, { account: 'b' })
+    await settled()
+    const { inbox = '', batch = 0 } = requests[before + 1] ?? {}
+    for (let ahead = 0; ahead < batch; ahead += 1) answer(inbox, 0, { account: ahead === batch - 1 ? 'z' : 'c' })
+    await taken
+  }
+  return acks.filter((ack) => ack.startsWith('-NAK')).length
+}
+
+t.test('preferred account: in a lane of many accounts few captures are moved in vain', async (t) => {
+  const captures = 200
+  const moved = await movedInVain(captures, () => 'a')
+  t.ok(moved / captures < 6, `${moved} for ${captures}`)
+})
+
+t.test('preferred account: is looked for again at once after a run has ended', async (t) => {
+  t.equal(await movedInVain(20, (capture) => (capture % 2 === 0 ? 'z' : 'a')), 20 * 32)
+})
+
 t.test('preferred account: passes no other once its run has ended', async (t) => {
   const { subject, acks, batch } = await lookAhead(false, [])
   t.equal(subject, 'capture.standard.normal.b.id')
