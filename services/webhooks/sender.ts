@@ -39,7 +39,10 @@ export type Sender = Omit<PrepareDeps, 'database' | 'events'> & {
   readonly inFlightMax: number
   /** Milliseconds after which another sender takes over the deliveries of one that died. */
   readonly leaseMs: number
-  /** Poll interval while the listening connection is open and nothing is due; longer at rest. */
+  /**
+   * Poll interval while the listening connection is open and nothing is due; longer at rest, up to `leaseMs`: of what is queued while
+   * another sender polls, nobody is notified if that one dies.
+   */
   readonly idleMs: number
   readonly rest: Pick<Rest, 'markBusy' | 'pace'>
   readonly now: () => Date
@@ -270,7 +273,7 @@ export const runSender = async (sender: Sender, stop: AbortSignal, drainMs: numb
     if (!failing && polling.isOn()) return busyPollMs
     if (failing || deliveries.held() > 0 || !listening.isListening()) return pollMs
     const dueMs = await nextDueMs(sender.database).catch(() => 0)
-    const idleMs = sender.rest.pace(sender.idleMs)
+    const idleMs = Math.min(sender.rest.pace(sender.idleMs), sender.leaseMs)
     return Math.min(idleMs, Math.max(pollMs, dueMs ?? idleMs))
   }
 
