@@ -37,8 +37,8 @@ export class StallWatch implements Disposable {
 }
 
 /**
- * Calls `end` after `waitMs` in which this process ran: the time of its stalls is added, so that what arrived during one is read
- * before. Dispose it once nobody waits.
+ * Calls `end` after `waitMs` in which this process ran: the time of its stalls is added, another `waitMs` at most, so that what arrived
+ * during one is read before. Dispose it once nobody waits.
  */
 export const startDeadline = (waitMs: number, end: () => void, bounds = defaultBounds): Disposable => {
   const watch = new StallWatch(bounds)
@@ -48,7 +48,7 @@ export const startDeadline = (waitMs: number, end: () => void, bounds = defaultB
     watch[Symbol.dispose]()
   }
   const look = () => {
-    const moreMs = watch.stalledMs - addedMs
+    const moreMs = Math.min(watch.stalledMs, waitMs) - addedMs
     addedMs += moreMs
     if (moreMs > 0) {
       timer = setTimeout(look, moreMs)

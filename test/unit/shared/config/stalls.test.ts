@@ -33,6 +33,16 @@ t.test('deadline: what arrived during a stall that lasted beyond it is read befo
   t.same(events, ['arrived', 'late'])
 })
 
+t.test('deadline: ends though the process stalls again and again', async (t) => {
+  const ends: string[] = []
+  using _deadline = startDeadline(300, () => ends.push('late'), bounds)
+  for (let stalls = 0; stalls < 5 && ends.length === 0; stalls += 1) {
+    freeze(400)
+    await new Promise((resume) => setImmediate(resume))
+  }
+  t.same(ends, ['late'])
+})
+
 t.test('deadline: never ends once it is disposed', async (t) => {
   let isLate = false
   startDeadline(1, () => (isLate = true))[Symbol.dispose]()
