@@ -30,7 +30,7 @@ export const maxAttempts = 3
 /** Attempts without an end after which the capture fails, since its page may be what crashes them. */
 export const unendedMax = 2
 
-/** Most times that one attempt is handed back only because its browser ended or its connections broke. */
+/** Most times that one attempt is handed back only because its browser ended, its connections broke or its worker did not run. */
 export const handBacksMax = 3
 
 /** Most milliseconds that a request may let its page wait. */

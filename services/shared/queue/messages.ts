@@ -80,7 +80,7 @@ export const startedCodec = message('started', {
   attempt,
   kind: Type.Enum(['begun', 'handed-back', 'unreadable']),
   pod: text(253),
-  /** Hand-backs caused only by a browser exit or a lost connection; absent: none. */
+  /** Hand-backs caused only by a browser exit, a lost connection or a worker that did not run; absent: none. */
   handBacks: Type.Optional(count(100)),
   /** With `handed-back`: keys at which the store may have stored the image, or may yet. */
   objectKeys: Type.Optional(Type.Array(text(300), { maxItems: handedBackKeysMax })),
