@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { cancelMove, refuseAway, refuseOtherCell } from '#shared/db/cancel-move.ts'
 import { type Database, openDatabase } from '#shared/db/connection.ts'
 import {
   assertMovable,
@@ -164,15 +165,8 @@ const undo = async ({ from, to }: Move, hold: Hold, error: unknown): Promise<App
 /** The hold of a move of which only the end is left. Throws `NOT_FOUND` or `VALIDATION_ERROR` if the account cannot be moved. */
 const assertReady = async ({ from, to, id }: Move): Promise<Hold | undefined> => {
   const [here, there] = [await presenceOf(from, id), await presenceOf(to, id)]
-  if (here === 'away') {
-    const publicMessage = `account ${id} is not here: it was moved away, or has not wholly arrived`
-    throw new AppError('NOT_FOUND', { publicMessage })
-  }
-  if (here === 'leaving' && there !== undefined) return findDeparture(from, id)
-  if (here === 'leaving') {
-    const publicMessage = `account ${id} was leaving for another cell: name that one, or, if it is lost, serve the account here again by 'account enable'`
-    throw new AppError('VALIDATION_ERROR', { publicMessage })
-  }
+  if (here === 'away') refuseAway(id)
+  if (here === 'leaving') return there === undefined ? refuseOtherCell(id) : findDeparture(from, id)
   if (there === 'here')
     throw new AppError('VALIDATION_ERROR', { publicMessage: `the other installation has an account ${id}` })
   await assertMovable(from, to, id)
@@ -196,6 +190,12 @@ const moveAccount = async (move: Move, context: CommandContext, withinMs: number
   return { id, rows: moved.rows, images: copied + moved.images, bytes: bytes + moved.bytes, held_ms }
 }
 
+const cancel = async ({ env, print }: CommandContext, args: ParsedArgs, { id, to }: Pick<Move, 'id' | 'to'>) => {
+  await withDatabase(env, args, (from) => cancelMove(from, to, id, actor), { statementMs })
+  const json = { id, rows: 0, images: 0, bytes: 0, held_ms: 0 }
+  print({ json, text: `account ${id} stays where it is; the other cell has no copy of it` })
+}
+
 const waitOf = (args: ParsedArgs): number => {
   const text = flagText(args, 'wait') ?? '10m'
   const ms = readDuration('wait', text)
@@ -205,7 +205,7 @@ const waitOf = (args: ParsedArgs): number => {
 
 /** `account move`: moves an account to another installation behind the same router. */
 export const accountMove: Command = {
-  usage: 'account move ID --to PLACE [--objects-from PLACE] [--objects-to PLACE] [--wait TIME] [--data DIR]',
+  usage: 'account move ID --to PLACE [--objects-from PLACE] [--objects-to PLACE] [--wait TIME] [--cancel] [--data DIR]',
   summary: 'moves an account to another cell behind the same router',
   json: '{ id, rows, images, bytes, held_ms }',
   flags: {
@@ -217,16 +217,17 @@ export const accountMove: Command = {
     },
     'objects-to': { type: 'string', value: 'PLACE', help: 'where they go, unless to a data folder' },
     wait: { type: 'string', value: 'TIME', help: 'longest wait for its captures to end (default 10m)' },
+    cancel: { type: 'boolean', help: 'end a move that was killed or hangs: the account stays, its copy is removed' },
     data: dataFlag,
   },
   run: async (context, args) => {
     const { env } = context
     const place = requiredText(args, 'to')
     const withinMs = waitOf(args)
-    const url = await targetUrl(place)
-    const images = await openImages(context, args, place)
-    await using to = openDatabase({ url, poolMax: 2, statementMs })
     const id = (args.operands[0] ?? '').toLowerCase()
+    await using to = openDatabase({ url: await targetUrl(place), poolMax: 2, statementMs })
+    if (args.flags['cancel'] === true) return await cancel(context, args, { id, to })
+    const images = await openImages(context, args, place)
     const done = await withDatabase(env, args, (from) => moveAccount({ id, from, to, images }, context, withinMs), {
       statementMs,
     })

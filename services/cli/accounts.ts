@@ -11,7 +11,15 @@ import {
 import { releaseAccount } from '#shared/db/move-account.ts'
 import { targetStoreIn } from '#shared/db/account-targets.ts'
 import { entryForms, type TargetTexts } from '#shared/policy/target-lists.ts'
-import { type Command, dataFlag, flagTexts, type ParsedArgs, requiredText, yesFlag } from './command/command.ts'
+import {
+  type Command,
+  type CommandContext,
+  dataFlag,
+  flagTexts,
+  type ParsedArgs,
+  requiredText,
+  yesFlag,
+} from './command/command.ts'
 import { confirm } from './command/confirm.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
@@ -104,30 +112,37 @@ export const accountShow: Command = {
   },
 }
 
-const switchCommand = (name: 'disable' | 'enable', summary: string): Command => ({
-  usage: `account ${name} ID [--data DIR]`,
-  summary,
-  json: accountShape,
-  flags: { data: dataFlag },
-  run: async ({ env, print }, args) => {
-    const [id = ''] = args.operands
-    const account = await withDatabase(env, args, async (database) => {
-      if (name === 'enable') await releaseAccount(database, { id }, 'command line')
-      await setDisabled(database, id, name === 'disable', 'command line')
-      return showAccount(database, id)
-    })
-    print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })
-  },
-})
+const setState = async ({ env, print }: CommandContext, args: ParsedArgs, name: 'disable' | 'enable') => {
+  const [id = ''] = args.operands
+  const account = await withDatabase(env, args, async (database) => {
+    const isForced = args.flags['force'] === true
+    if (name === 'enable') await releaseAccount(database, { id, isForced }, 'command line')
+    await setDisabled(database, id, name === 'disable', 'command line')
+    return showAccount(database, id)
+  })
+  print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })
+}
 
 /** `account disable`: makes its keys invalid immediately. */
-export const accountDisable = switchCommand('disable', 'makes the keys of an account invalid; its captures continue')
+export const accountDisable: Command = {
+  usage: 'account disable ID [--data DIR]',
+  summary: 'makes the keys of an account invalid; its captures continue',
+  json: accountShape,
+  flags: { data: dataFlag },
+  run: (context, args) => setState(context, args, 'disable'),
+}
 
-/** `account enable`: undoes `account disable`, and the hold of an `account move` that was killed. */
-export const accountEnable = switchCommand(
-  'enable',
-  'makes the keys of a disabled account valid again, or ends the hold of a move that was killed',
-)
+/** `account enable`: undoes `account disable`, and the hold of an `account move` that was killed before the account was leaving. */
+export const accountEnable: Command = {
+  usage: 'account enable ID [--force] [--data DIR]',
+  summary: 'makes the keys of a disabled account valid again, or ends the hold of a move that was killed',
+  json: accountShape,
+  flags: {
+    force: { type: 'boolean', help: 'also if the account is leaving for another cell, which must be lost for ever' },
+    data: dataFlag,
+  },
+  run: (context, args) => setState(context, args, 'enable'),
+}
 
 const listOf = (args: ParsedArgs, name: 'allow' | 'deny'): Partial<TargetTexts> => {
   const given = flagTexts(args, name)

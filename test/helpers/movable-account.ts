@@ -77,3 +77,12 @@ export const rowsOf = async (database: Database, table: string, id: string) => {
   )
   return rows.map(({ row }) => row.replace('"part":null', '"part":"ended"'))
 }
+
+/** An installation whose transactions with entities call `before` first. */
+export const before = (database: Database, call: () => Promise<unknown>): Database =>
+  Object.assign(Object.create(database) as Database, {
+    entities: async (work: Parameters<Database['entities']>[0]) => {
+      await call()
+      return database.entities(work)
+    },
+  })

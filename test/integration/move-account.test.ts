@@ -23,7 +23,7 @@ import {
   withdrawCopy,
 } from '#shared/db/move-account.ts'
 import type { Scope } from '#shared/policy/scopes.ts'
-import { createInstallation, fill, newAccount, rowsOf } from '#test/helpers/movable-account.ts'
+import { before, createInstallation, fill, newAccount, rowsOf } from '#test/helpers/movable-account.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const server = await startPostgres(t)
@@ -151,15 +151,6 @@ t.test('move account: of two calls the later one goes on, and the earlier one ch
   await t.rejects(finishMove(from, to, late, { actor: 'system' }), { message: /no longer held up/ })
   t.same([await presenceOf(from, id), await presenceOf(to, id)], ['away', 'here'])
 })
-
-/** An installation whose transactions with entities call `before` first. */
-const before = (database: Database, call: () => Promise<unknown>): Database =>
-  Object.assign(Object.create(database) as Database, {
-    entities: async (work: Parameters<Database['entities']>[0]) => {
-      await call()
-      return database.entities(work)
-    },
-  })
 
 t.test('move account: it is served by one of both at most, and by none between the last two steps', async (t) => {
   const [from, to] = [await newInstallation(), await newInstallation()]

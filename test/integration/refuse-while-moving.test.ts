@@ -4,6 +4,8 @@ import { redeliver } from '#gateway/db/deliveries.ts'
 import { claimKey } from '#gateway/db/idempotency-keys.ts'
 import { deleteDestination, queueUploadTest } from '#gateway/db/upload-destinations.ts'
 import { changeWebhook, createWebhook, deleteWebhook, queueTest, rotateSecret } from '#gateway/db/webhooks.ts'
+import { cancelMove } from '#shared/db/cancel-move.ts'
+import type { Database } from '#shared/db/connection.ts'
 import { rotateLinkSecret } from '#shared/db/link-secrets.ts'
 import {
   copyAccount,
@@ -11,11 +13,12 @@ import {
   type Hold,
   holdAccount,
   movedTables,
+  presenceOf,
   releaseAccount,
 } from '#shared/db/move-account.ts'
 import { generateSealingKeys, readSealingKey } from '#shared/queue/seal.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { createInstallation, fill, newAccount, rowsOf } from '#test/helpers/movable-account.ts'
+import { before, createInstallation, fill, newAccount, rowsOf } from '#test/helpers/movable-account.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const server = await startPostgres(t)
@@ -163,3 +166,63 @@ t.test('move account: a change of any table that is running when the hold begins
     await releaseAccount(from, hold, 'system')
   }
 })
+
+t.test('move account: one that is leaving is served again only once it cannot arrive, or by force', async (t) => {
+  const [from, to, third] = [await newInstallation(), await newInstallation(), await newInstallation()]
+  const { id } = await newAccount(from)
+  const presences = async () => [await presenceOf(from, id), await presenceOf(to, id)]
+  const enable = (isForced = false) => releaseAccount(from, { id, isForced }, 'system')
+  const cancel = (other: Database) => cancelMove(from, other, id, 'system')
+  const isLeaving = {
+    code: 'VALIDATION_ERROR',
+    message: /is leaving for another cell.*repeat 'account move'.*--cancel/,
+  }
+  /** A move that hangs before the account arrives, calls `meanwhile`, and resumes. */
+  const moveSlowly = async (meanwhile: () => Promise<unknown>) => {
+    const hold = await holdAccount(from, id, 'system')
+    const { rows: copied } = await copyAccount(from, to, hold)
+    await finishMove(from, before(to, meanwhile), hold, { actor: 'system', copied })
+  }
+  await copyAccount(from, third, await holdAccount(from, id, 'system'))
+  await enable()
+  t.equal(await presenceOf(from, id), 'here', 'the hold of one that is not leaving is ended')
+
+  const cancelled = moveSlowly(async () => {
+    await t.rejects(enable(), isLeaving)
+    await t.rejects(cancel(third), { message: /was leaving for another cell: name that one/ }, 'a copy of another move')
+    await t.rejects(cancel(from), { message: /serves account/ }, 'where it leaves is not a copy')
+    t.same(await presences(), ['leaving', 'away'])
+    await cancel(to)
+    t.same(await presences(), ['here', undefined])
+  })
+  await t.rejects(cancelled, { message: /the copy of account .* was replaced/ })
+  t.same(await presences(), ['here', undefined], 'the move that resumes changes nothing')
+  await cancel(third)
+  t.equal(await presenceOf(third, id), undefined, 'a copy that never arrived is removed')
+
+  const killed = moveSlowly(async () => {
+    await to.query('update account set moving_at = null, disabled_at = null where id = $1', [id])
+    throw new Error('killed')
+  })
+  await t.rejects(killed, { message: 'killed' })
+  await t.rejects(enable(), isLeaving)
+  await t.rejects(cancel(to), { message: /other installation serves account/ })
+  t.same(await presences(), ['leaving', 'here'])
+  await enable(true)
+  t.equal(await presenceOf(from, id), 'here', 'as if the other cell was lost')
+})
+
+t.test(
+  'move account: one that has only been held up stays if its move is cancelled, one that is away is not here',
+  async (t) => {
+    const [from, to] = [await newInstallation(), await newInstallation()]
+    const { id } = await newAccount(from)
+    const hold = await holdAccount(from, id, 'system')
+    await copyAccount(from, to, hold)
+    await t.rejects(cancelMove(to, from, id, 'system'), { code: 'NOT_FOUND', message: /has not wholly arrived/ })
+    await cancelMove(from, to, id, 'system')
+    t.same([await presenceOf(from, id), await presenceOf(to, id)], ['here', undefined])
+    await t.rejects(finishMove(from, to, hold, { actor: 'system' }), { message: /no longer held up by this move/ })
+    await t.rejects(cancelMove(to, from, id, 'system'), { code: 'NOT_FOUND', message: /there is no account/ })
+  },
+)

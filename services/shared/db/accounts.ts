@@ -52,7 +52,7 @@ export const findAccount = async (entities: SqlEntityManager, id: string, lock?:
   if (!account) throw new AppError('NOT_FOUND', { publicMessage: `there is no account ${id}` })
   if (lock && account.movingAt)
     throw new AppError('SERVICE_UNAVAILABLE', {
-      publicMessage: `account ${id} is being moved: retry afterwards, or end the hold of a killed move with 'account enable'`,
+      publicMessage: `account ${id} is being moved: retry afterwards; if the move was killed, repeat 'account move', or end it with --cancel`,
     })
   return account
 }

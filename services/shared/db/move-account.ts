@@ -40,7 +40,8 @@ export const movedTables: Readonly<Record<string, string>> = {
 
 const pageRows = 500
 
-const refuse = (publicMessage: string): never => {
+/** Throws `VALIDATION_ERROR`. */
+export const refuse = (publicMessage: string): never => {
   throw new AppError('VALIDATION_ERROR', { publicMessage })
 }
 
@@ -123,23 +124,29 @@ export const findDeparture = async (database: Sql, id: string): Promise<Hold | u
   return row && (await presenceOf(database, id)) === 'leaving' ? { id, since: new Date(row.since) } : undefined
 }
 
-type Times = { readonly movingAt?: Date | null | undefined; readonly disabledAt?: Date | null | undefined }
-
-const isCopy = ({ movingAt, disabledAt }: Times) => disabledAt?.getTime() === movingAt?.getTime()
+/** `since`: absent for any hold. `isForced`: also if the account is leaving and its copy was not withdrawn, as when the other installation is lost. */
+type Release = Pick<Hold, 'id'> & Partial<Hold> & { readonly isForced?: boolean }
 
 /**
- * Ends the hold, and serves an account that was leaving again; without `since` whoever has it. Does nothing to an account that is not
- * held up, has moved, or has not arrived.
+ * Ends the hold. An account that is leaving is served again with `since`, after `withdrawCopy`, or if it is forced; else throws
+ * `VALIDATION_ERROR`, since the other installation may serve it, now or soon. Does nothing to an account that is not held up, has moved, or
+ * has not arrived.
  */
 export const releaseAccount = (
   database: Database,
-  { id, since }: Pick<Hold, 'id'> & Partial<Hold>,
+  { id, since, isForced = false }: Release,
   actor: Actor,
 ): Promise<void> =>
   database.entities(async (entities) => {
     const account = await lockAccount(entities, id)
-    if (!account?.movingAt || account.erasingAt || isCopy(account)) return
-    if (since && account.movingAt.getTime() !== since.getTime()) return
+    if (!account?.movingAt || account.erasingAt) return
+    const heldMs = account.movingAt.getTime()
+    const isCopy = account.disabledAt?.getTime() === heldMs
+    if (isCopy || (since && heldMs !== since.getTime())) return
+    if (!since && !isForced && account.disabledAt)
+      refuse(
+        `account ${id} is leaving for another cell, which may serve it: repeat 'account move', or withdraw it by 'account move' with --cancel; only if that cell is lost for ever, 'account enable' with --force`,
+      )
     Object.assign(account, { movingAt: null, disabledAt: null })
     recordChange(entities, { actor, action: 'account.stay', target: id })
     await entities.execute(announceDeliveries, [id])
@@ -201,10 +208,10 @@ const countRows = async (sql: Sql, id: string): Promise<RowCounts> => {
 }
 
 /** Removes what an earlier copy left, which nobody was served from. Throws `VALIDATION_ERROR` for an account that is served, or being erased. */
-const removeCopy = async (sql: Sql, id: string): Promise<void> => {
+export const removeCopy = async (sql: Sql, id: string): Promise<void> => {
   await sql.query(`select pg_advisory_xact_lock(hashtext('shutterfleet move ' || $1))`, [id])
-  const [account] = await sql.query<{ isCopy: boolean }>(
-    `select moving_at is not null and disabled_at is not null and erasing_at is null as "isCopy" from account where id = $1 for update`,
+  const [account] = await sql.query<{ isCopy: boolean | null }>(
+    `select disabled_at = moving_at and erasing_at is null as "isCopy" from account where id = $1 for update`,
     [id],
   )
   if (!account) return
@@ -287,14 +294,18 @@ export const copyAccount = async (from: Database, to: Database, { id }: Pick<Hol
   return { rows, removals: removals.length }
 }
 
-/** Removes the copy that was made during this hold, since the account stays where it was. Does nothing if the account is served from it already. */
-export const withdrawCopy = (to: Database, { id, since }: Hold): Promise<void> =>
+/**
+ * Removes the copy that was made during this hold, since the account stays where it was; it cannot arrive any more. Resolves to whether
+ * there was one. Throws `VALIDATION_ERROR` if the account is served from it already.
+ */
+export const withdrawCopy = (to: Database, { id, since }: Hold): Promise<boolean> =>
   to.transaction(async (target) => {
     const copies = await target.query('select from account where id = $1 and (moving_at is null or moving_at = $2)', [
       id,
       since,
     ])
     if (copies.length > 0) await removeCopy(target, id)
+    return copies.length > 0
   })
 
 /** Keys of the objects that an account's captures refer to, sorted. About 150 bytes of memory each. */
