@@ -106,7 +106,7 @@ const acceptPrepared = async (
   const webhookUrl = common.webhookUrl && context.records.sealUrl(id, common.webhookUrl)
   const batch = { id, ...common, webhookUrl, traceparent, members: sealedMembers }
   const accept = () => acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
-  const outcome = await context.lockWaits.run(batch.keyHash?.toString('latin1') ?? batch.accountId ?? '', accept)
+  const outcome = await context.lockWaits.run(request.caller?.accountId ?? '', accept)
   return { id, members, ...acceptedOutcome(outcome, common) }
 }
 

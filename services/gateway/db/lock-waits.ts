@@ -9,17 +9,17 @@ const pollMs = 50
 
 /**
  * Bounds the statements that wait for the lock of an account, in all queues of a process, to a few below the size of its pool: however many
- * accounts other transactions have locked, connections are left for all others.
+ * accounts other transactions have locked, connections are left for all others. One account has at most half of them.
  */
 export class LockWaits {
   readonly #limit: ReturnType<typeof createConcurrencyLimit>
 
   constructor(poolMax: number) {
     const max = Math.max(1, poolMax - reserve)
-    this.#limit = createConcurrencyLimit({ max, accountMax: max })
+    this.#limit = createConcurrencyLimit({ max, accountMax: Math.max(1, Math.floor(max / 2)) })
   }
 
-  /** A permit to wait until it is disposed; undefined at the bound. */
+  /** `caller`: an account, or a key where the account is not known yet. Returns a permit to wait until it is disposed; undefined at a bound. */
   take(caller: string): Disposable | undefined {
     const permit = this.#limit.take(caller)
     return typeof permit === 'string' ? undefined : permit

@@ -45,6 +45,19 @@ t.test('create: accepts one capture for each URL of a batch, in input order, and
   )
 })
 
+t.test('create: batches of all keys of an account share its bound on waits for its lock', async (t) => {
+  const { context, post } = start(t)
+  const callers: string[] = []
+  const run = <T>(caller: string, statement: () => Promise<T>) => {
+    callers.push(caller)
+    return statement()
+  }
+  Object.assign(context, { lockWaits: { run } })
+  await post({ urls })
+  await post({ urls }, { authorization: `Bearer ${testKey.slice(0, -1)}3` })
+  t.same(callers, [testCaller.accountId, testCaller.accountId])
+})
+
 t.test('create: leaves members that were not admitted to the relay', async (t) => {
   const { context, post } = start(t)
   context.answers.acceptBatch = ({ members }) => ({
