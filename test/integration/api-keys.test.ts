@@ -1,9 +1,11 @@
 import t from 'tap'
 import { createAccount } from '#shared/db/accounts.ts'
-import { createKey } from '#shared/db/keys.ts'
+import { createKey, revokeKey } from '#shared/db/keys.ts'
+import { rotateLinkSecret } from '#shared/db/link-secrets.ts'
 import { replacePlans } from '#shared/db/plans.ts'
 import { defaultPlans } from '#local/default-plans.ts'
 import { codeOf, sendJson, signIn } from '#test/helpers/console-client.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startGateway, testPepper } from '#test/helpers/running-gateway.ts'
 
 const gateway = await startGateway(t)
@@ -132,4 +134,26 @@ t.test('keys: members create and revoke them in the console, a viewer only lists
     [made.id],
   )
   t.match(actor, /^session:[0-9a-f-]{36}$/)
+})
+
+t.test('keys: what locks a key and its account locks the key first, so that nobody waits in a circle', async (t) => {
+  const { id: accountId } = await newAccount()
+  const { id: keyId } = await createKey(database, { accountId, name: '', domains: [], pepper: testPepper })
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const changes = {
+    'rotate a link secret': () => rotateLinkSecret(database, { keyId, accountId, previousSeconds: 0, actor: 'system' }),
+    'revoke a key': () => revokeKey(database, keyId),
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const started = Promise.withResolvers<{ ended: Promise<unknown> }>()
+    // As a request that is the first of its minute and its month, or another of these changes.
+    await database.transaction(async (sql) => {
+      await sql.query('select from api_key where id = $1 for no key update', [keyId])
+      started.resolve({ ended: change() })
+      await eventually(async () => (await database.query(waiting)).length === 1, { what: `to ${name} waits` })
+      const free = await sql.query('select from account where id = $1 for update skip locked', [accountId])
+      t.equal(free.length, 1, `to ${name} has not locked the account`)
+    })
+    await t.resolves((await started.promise).ended, name)
+  }
 })

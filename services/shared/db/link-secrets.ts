@@ -17,10 +17,11 @@ export const createLinkSecretDerivation = (pepper: string): DeriveLinkSecret => 
   return (keyId, nonce) => `lsk_${createHmac('sha256', root).update(keyId).update(nonce).digest('base64url')}`
 }
 
-/** The key of an account, locked. Throws `NOT_FOUND` for one of another account, and one that is revoked or has expired. */
+/**
+ * The key of an account, locked; its account is locked after it, by the trigger of a change, as everywhere (`sql/check-request.sql`). Throws
+ * `NOT_FOUND` for one of another account, and one that is revoked or has expired.
+ */
 const lockKey = async (entities: SqlEntityManager, keyId: string, accountId: string) => {
-  // Before the key, which operators lock after the account.
-  await entities.execute('select refuse_while_moving(?)', [accountId])
   const usable = { revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: new Date() } }] }
   const where = { id: keyId, account: accountId, ...usable }
   const key = await entities.findOne(ApiKey, where, { lockMode: LockMode.PESSIMISTIC_WRITE })
