@@ -92,7 +92,9 @@ export const sideMax = 200
 /** Width and height in inches of the first page of a PDF; undefined if what is found there is none. */
 export const firstPageSize = (pdf: Buffer): { readonly width: number; readonly height: number } | undefined => {
   const dictionary = /\/Type \/Page\n[^]{0,100000}?\/MediaBox ?\[0 0 ([\d.]{1,20}) ([\d.]{1,20})\]/
-  const [width = 0, height = 0] = (dictionary.exec(pdf.toString('latin1')) ?? []).slice(1).map((side) => Number(side) / 72)
+  const [width = 0, height = 0] = (dictionary.exec(pdf.toString('latin1')) ?? [])
+    .slice(1)
+    .map((side) => Number(side) / 72)
   const isSide = (side: number) => side > 0 && side <= sideMax
   return isSide(width) && isSide(height) ? { width, height } : undefined
 }
