@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-autoscaler bench-cluster bench-nodes bench-http bench-before-key bench-flow bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-lab test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-autoscaler bench-cluster bench-nodes bench-http bench-before-key bench-flow bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -34,6 +34,10 @@ test: setup ## runs the unit, integration and tidy tests: real PostgreSQL, NATS,
 
 test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with simulated time, and opens the hostile pages that take long
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')
+
+test-lab: setup ## runs what the benchmarks measure in its smallest form, and the laws of other autoscalers that they compare with
+	@scripts/install-gallery.sh
+	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/lab/*.test.ts')
 
 test-contract: setup ## lints the OpenAPI document, captures with clients generated from it (Python, Go), then sends a gateway what it allows and forbids, with schemathesis
 	@scripts/run-contract-tests.sh $(ARGS)

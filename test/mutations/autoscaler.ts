@@ -2,7 +2,7 @@ import { against, type Mutation } from './mutation.ts'
 
 const laws = 'test/bench/autoscaler/laws'
 const [hpa, keda, knative] = ['hpa', 'keda', 'knative'].map(
-  (name) => `test/integration/bench-autoscaler-${name}.test.ts`,
+  (name) => `test/lab/bench-autoscaler-${name}.test.ts`,
 ) as [string, string, string]
 
 /** Faults in the autoscaler of Kubernetes that the benchmark simulates. */

@@ -5,7 +5,7 @@ import { testCheck } from './test-check.ts'
 
 const path = 'test/bench/measure-speed.ts'
 const bench = { [path]: 'const a = 1\nexport const measureSpeed = async () => a' }
-const test = 'test/integration/bench.test.ts'
+const test = 'test/lab/bench.test.ts'
 
 await testCheck(t, {
   check: measuresRun,
