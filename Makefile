@@ -129,7 +129,7 @@ bench-flow: setup ## measures what carries captures, with stand-ins of workers i
 
 # The pace that later commits are held to (nightly workflow); a commit that is slower on purpose replaces it and says why.
 BASE ?= fddca2cf
-bench-compare: setup ## compares the working tree with BASE=<commit>, else with the recorded one, in turns; exit 1 where it is worse. MINUTES=15 PARTS=start,flow,idle,capture,png,accounts,accept,lists
+bench-compare: setup ## compares the working tree with BASE=<commit>, else with the recorded one, in turns; exit 1 where it is worse. MINUTES=15 PARTS=start,flow,idle,capture,png,pdf,accounts,accept,lists
 	@exec node test/bench/compare/run.ts --base '$(BASE)' $(if $(PARTS),--parts '$(PARTS)') $(if $(MINUTES),--minutes '$(MINUTES)')
 
 bench-compare-proof: setup ## compares a commit with itself and with a planted fault, ten times each, and writes its parts of docs/benchmarks.md, each at once; an hour; ARGS=planted for one part (equal, planted)

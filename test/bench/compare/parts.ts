@@ -138,6 +138,7 @@ export const runningParts: Readonly<Record<string, RunningPart>> = {
   },
   capture: captureIn('capture', 'jpeg'),
   png: captureIn('png', 'png'),
+  pdf: captureIn('pdf', 'pdf'),
   accounts,
   accept: {
     prepare: async (pair, { workload }) => {
