@@ -1,9 +1,11 @@
 import { against, type Mutation } from './mutation.ts'
 
 const laws = 'test/bench/autoscaler/laws'
-const [hpa, keda, knative] = ['hpa', 'keda', 'knative'].map(
-  (name) => `test/lab/bench-autoscaler-${name}.test.ts`,
-) as [string, string, string]
+const [hpa, keda, knative] = ['hpa', 'keda', 'knative'].map((name) => `test/lab/bench-autoscaler-${name}.test.ts`) as [
+  string,
+  string,
+  string,
+]
 
 /** Faults in the autoscaler of Kubernetes that the benchmark simulates. */
 const kubernetes: readonly Mutation[] = [
