@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lints the OpenAPI documents, captures with clients that were generated from the public one, then runs schemathesis against a
 # running gateway with test/contract/run.ts, and passes the arguments on to it. Installs exact versions of the tools into .tools the
-# first time. Non-interactive; schemathesis ends within 10 minutes.
+# first time. Non-interactive; schemathesis ends within 15 minutes.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
@@ -31,4 +31,4 @@ REDOCLY_TELEMETRY=off "$linters/node_modules/.bin/redocly" lint --config tools/o
 
 scripts/run-tests.sh --timeout=900 test/contract/generated-clients.test.ts
 
-exec timeout --kill-after=10s 10m node test/contract/run.ts "$folder/bin/schemathesis" --no-color --warnings=off "$@"
+exec timeout --kill-after=10s 15m node test/contract/run.ts "$folder/bin/schemathesis" --no-color --warnings=off "$@"
