@@ -14,6 +14,7 @@ import { createResolver, type Filter, targetRules, startFilter } from '#test/hel
 import { compileLists } from '#worker/block-lists/compile-lists.ts'
 import { readyLists } from '#worker/block-lists/provide-lists.ts'
 import { readLists } from '#worker/block-lists/read-lists.ts'
+import { testPrograms } from '#test/helpers/test-program-path.ts'
 import type { Browsers, HostSettings, Outcome } from '#worker/protocol/protocol.ts'
 import { writeFontAliases } from '#worker/host/font-aliases.ts'
 import { startHost } from '#worker/host/start-host.ts'
@@ -129,6 +130,7 @@ export const startTestHost = async (
     memoryMax,
     startMs,
     folder: join(egress.folder, `${process.pid}-${names}`),
+    programs: testPrograms,
   }
   return startHost(start, new AbortController().signal)
 }

@@ -5,7 +5,8 @@ import { nodeEnv } from './node-env.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const env = Object.fromEntries(Object.entries(nodeEnv).map(([name, value = '']) => [name, value]))
-const programs = await provideBundle({ root, env })
+/** The bundled programs, made of the current sources. */
+export const testPrograms = await provideBundle({ root, env })
 
 /** The bundled file of a program, such as `gateway/main`, made of the current sources. */
-export const testProgramPath = (name: string): string => programPath(name, programs)
+export const testProgramPath = (name: string): string => programPath(name, testPrograms)

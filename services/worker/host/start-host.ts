@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, mkdir, rm } from 'node:fs/promises'
-import { programPath } from '#shared/process/program-path.ts'
+import { programPath, type Programs } from '#shared/process/program-path.ts'
 import type { HostSettings } from '#worker/protocol/protocol.ts'
 import { browserHome } from '#worker/isolation/file-tree.ts'
 import { type Isolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
@@ -12,6 +12,8 @@ export type HostStart = HostBounds & {
   readonly isolation: Isolation
   /** Home of a host without namespaces; must not exist yet. */
   readonly folder: string
+  /** The programs that the host is of; those of this process by default. */
+  readonly programs?: Programs
 }
 
 /**
@@ -20,9 +22,7 @@ export type HostStart = HostBounds & {
  */
 const arenasMax = '2'
 
-const program = programPath('worker/browser-host/main')
-
-const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
+const launch = ({ settings, isolation, folder, programs }: HostStart): ChildProcess => {
   const isNamespaced = isolation.network === 'namespace'
   const home = isNamespaced ? browserHome : folder
   const { blockLists, fonts, trust } = settings
@@ -35,12 +35,13 @@ const launch = ({ settings, isolation, folder }: HostStart): ChildProcess => {
   const mounts = [
     { from: blockLists, to: inside.blockLists },
     { from: fonts, to: inside.fonts },
+    ...(programs ? [{ from: programs.root, to: programs.root }] : []),
     ...(trust && inside.trust ? [{ from: trust, to: inside.trust }] : []),
   ]
   const [file, ...args] = isolated(
     [
       process.execPath,
-      program,
+      programPath('worker/browser-host/main', programs),
       JSON.stringify({ ...(isNamespaced ? inside : settings), hasOwnFiles: isNamespaced } satisfies HostSettings),
     ],
     isolation,
