@@ -37,6 +37,7 @@ test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with sim
 
 test-lab: setup ## runs what the benchmarks measure in its smallest form, and the laws of other autoscalers that they compare with
 	@scripts/install-gallery.sh
+	@scripts/build-test-cluster.sh
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/lab/*.test.ts')
 
 test-contract: setup ## lints the OpenAPI document, captures with clients generated from it (Python, Go), then sends a gateway what it allows and forbids, with schemathesis

@@ -5,7 +5,7 @@ const notRun = new Set(['measureNodes'])
 
 /** Each function of the benchmarks that measures is called by a test, in its smallest form. */
 export const measuresRun = (files: readonly SourceFile[]): Finding[] => {
-  const tests = files.filter(({ path }) => /^test\/(?:lab|e2e)\/.*\.test\.ts$/.test(path))
+  const tests = files.filter(({ path }) => /^test\/lab\/.*\.test\.ts$/.test(path))
   return files
     .filter(({ path }) => path.startsWith('test/bench/'))
     .flatMap((file) =>
