@@ -302,6 +302,7 @@ t.test('chart: services and hooks accept their environment, files and arguments'
     ADMIN_TOKEN: 'a-token-of-the-administration',
     ROUTER_TOKEN: 'a-token-of-the-router',
     ROUTER_TOKENS: 'one=a-token-of-the-router,two=another-of-the-router',
+    ROUTER_PEPPERS: 'two=a-pepper-of-the-other-cell',
     API_KEY: 'sk_live_a',
     OIDC_CLIENT_SECRET: 'a',
     EGRESS_UPSTREAM_PROXY: 'http://a:b@proxy:3128',

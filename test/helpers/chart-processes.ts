@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readConfig as readOperator } from '#controller/operator/config.ts'
@@ -43,7 +44,12 @@ const runWith = (t: Test, ports: ChartPlaces['ports']) => async (name: string, a
     env: { ...nodeEnv, ...env, ...settings },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  t.teardown(() => child.kill('SIGKILL'))
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    // It may write into a folder of the test until then.
+    await once(child, 'exit')
+  })
   let log = ''
   child.stderr.on('data', (chunk: Buffer) => {
     log = (log + chunk.toString()).slice(-logCharsMax)
