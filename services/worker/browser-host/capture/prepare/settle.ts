@@ -180,6 +180,14 @@ const fetchesMs = 2000
 
 /** Time after a fetch in which the page takes its loader away. */
 const afterFetchMs = 250
+const loaders = [
+  '[role=progressbar]',
+  '[aria-busy=true]',
+  ...['load', 'progress', 'skeleton', 'spin'].flatMap((name) => [`[class*=${name} i]`, `[id*=${name} i]`]),
+].join()
+
+/** Whether the page shows something that may be a loader, by its name, such as a bar: enough to wait for a quarter of a second, not for two (`showsLoader`). */
+const mayShowLoader = `[...document.querySelectorAll('${loaders}')].slice(0, 200).some((element) => element.checkVisibility())`
 
 /**
  * Waits for what is in flight, and what the page then shows and loads, for `waitMs` at most; not at all if nothing is in flight
@@ -195,7 +203,7 @@ const awaitLoads = async (open: Settling, inFlight: () => number, waitMs: number
     const fetchedMs = Math.ceil(loaderMs())
     const wait = (bounds: string) => `(${awaitUnchanged})(${bounds})`
     const expression = (leftMs: number) =>
-      `(${showsLoader})() ? ${wait(`${fetchedMs}, ${afterFetchMs}, ${leftMs}`)} : ${isBusy} && ${wait(`0, undefined, ${leftMs}`)}`
+      `${mayShowLoader} ? ${wait(`${fetchedMs}, ${afterFetchMs}, ${leftMs}`)} : ${isBusy} && ${wait(`0, undefined, ${leftMs}`)}`
     await runInLatestDocument(open, expression, endsAt)
     isBusy = inFlight() > 0
   } while (isBusy && performance.now() < endsAt)
