@@ -22,8 +22,8 @@ trap 'exit 1' HUP INT TERM
 # Each cluster writes the controller's requests there.
 mkdir "$work/verbs"
 export CONTROLLER_VERBS_FOLDER="$work/verbs"
-# The totals are printed after the comparison.
-{ scripts/run-tests.sh --jobs=2 --timeout=600 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
+# The totals are printed after the comparison. Tests of a control plane wait for half of the time.
+{ scripts/run-tests.sh --jobs=3 --timeout=600 "$@" || echo $? >"$work/code"; } | tee "$work/printed" | sed '$d'
 totals=$(tail -n 1 "$work/printed")
 if [ -s "$work/code" ]; then
   echo "$totals"
