@@ -21,6 +21,11 @@ await testCheck(t, {
       at: ['.ci/run:2'],
     },
     {
+      name: 'a tier beside the gate that the workflow lacks',
+      tree: { ...tree(['target: check'], ''), '.ci/run-beside': 'scripts/build-helm.sh\nmake chaos\n' },
+      at: ['.ci/run-beside:2'],
+    },
+    {
       name: 'a tier with another argument',
       tree: tree(['target: chaos, arguments: bite'], 'step 6m make chaos ARGS=representative\n'),
       at: ['.ci/run:1'],

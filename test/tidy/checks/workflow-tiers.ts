@@ -1,7 +1,7 @@
 import { type Finding, findingAt, type SourceFile } from '#test/tidy/source.ts'
 
 /** A tier of the gate: a make target with at most one argument. */
-const gateTier = /^(?:step|setsid timeout) .*?\bmake ([\w-]+)(?: ARGS=(\S+))?/gm
+const gateTier = /^(?:(?:step|setsid timeout) .*?\b)?make ([\w-]+)(?: ARGS=(\S+))?/gm
 /** An entry of a workflow's matrix. */
 const workflowTier = /- \{ target: ([\w-]+)(?:, arguments: ([^,}]+))?, minutes: \d+ \}/g
 /** A target that a step of a workflow calls by its name. */
@@ -17,7 +17,7 @@ const tiersOf = (text: string, pattern: RegExp) =>
     command: `make ${target} ${given}`.trim(),
   }))
 
-/** Workflows call only make targets that exist; the one of changes has each tier of .ci/run. */
+/** Workflows call only make targets that exist; the one of changes has each tier of .ci/run and .ci/run-beside. */
 export const workflowTiers = (files: readonly SourceFile[]): Finding[] => {
   const targets = new Set([...textOf(files, 'Makefile').matchAll(makeTarget)].map(([, target]) => target))
   const checked = new Set(
@@ -25,7 +25,7 @@ export const workflowTiers = (files: readonly SourceFile[]): Finding[] => {
   )
   return files.flatMap((file) => {
     const report = (index: number, problem: string) => findingAt(file, index, 'workflow-tiers', problem)
-    if (file.path === '.ci/run')
+    if (file.path === '.ci/run' || file.path === '.ci/run-beside')
       return tiersOf(file.text, gateTier)
         .filter(({ command }) => !checked.has(command))
         .map(({ index, command }) => report(index, `.github/workflows/check.yaml lacks ${command}`))

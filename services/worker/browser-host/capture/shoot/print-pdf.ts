@@ -1,6 +1,7 @@
 import type { Warning } from '#shared/capture/result-details.ts'
 import { emulateMediaEverywhere, emulateSize } from '#worker/browser-host/capture/page/emulate.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
+import { setStyles } from '#worker/browser-host/capture/page/open-roots.ts'
 import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan, PdfPage } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -36,9 +37,7 @@ const toPaperSize = ({ width, height }: Pick<PdfPage, 'width' | 'height'>) => ({
 
 /** Reduces the page to one element, at the top left, by removing the siblings of it and of its ancestors from the layout. */
 const isolate = (selector: string, width: number) => `((found) => {
-  const important = (element, styles) => {
-    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important')
-  }
+  const important = ${setStyles}
   const bare = {
     display: 'block', position: 'static', margin: '0', padding: '0', border: '0', 'min-height': '0', overflow: 'visible',
     transform: 'none',
