@@ -40,8 +40,8 @@ test-lab: setup ## runs what the benchmarks measure in its smallest form, and th
 	@scripts/build-test-cluster.sh
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/lab/*.test.ts')
 
-test-contract: setup ## lints the OpenAPI document, captures with clients generated from it (Python, Go), then sends a gateway what it allows and forbids, with schemathesis
-	@scripts/run-contract-tests.sh $(ARGS)
+test-contract: setup ## lints the OpenAPI document, captures with clients generated from it (Python, Go), then sends a gateway what it allows and forbids, with schemathesis: EXAMPLES=100 for each operation
+	@scripts/run-contract-tests.sh $(ARGS) $(if $(EXAMPLES),--max-examples=$(EXAMPLES))
 
 test-mutations: setup ## breaks the code and sees a test fail: at each contract point (ARGS='a word of it'), or ARGS='--since main' at random
 	@exec node test/mutations/run.ts $(ARGS)

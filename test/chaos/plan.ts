@@ -97,11 +97,11 @@ export const planRun = (seed: number, { only, world: on, forMs }: PlanOptions = 
 }
 
 /** Faults in a representative run. */
-const groupFaults = 3
+const groupFaults = 4
 
 const firstMs = 1000
 
-/** Runs in which each fault happens once, three in a run; those of one world follow each other. The pool is paused once, and an account moves once. */
+/** Runs in which each fault happens once, four in a run; those of one world follow each other. The pool is paused once, and an account moves once. */
 export const planRepresentative = (seed: number): Plan[] => {
   const worldOf = (name: string, index: number): WorldKind => {
     const { worlds = ['files', 's3', 'cells'] as const } = faults[name]!

@@ -2,7 +2,10 @@ const pollMs = 20
 
 type EventuallyOptions = { readonly withinMs?: number; readonly what?: string; readonly everyMs?: number }
 
-/** Polls every `everyMs` until `condition` is true; a throw counts as false. Rejects with `what` and the last error after `withinMs`. */
+/**
+ * Polls every `everyMs` until `condition` is true; a throw counts as false. Pauses at least as long as `condition` took, which may be a
+ * program that takes what it waits for. Rejects with `what` and the last error after `withinMs`.
+ */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,
   { withinMs = 30_000, what = condition.toString(), everyMs = pollMs }: EventuallyOptions = {},
@@ -10,13 +13,14 @@ export const eventually = async (
   const end = performance.now() + withinMs
   let last: unknown
   while (performance.now() < end) {
+    const began = performance.now()
     try {
       if (await condition()) return
       last = undefined
     } catch (error) {
       last = error
     }
-    await new Promise((wake) => setTimeout(wake, everyMs))
+    await new Promise((wake) => setTimeout(wake, Math.max(everyMs, performance.now() - began)))
   }
   // In the message too: tap's reporter prints no causes.
   const reason = last instanceof Error ? `; ${last.message}` : ''

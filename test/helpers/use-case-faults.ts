@@ -93,7 +93,7 @@ const openStores = async (test: Test, servers: { readonly server: TestPostgres; 
 }
 
 /** A use case with more calls gets one kind of fault per call, in rotation: its calls are loops over the same ones. */
-const wholeCalls = 8
+const wholeCalls = 5
 
 /**
  * Opens two processes of a service on new stores. The returned function runs a use case by the first, once for every fault at

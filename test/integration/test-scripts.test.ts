@@ -86,7 +86,7 @@ t.test('run-tests: in CI a failed file is retried once, and reported as flaky if
   await test.rejects(again, {
     code: 1,
     stdout:
-      /\n--jobs=2\n--timeout=9\n--jobs=1\ntest\/a\.test\.ts\nfailed: .*\n2 passed, 3 failed\nfailed: .*\n2 passed, 3 failed\n$/,
+      /\n--timeout=9\n--jobs=1\ntest\/a\.test\.ts\nfailed: .*\n2 passed, 3 failed\nfailed: .*\n2 passed, 3 failed\n$/,
   })
 })
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from '#test/tidy/source.ts'
@@ -17,7 +17,8 @@ const copied = [
   'package-lock.json',
   'tsconfig.json',
 ]
-const linked = ['node_modules', '.tools']
+/** Below `.tools`: a copy removes bundles of other sources, which tests of this checkout run from. */
+const ownTools = ['bundles']
 /** Timeout of one test file; exceeding it is a failure. */
 const testMs = 120_000
 const copies = 2
@@ -29,6 +30,9 @@ export type Sandbox = AsyncDisposable & { readonly folder: string }
 export const createSandbox = async (): Promise<Sandbox> => {
   const folder = await mkdtemp(join(tmpdir(), 'mutations-'))
   for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true })
+  await mkdir(join(folder, '.tools'))
+  const tools = (await readdir(join(root, '.tools'))).filter((name) => !ownTools.includes(name))
+  const linked = ['node_modules', ...tools.map((name) => `.tools/${name}`)]
   for (const name of linked) await symlink(join(root, name), join(folder, name))
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
 }
