@@ -190,6 +190,8 @@ const clientOf = (place: ClusterPlace): Client => {
         PATH: process.env['PATH'],
         HOME: place.folder,
         KUBECONFIG: clusterFiles(place).kubeconfig('admin'),
+        // As in `helm`.
+        GOGC: 'off',
         KUBECACHEDIR: join(place.folder, 'kubectl-cache'),
       },
     })
