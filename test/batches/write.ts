@@ -1,19 +1,29 @@
-// Prints the arguments of scripts/run-tests.sh for tap, a line each: folders whose files may share a process (ADR 47) become
-// files that run them in batches, written into the folder that is the first argument.
+// Prints the arguments of scripts/run-tests.sh for tap, a line each: `promised`, `others` (all integration tests that are not
+// promised) and folders whose files may share a process (ADR 47) become files that run them in batches, written into the folder
+// that is the first argument.
 import { globSync, statSync, writeFileSync } from 'node:fs'
 import { join, normalize, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { besides, promised } from './promised.ts'
 
 /** Number of processes for the tests of a folder. */
-const batches: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit': 4, 'test/integration': 24 }
+const folders: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit': 4, 'test/integration': 24 }
+/** Test files, and the number of processes that run them. */
+type Chosen = { readonly paths: readonly string[]; readonly count: number }
+const quick = [...promised, ...besides]
+const named: Readonly<Record<string, () => Chosen>> = {
+  promised: () => ({ paths: quick, count: 8 }),
+  others: () => ({ paths: filesIn('test/integration').filter((path) => !quick.includes(path)), count: 18 }),
+}
 /** What `make test` runs; `make check` runs the tidy rules, and the linters and formatter on the tree. */
-const all = ['test/tidy/tools', 'test/unit', 'test/integration']
+const usual = ['test/tidy/tools', 'test/unit', 'promised']
 
 const [target = '', ...given] = process.argv.slice(2)
 const options = given.filter((word) => word.startsWith('-'))
 const operands = given.filter((word) => !word.startsWith('-'))
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+const filesIn = (folder: string) => globSync(`${folder}/**/*.test.ts`).toSorted()
 
 /**
  * Distributes the files in turns, because slow files are often in the same folder. The last batch gets about a third of the first
@@ -29,13 +39,19 @@ const deal = (paths: readonly string[], count: number): string[][] => {
   return dealt.map(({ batch }) => batch).filter((batch) => batch.length > 0)
 }
 
-const inBatches = (operand: string): string[] => {
+/** What an operand stands for if its files share processes. */
+const choose = (operand: string): Chosen | undefined => {
   const folder = normalize(`${operand}/`).slice(0, -1)
-  const name = Object.keys(batches).find((each) => folder === each || folder.startsWith(`${each}/`))
-  if (name === undefined || !isFolder(folder)) return [operand]
-  const paths = globSync(`${folder}/**/*.test.ts`).toSorted()
-  return deal(paths, batches[name] ?? 1).map((batch, index) => {
-    const file = join(target, `${folder.replaceAll('/', '-')}-${index + 1}.ts`)
+  const name = Object.keys(folders).find((each) => folder === each || folder.startsWith(`${each}/`))
+  if (name === undefined || !isFolder(folder)) return named[operand]?.()
+  return { paths: filesIn(folder), count: folders[name] ?? 1 }
+}
+
+const inBatches = (operand: string): string[] => {
+  const chosen = choose(operand)
+  if (!chosen) return [operand]
+  return deal(chosen.paths, chosen.count).map((batch, index) => {
+    const file = join(target, `${normalize(`${operand}/`).slice(0, -1).replaceAll('/', '-')}-${index + 1}.ts`)
     const { href } = new URL('run-batch.ts', import.meta.url)
     const loads = batch.map((path) => `  '${path}': () => import('${pathToFileURL(resolve(path)).href}'),\n`)
     writeFileSync(file, `import { runBatch } from '${href}'\nawait runBatch({\n${loads.join('')}})\n`)
@@ -43,4 +59,4 @@ const inBatches = (operand: string): string[] => {
   })
 }
 
-for (const word of [...options, ...(operands.length === 0 ? all : operands).flatMap(inBatches)]) console.log(word)
+for (const word of [...options, ...(operands.length === 0 ? usual : operands).flatMap(inBatches)]) console.log(word)

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -126,6 +126,16 @@ t.test(
     test.equal(files.length, written.length)
   },
 )
+
+t.test('run-tests: each integration test is either one of the promised or one of the others', async (test) => {
+  const folder = await temporaryFolder(test)
+  await run(process.execPath, ['test/batches/write.ts', folder, 'promised', 'others'], { cwd: root })
+  const written = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
+  const files = written.flatMap((text) => [...text.matchAll(/^ {2}'([^']+)'/gm)].map(([, path = '']) => path))
+  const all = await Array.fromAsync(glob('test/integration/**/*.test.ts', { cwd: root }))
+  test.equal(files.length, all.length)
+  test.strictSame(new Set(files), new Set(all))
+})
 
 t.test('batch: a failing file is reported, and the next file starts after its teardown', async (test) => {
   const folder = await temporaryFolder(test)
