@@ -8,7 +8,7 @@ override URL := $(value URL)
 override OUT := $(value OUT)
 export URL OUT
 
-.PHONY: help setup packages up down test test-integration test-all chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-lab test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-autoscaler bench-cluster bench-nodes bench-http bench-before-key bench-flow bench-compare bench-compare-proof capture
+.PHONY: help setup packages up down test test-integration test-pages test-all chaos test-faults test-contract test-mutations test-cluster test-keda test-s3 test-lab test-monitoring draw-dashboards draw-console pictures test-nodes test-release release rebuild images check docs bench bench-autoscaler bench-cluster bench-nodes bench-http bench-before-key bench-flow bench-compare bench-compare-proof capture
 .PHONY: check-lint check-format check-dead check-pages check-rules check-workflows
 
 help: ## lists the targets
@@ -30,12 +30,15 @@ down: ## drains and stops what `make up` started
 test: setup ## runs the unit and tidy tests, and the integration tests of each promise to callers: real PostgreSQL, NATS, Chromium and a test S3; or ARGS='FILE FOLDER'
 	@$(if $(ARGS),scripts/install-gallery.sh && scripts/install-firefox.sh)
 	@scripts/run-tests.sh $(ARGS)
-	@$(if $(ARGS),,echo 'Not run: the other integration tests (make test-integration), and what make help lists as test-…, chaos and check. make test-all runs all that CI runs, in an hour or more.')
+	@$(if $(ARGS),,echo 'Not run: the other integration tests (make test-integration, make test-pages), and what make help lists as test-…, chaos and check. make test-all runs all that CI runs, in an hour or more.')
 
-test-integration: setup ## runs the integration tests that make test leaves out
-	@scripts/install-gallery.sh
+test-integration: setup ## runs the integration tests that make test and make test-pages leave out
 	@scripts/install-firefox.sh
 	@scripts/run-tests.sh others
+
+test-pages: setup ## captures pages of libraries, templates and real sites, and compares them with a bare browser
+	@scripts/install-gallery.sh
+	@scripts/run-tests.sh pages
 
 test-all: ## runs all that CI runs (root): check, test, test-integration, test-contract, test-monitoring, test-cluster, chaos, faults, mutations
 	@exec .ci/run

@@ -1,6 +1,6 @@
-// Prints the arguments of scripts/run-tests.sh for tap, a line each: `promised`, `others` (all integration tests that are not
-// promised) and folders whose files may share a process (ADR 47) become files that run them in batches, written into the folder
-// that is the first argument.
+// Prints the arguments of scripts/run-tests.sh for tap, a line each: `promised`, `pages`, `others` (all further integration tests) and
+// folders whose files may share a process (ADR 47) become files that run them in batches, written into the folder that is the
+// first argument.
 import { globSync, statSync, writeFileSync } from 'node:fs'
 import { join, normalize, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,9 +11,13 @@ const folders: Readonly<Record<string, number>> = { 'test/tidy': 1, 'test/unit':
 /** Test files, and the number of processes that run them. */
 type Chosen = { readonly paths: readonly string[]; readonly count: number }
 const quick = [...promised, ...besides]
+/** Captures of pages of libraries, templates and real sites, which are compared with a bare browser's. */
+const isOfPages = (path: string) => /^test\/integration\/(?:gallery-.*|real-sites)\.test\.ts$/.test(path)
+const others = () => filesIn('test/integration').filter((path) => !quick.includes(path) && !isOfPages(path))
 const named: Readonly<Record<string, () => Chosen>> = {
   promised: () => ({ paths: quick, count: 8 }),
-  others: () => ({ paths: filesIn('test/integration').filter((path) => !quick.includes(path)), count: 18 }),
+  pages: () => ({ paths: filesIn('test/integration').filter(isOfPages), count: 3 }),
+  others: () => ({ paths: others(), count: 18 }),
 }
 /** What `make test` runs; `make check` runs the tidy rules, and the linters and formatter on the tree. */
 const usual = ['test/tidy/tools', 'test/unit', 'promised']
@@ -51,7 +55,9 @@ const inBatches = (operand: string): string[] => {
   const chosen = choose(operand)
   if (!chosen) return [operand]
   return deal(chosen.paths, chosen.count).map((batch, index) => {
-    const file = join(target, `${normalize(`${operand}/`).slice(0, -1).replaceAll('/', '-')}-${index + 1}.ts`)
+    const name = normalize(`${operand}/`).slice(0, -1).replaceAll('/', '-')
+    // tap runs them in the order of their names.
+    const file = join(target, `${name}-${String(index + 1).padStart(2, '0')}.ts`)
     const { href } = new URL('run-batch.ts', import.meta.url)
     const loads = batch.map((path) => `  '${path}': () => import('${pathToFileURL(resolve(path)).href}'),\n`)
     writeFileSync(file, `import { runBatch } from '${href}'\nawait runBatch({\n${loads.join('')}})\n`)

@@ -1,8 +1,10 @@
 import { chmod, cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { roleServices } from '#shared/config/database-roles.ts'
 import { freePort } from './free-port.ts'
 import { librariesIn, startProgram, unpackedFolder, unpackPackages } from './packaged-programs.ts'
+import { roleOf } from './service-database.ts'
 
 /** A PgBouncer in front of one PostgreSQL server. */
 export type TestPgBouncer = AsyncDisposable & {
@@ -37,7 +39,8 @@ default_pool_size = ${sessions}
 max_client_conn = 500
 logfile = ${log}
 `
-  await writeFile(join(folder, 'users'), '"postgres" ""\n')
+  const users = ['postgres', ...roleServices.map(roleOf)]
+  await writeFile(join(folder, 'users'), users.map((name) => `"${name}" ""\n`).join(''))
   await writeFile(join(folder, 'pgbouncer.ini'), settings)
   const command = [join(folder, 'usr/sbin/pgbouncer'), '-q', join(folder, 'pgbouncer.ini')]
   const program = await startProgram(command, { port, folder, libraries: await librariesIn(folder) })

@@ -14,6 +14,7 @@ import { startEmptyCell, startRouter, testPepper, testRouterToken } from './runn
 import { testProgramPath } from './test-program-path.ts'
 import { testRecordKey } from './record-seal.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
+import { serviceUrl } from './service-database.ts'
 import { validateResponses } from './validate-responses.ts'
 import { freePort } from './free-port.ts'
 
@@ -107,7 +108,7 @@ export const startGateway = async (
   const webhookKeys = generateSealingKeys()
   const env: Readonly<Record<string, string>> = {
     LOG_LEVEL: 'error',
-    DATABASE_URL: database.url,
+    DATABASE_URL: await serviceUrl(database, 'gateway'),
     NATS_URL: nats.url,
     STORAGE_DRIVER: 'files',
     STORAGE_FOLDER: folder,

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { runLedger } from '#ledger/app.ts'
 import type { Ledger } from '#ledger/context.ts'
 import { acceptCapture, type NewCapture } from '#gateway/db/accept-capture.ts'
@@ -11,6 +12,7 @@ import { eventually } from './eventually.ts'
 import { createTestLedger, openQueue } from './ledger.ts'
 import type { TestNats } from './nats.ts'
 import type { TestPostgres } from './postgres.ts'
+import { openServiceDatabase } from './service-database.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 
 /** Maximum number of admitted captures. */
@@ -37,7 +39,14 @@ export const startLedger = async (
   await servers.nats.wipe()
   const database = await servers.server.createDatabase(20)
   const queue = await openQueue(test, servers.nats.url)
-  const ledger = createTestLedger(database, queue, options)
+  const own = await openServiceDatabase(database, 'ledger', 20)
+  const ledger = createTestLedger(own, queue, options)
+  test.teardown(async () => {
+    await own[Symbol.asyncDispose]()
+    // A loop that fails is repeated.
+    const denied = ledger.recordedEvents.map((each) => inspect(each)).find((each) => each.includes('permission denied'))
+    if (denied !== undefined) throw new Error(`the role of the ledger lacks a right: ${denied}`)
+  })
   const ended: EventMessage[] = []
   queue.subscribe(eventFilter(), ({ data }) => ended.push(eventCodec.decode(data)))
   const backlogs: BacklogMessage[] = []

@@ -1,18 +1,32 @@
 import { type Database, openDatabase } from '#shared/db/connection.ts'
-import { grantToServices, type ServiceRoles } from '#shared/db/service-roles.ts'
+import type { RoleService } from '#shared/config/database-roles.ts'
+import { grantToServices } from '#shared/db/service-roles.ts'
 
-/** Opens a database under the role of a service, with what `migrate` grants it. The caller closes it. */
-export const openServiceDatabase = async (
+/** The tests' role of a service. */
+export const roleOf = (service: RoleService): string => `test_${service}`
+
+/** Creates the role of a service, with what `migrate` grants it; returns the address of the database for it. */
+export const serviceUrl = async (
   database: Database & { readonly url: string },
-  service: keyof ServiceRoles,
-): Promise<Database & { readonly url: string }> => {
-  const role = `test_${service}`
+  service: RoleService,
+): Promise<string> => {
+  const role = roleOf(service)
   // Databases of one server share its roles.
   await database.query(
     `do $$ begin create role ${role} login; exception when duplicate_object or unique_violation then null; end $$`,
   )
-  await grantToServices(database, { [service]: role })
+  await database.transaction((sql) => grantToServices(sql, { [service]: role }))
   const url = new URL(database.url)
   url.username = role
-  return { ...openDatabase({ url: url.href, poolMax: 10 }), url: url.href }
+  return url.href
+}
+
+/** Opens a database under the role of a service. The caller closes it. */
+export const openServiceDatabase = async (
+  database: Database & { readonly url: string },
+  service: RoleService,
+  poolMax = 10,
+): Promise<Database & { readonly url: string }> => {
+  const url = await serviceUrl(database, service)
+  return { ...openDatabase({ url, poolMax }), url }
 }

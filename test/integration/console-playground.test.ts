@@ -3,6 +3,7 @@ import t from 'tap'
 import { violationsOn } from '#test/helpers/axe.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { buildConsole, consolePages, openPage } from '#test/helpers/console-pages.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const captureMs = 60_000
@@ -61,9 +62,8 @@ for (const [width, colorScheme] of [
     const heightOf = (selector: string) => page.locator(selector).evaluate((element) => element.clientHeight)
     t.equal(await heightOf('.editor-numbers'), await heightOf('.editor'), 'as high as the box')
     await editor.press('Control+End')
-    await page.waitForFunction(
-      `document.querySelector('.editor-numbers').scrollTop === document.querySelector('.editor textarea').scrollTop`,
-    )
+    const topOf = (selector: string) => page.locator(selector).evaluate((element) => element.scrollTop)
+    await eventually(async () => (await topOf('.editor-numbers')) === (await topOf('.editor textarea')))
     t.ok((await numbers.evaluate((box) => box.scrollTop)) > 1000)
     t.same(await violationsOn(page), [])
     t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0)

@@ -5,6 +5,7 @@ import { violationsOn } from '#test/helpers/axe.ts'
 import { startPages } from '#test/helpers/browser-host.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { buildConsole, consolePages, openLink, openPage } from '#test/helpers/console-pages.ts'
+import { eventually } from '#test/helpers/eventually.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const operatorPages = ['Health', 'Pools', 'Accounts', 'Audit']
@@ -92,7 +93,7 @@ for (const [width, colorScheme] of [
     t.equal(page.url(), `${baseUrl}/console/health`)
     for (const name of [...operatorPages, 'Overview', 'Settings']) {
       await openPage(page, name)
-      await page.waitForFunction('document.querySelectorAll(".loading").length === 0')
+      await page.waitForSelector('.loading', { state: 'detached' })
       t.equal(await page.getByRole('alert').count(), 0, `${name} has no error`)
       t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
       if (width <= 1280) t.same(await violationsOn(page), [], name)
@@ -193,7 +194,7 @@ t.test('playground: a capture appears live, with its record in the list', async 
   await page.getByRole('button', { name: 'Capture' }).click()
   const picture = page.getByRole('img', { name: 'Capture result' })
   await picture.waitFor({ timeout: captureMs })
-  await page.waitForFunction('document.querySelector("[alt=\'Capture result\']").naturalWidth === 1280')
+  await eventually(async () => (await picture.evaluate((each) => Reflect.get(each, 'naturalWidth'))) === 1280)
   t.same(await violationsOn(page), [])
   await openPage(page, 'Captures')
   await page
@@ -245,7 +246,7 @@ t.test('captures: two are compared, and selected ones are deleted together', asy
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.getByRole('group', { name: '2 selected' }).waitFor({ state: 'detached' })
   for (const id of ids.slice(1)) t.equal((await page.request.get(`${baseUrl}/v1/screenshots/${id}`)).status(), 404)
-  await page.waitForFunction(`document.querySelectorAll('tbody input[type=checkbox]').length === ${count - 2}`)
+  await eventually(async () => (await checkboxes.count()) === count - 2)
 })
 
 t.test('captures: filters are part of the address, and the way back from a capture keeps them', async (t) => {

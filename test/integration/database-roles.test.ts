@@ -8,11 +8,15 @@ import { createTenant } from '#test/helpers/tenant.ts'
 const server = await startPostgres(t)
 const owner = await server.createDatabase()
 await createTenant(owner)
-const sender = await openServiceDatabase(owner, 'webhooks')
-t.teardown(() => sender[Symbol.asyncDispose]())
+const [gateway, ledger, sender] = [
+  await openServiceDatabase(owner, 'gateway'),
+  await openServiceDatabase(owner, 'ledger'),
+  await openServiceDatabase(owner, 'webhooks'),
+]
+for (const each of [gateway, ledger, sender]) t.teardown(() => each[Symbol.asyncDispose]())
 
-const isRefused = (text: string) =>
-  sender.query(text).then(
+const isRefused = (text: string, by = sender) =>
+  by.query(text).then(
     () => false,
     (thrown: unknown) => /permission denied|must be owner/.test(String((thrown as Error).cause ?? thrown)),
   )
@@ -49,6 +53,50 @@ t.test('database roles: the sender of webhooks changes deliveries alone', async 
     t.ok(await isRefused(text), text)
   }
   t.strictSame(await sender.query('delete from webhook_delivery returning id'), [])
+})
+
+t.test('database roles: no service changes the schema or what was recorded for audits', async (t) => {
+  for (const text of [
+    'create table mine ()',
+    'drop table capture_open',
+    'alter table capture add column mine text',
+    'drop function drop_captures(integer)',
+    'select * from mikro_orm_migrations',
+    'delete from audit_entry',
+    `update audit_entry set actor = ''`,
+    'delete from sql_function',
+    'update plan set name = name',
+  ])
+    for (const [name, by] of Object.entries({ gateway, ledger, sender }))
+      t.ok(await isRefused(text, by), `${name}: ${text}`)
+})
+
+t.test('database roles: partitions are created and dropped for the ledger alone', async (t) => {
+  for (const text of ['select keep_captures(7)', 'select keep_activity(36500)', 'select drop_captures(36500)']) {
+    t.ok(await isRefused(text), text)
+    t.ok(await isRefused(text, gateway), text)
+    await ledger.query(text)
+  }
+  const [created] = await ledger.query<{ part: string }>(`select add_activity_day('2020-01-01')`).catch(() => [])
+  t.equal(created, undefined, 'but what the functions call is not')
+})
+
+t.test('database roles: the ledger creates no credentials, and may remove each row of an account', async (t) => {
+  for (const table of ['api_key', 'console_session', 'link_secret', 'member', 'sign_in_link', 'webhook_secret'])
+    t.ok(await isRefused(`insert into ${table} default values`, ledger), table)
+  await owner.query('select keep_activity(36500)')
+  // Those that are not visible to it would be skipped without a word.
+  const kept = await owner.query(
+    `select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where a.attname = 'account_id' and c.relkind in ('r', 'p') and not c.relispartition
+        and not (has_table_privilege('test_ledger', c.oid, 'select') and has_table_privilege('test_ledger', c.oid, 'delete'))`,
+  )
+  t.strictSame(kept, [])
+  const days = await owner.query(
+    `select inhrelid from pg_inherits where inhparent = 'activity'::regclass
+        and not has_table_privilege('test_ledger', inhrelid, 'delete')`,
+  )
+  t.strictSame(days, [])
 })
 
 t.test(

@@ -127,9 +127,9 @@ t.test(
   },
 )
 
-t.test('run-tests: each integration test is either one of the promised or one of the others', async (test) => {
+t.test('run-tests: each integration test is one of the promised, of the pages or of the others', async (test) => {
   const folder = await temporaryFolder(test)
-  await run(process.execPath, ['test/batches/write.ts', folder, 'promised', 'others'], { cwd: root })
+  await run(process.execPath, ['test/batches/write.ts', folder, 'promised', 'pages', 'others'], { cwd: root })
   const written = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
   const files = written.flatMap((text) => [...text.matchAll(/^ {2}'([^']+)'/gm)].map(([, path = '']) => path))
   const all = await Array.fromAsync(glob('test/integration/**/*.test.ts', { cwd: root }))

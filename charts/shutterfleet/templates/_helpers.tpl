@@ -210,11 +210,17 @@ DATABASE_DIRECT_URL: {{ include "shutterfleet.directDatabaseSecret" . }}
 {{- end }}
 {{- end }}
 
-{{- /* Those of the sender of webhooks, which may have a role of its own. */}}
-{{- define "shutterfleet.webhooksDatabaseFiles" -}}
-{{- $files := include "shutterfleet.databaseFiles" . | fromYaml }}
-{{- if .Values.postgresql.roles.webhooks }}
-{{- range $name, $from := $files }}{{ $_ := set $from "key" (printf "webhooks-%s" $from.key) }}{{ end }}
+{{- /* Those of a service, which may have a role of its own: (list $ service) */}}
+{{- define "shutterfleet.serviceDatabaseFiles" -}}
+{{- $root := index . 0 -}}
+{{- $service := index . 1 -}}
+{{- $postgresql := $root.Values.postgresql -}}
+{{- $files := include "shutterfleet.databaseFiles" $root | fromYaml }}
+{{- if and (eq $service "gateway") $postgresql.replicaUrlKey }}
+{{- $_ := set $files "DATABASE_REPLICA_URL" (dict "secret" (tpl $postgresql.existingSecret $root) "key" $postgresql.replicaUrlKey) }}
+{{- end }}
+{{- if index $postgresql.roles $service }}
+{{- range $name, $from := $files }}{{ $_ := set $from "key" (printf "%s-%s" $service $from.key) }}{{ end }}
 {{- end }}
 {{- toYaml $files }}
 {{- end }}

@@ -1,3 +1,4 @@
+import { parseRoles, type ServiceRoles } from '#shared/config/database-roles.ts'
 import { address, integer, parsed, text } from './setting.ts'
 
 /** Settings of one-machine operation alone. */
@@ -13,19 +14,16 @@ export const localSettings = {
     help: "JSON file with the table of plans; empty: the contract's plans and `unlimited`",
     fallback: '',
   }),
-  databaseRoles: parsed<{ readonly webhooks?: string }>(
+  databaseRoles: parsed<ServiceRoles>(
     'DATABASE_ROLES',
     {
-      help: 'roles of PostgreSQL, as webhooks=NAME, that `migrate` grants what these services need, whose DATABASE_URL then names them instead of the owner of the database; empty: none',
+      help: 'roles of PostgreSQL, as gateway=NAME,ledger=NAME,webhooks=NAME or some of these, that `migrate` grants what these services need, whose DATABASE_URL then names them instead of the owner of the database; empty: none',
       fallback: '',
-      kind: 'webhooks=NAME',
-      problem: 'must be webhooks=NAME, with a name of at most 63 of a-z 0-9 - _',
+      kind: 'SERVICE=NAME,…',
+      problem:
+        'must be gateway=NAME, ledger=NAME and webhooks=NAME or some of these, separated by commas, with names of at most 63 of a-z 0-9 - _',
     },
-    (value) => {
-      const role = /^webhooks=([a-z_][a-z0-9_-]{0,62})$/.exec(value)?.[1]
-      if (value === '') return {}
-      return role === undefined ? undefined : { webhooks: role }
-    },
+    parseRoles,
   ),
   externalDatabaseUrl: address('DATABASE_URL', {
     help: 'PostgreSQL to use; empty: one is started',

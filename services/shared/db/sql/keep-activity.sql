@@ -3,12 +3,18 @@ create or replace function add_activity_day(p_day date) returns void
 language plpgsql as $$
 declare
   part constant text := 'activity_' || to_char(p_day, 'YYYYMMDD');
+  grantee text;
 begin
   if to_regclass(part) is not null then
     return;
   end if;
   -- To attach a table takes a weaker lock than to create it as a partition: inserts go on.
   execute format('create table %I (like activity including constraints)', part);
+  -- An erasure deletes from the partition itself.
+  for grantee in select a.grantee::regrole::text from pg_class c, aclexplode(c.relacl) as a
+                  where c.oid = 'activity'::regclass and a.privilege_type = 'DELETE' and a.grantee <> c.relowner loop
+    execute format('grant select, delete on %I to %s', part, grantee);
+  end loop;
   execute format('alter table activity attach partition %I for values from (%L) to (%L)', part, p_day || 'T00:00Z',
                  (p_day + 1) || 'T00:00Z');
 end
