@@ -47,7 +47,7 @@ const rights: Readonly<Record<RoleService, Readonly<Record<string, readonly stri
     ],
   },
   ledger: {
-    select: ['maintenance', 'plan', 'webhook_polling'],
+    select: ['capture_ended_other', 'maintenance', 'plan', 'webhook_polling'],
     'select, update': ['pool_pause'],
     'select, insert, update (detail)': ['audit_entry'],
     'select, delete': ['activity'],
