@@ -1,7 +1,7 @@
 import { chmod, cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { roleServices } from '#shared/config/database-roles.ts'
+import { roleServices } from '#shared/config/settings/database-roles.ts'
 import { freePort } from './free-port.ts'
 import { librariesIn, startProgram, unpackedFolder, unpackPackages } from './packaged-programs.ts'
 import { roleOf } from './service-database.ts'

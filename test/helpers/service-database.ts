@@ -1,14 +1,14 @@
 import { type Database, openDatabase } from '#shared/db/connection.ts'
-import type { RoleService } from '#shared/config/database-roles.ts'
+import type { RoleHolder } from '#shared/config/settings/database-roles.ts'
 import { grantToServices } from '#shared/db/service-roles.ts'
 
 /** The tests' role of a service. */
-export const roleOf = (service: RoleService): string => `test_${service}`
+export const roleOf = (service: RoleHolder): string => `test_${service}`
 
 /** Creates the role of a service, with what `migrate` grants it; returns the address of the database for it. */
 export const serviceUrl = async (
   database: Database & { readonly url: string },
-  service: RoleService,
+  service: RoleHolder,
 ): Promise<string> => {
   const role = roleOf(service)
   // Databases of one server share its roles.
@@ -24,7 +24,7 @@ export const serviceUrl = async (
 /** Opens a database under the role of a service. The caller closes it. */
 export const openServiceDatabase = async (
   database: Database & { readonly url: string },
-  service: RoleService,
+  service: RoleHolder,
   poolMax = 10,
 ): Promise<Database & { readonly url: string }> => {
   const url = await serviceUrl(database, service)

@@ -1,4 +1,4 @@
-import { type RoleService, roleServices, type ServiceRoles } from '#shared/config/database-roles.ts'
+import { type RoleHolder, roleServices, type ServiceRoles } from '#shared/config/settings/database-roles.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import type { Sql } from './connection.ts'
 
@@ -29,7 +29,7 @@ const accountTables = ['account', 'console_session', 'link_secret', 'member', 's
  * ledger creates no keys, members, sessions and links: it removes them. The sender of webhooks connects to servers that callers
  * name: it sees no keys, sessions, members and links, and of accounts only whether they are moved.
  */
-const rights: Readonly<Record<RoleService, Readonly<Record<string, readonly string[]>>>> = {
+const rights: Readonly<Record<RoleHolder, Readonly<Record<string, readonly string[]>>>> = {
   gateway: {
     select: ['cleanup_cursor', 'orphan_sweep', 'plan', 'webhook_attempt', 'webhook_polling', 'webhook_queue'],
     'select, insert': ['activity', 'audit_entry'],

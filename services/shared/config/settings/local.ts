@@ -1,4 +1,4 @@
-import { parseRoles, type ServiceRoles } from '#shared/config/database-roles.ts'
+import { parseRoles, type ServiceRoles } from './database-roles.ts'
 import { address, integer, parsed, text } from './setting.ts'
 
 /** Settings of one-machine operation alone. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseRoles } from '#shared/config/database-roles.ts'
+import { parseRoles } from '#shared/config/settings/database-roles.ts'
 
 t.test('database roles: some services or none have one', (t) => {
   t.strictSame(parseRoles(''), {})
