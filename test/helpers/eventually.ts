@@ -3,8 +3,8 @@ const pollMs = 20
 type EventuallyOptions = { readonly withinMs?: number; readonly what?: string; readonly everyMs?: number }
 
 /**
- * Polls every `everyMs` until `condition` is true; a throw counts as false. Pauses at least as long as `condition` took, which may be a
- * program that takes what it waits for. Rejects with `what` and the last error after `withinMs`.
+ * Polls every `everyMs` until `condition` is true; a throw counts as false. Pauses at least as long as `condition` took: programs that
+ * it runs take processor time from what it waits for. Rejects with `what` and the last error after `withinMs`.
  */
 export const eventually = async (
   condition: () => boolean | Promise<boolean>,

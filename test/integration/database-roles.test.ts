@@ -55,7 +55,7 @@ t.test('database roles: the sender of webhooks changes deliveries alone', async 
   t.strictSame(await sender.query('delete from webhook_delivery returning id'), [])
 })
 
-t.test('database roles: no service changes the schema or what was recorded for audits', async (t) => {
+t.test('database roles: no service changes the schema, or removes audit entries or changes who acted', async (t) => {
   for (const text of [
     'create table mine ()',
     'drop table capture_open',

@@ -25,8 +25,8 @@ const captureTables = [
 const accountTables = ['account', 'console_session', 'link_secret', 'member', 'sign_in_link', 'used_sign_in'] as const
 
 /**
- * What each service needs: privileges, and tables with them. None of them changes the schema, or whose deeds an audit shows. The
- * ledger creates no keys, members, sessions and links: it removes them. The sender of webhooks connects to servers that callers
+ * What each service needs: privileges, and tables with them. None of them changes the schema, or removes audit entries. The
+ * ledger creates no keys, members, sessions and links: it removes them, and empties the details of audit entries, for erasures. The sender of webhooks connects to servers that callers
  * name: it sees no keys, sessions, members and links, and of accounts only whether they are moved.
  */
 const rights: Readonly<Record<RoleHolder, Readonly<Record<string, readonly string[]>>>> = {
