@@ -56,6 +56,8 @@ export const startFaultyProxy = async (t: WithTeardown, kubeconfig: string): Pro
     const fault = kind && faults[kind].shift()
     if (delayMs > 0) await delay(delayMs)
     if (fault && (await breaks(fault, response))) return
+    // Its body is gone with the client's connection: the API server would wait for it.
+    if (response.destroyed) return
     const answer = await passOn(upstream, request, response)
     if (fault?.kind === 'unanswered') {
       response.destroy()

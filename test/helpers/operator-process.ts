@@ -42,7 +42,7 @@ export type OperatorProcess = AsyncDisposable & {
   readonly thaw: () => void
   /** Kills it as in a crash. */
   readonly kill: () => Promise<void>
-  /** Stops it gracefully; returns its exit code. */
+  /** Stops it gracefully, also if it is frozen; returns its exit code. */
   readonly stop: () => Promise<number | null>
 }
 
@@ -104,7 +104,10 @@ export const startOperator = async (options: OperatorOptions): Promise<OperatorP
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),
     kill,
-    stop: () => end('SIGTERM'),
+    stop: () => {
+      child.kill('SIGCONT')
+      return end('SIGTERM')
+    },
     [Symbol.asyncDispose]: kill,
   }
 }
