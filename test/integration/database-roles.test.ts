@@ -81,9 +81,11 @@ t.test('database roles: partitions are created and dropped for the ledger alone'
   t.equal(created, undefined, 'but what the functions call is not')
 })
 
-t.test('database roles: the ledger creates no credentials, and may remove each row of an account', async (t) => {
+t.test('database roles: the ledger makes and changes no credentials, and may remove each row of an account', async (t) => {
   for (const table of ['api_key', 'console_session', 'link_secret', 'member', 'sign_in_link', 'webhook_secret'])
-    t.ok(await isRefused(`insert into ${table} default values`, ledger), table)
+    for (const text of [`insert into ${table} default values`, `update ${table} set account_id = account_id`])
+      t.ok(await isRefused(text, ledger), text)
+  t.ok(await isRefused('update account set erasing_at = now()', ledger))
   await owner.query('select keep_activity(36500)')
   // Those that are not visible to it would be skipped without a word.
   const kept = await owner.query(

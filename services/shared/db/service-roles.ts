@@ -26,7 +26,7 @@ const accountTables = ['account', 'console_session', 'link_secret', 'member', 's
 
 /**
  * What each service needs: privileges, and tables with them. None of them changes the schema, or removes audit entries. The
- * ledger creates no keys, members, sessions and links: it removes them, and empties the details of audit entries, for erasures. The sender of webhooks connects to servers that callers
+ * ledger creates and changes no keys, members, sessions and links: it removes them, and empties the details of audit entries, for erasures. The sender of webhooks connects to servers that callers
  * name: it sees no keys, sessions, members and links, and of accounts only whether they are moved.
  */
 const rights: Readonly<Record<RoleHolder, Readonly<Record<string, readonly string[]>>>> = {
@@ -50,8 +50,9 @@ const rights: Readonly<Record<RoleHolder, Readonly<Record<string, readonly strin
     select: ['capture_ended_other', 'maintenance', 'plan', 'webhook_polling'],
     'select, update': ['pool_pause'],
     'select, insert, update (detail)': ['audit_entry'],
-    'select, delete': ['activity'],
-    'select, update, delete': [...accountTables, 'api_key', 'upload_destination', 'webhook', 'webhook_secret'],
+    // To lock a row, a role must be able to change one of its columns.
+    'update (id)': ['account'],
+    'select, delete': [...accountTables, 'activity', 'api_key', 'upload_destination', 'webhook', 'webhook_secret'],
     'select, insert, update, delete': [
       ...captureTables,
       'cleanup_cursor',
