@@ -3,7 +3,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { within } from '#shared/process/within.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { openRoots } from '#worker/browser-host/capture/page/open-roots.ts'
-import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import { findFirst, unsearchedFrames, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 
 const pollMs = 50
@@ -14,11 +14,11 @@ type WaitBounds = { readonly waitMs: number; readonly timeoutSeconds: number }
 /** Polls a condition of the main frame's current document. Throws `TIMEOUT` with what is `unmet` after `waitMs`. */
 const awaitCondition = async (
   { session }: Waiting,
-  { isMet, unmet }: { readonly isMet: () => Promise<unknown>; readonly unmet: string },
+  { isMet, unmet }: { readonly isMet: () => Promise<unknown>; readonly unmet: () => string },
   { waitMs, timeoutSeconds }: WaitBounds,
 ): Promise<void> => {
   const endsAt = performance.now() + waitMs
-  const late = () => new AppError('TIMEOUT', { publicMessage: `${unmet} within ${timeoutSeconds} s.` })
+  const late = () => new AppError('TIMEOUT', { publicMessage: `${unmet()} within ${timeoutSeconds} s.` })
   const untilMet = async () => {
     while (performance.now() < endsAt) {
       try {
@@ -40,8 +40,15 @@ export const awaitSelector = (
   bounds: WaitBounds,
   parameter = 'wait_for_selector',
 ): Promise<void> => {
-  const isMet = () => usingSelector(parameter, selector, runInMainFrame(open, `${findFirst(selector)} !== null`))
-  return awaitCondition(open, { isMet, unmet: `Nothing matched ${parameter} '${selector}'` }, bounds)
+  const find = `${findFirst(selector)} !== null || globalThis.length`
+  let frames = 0
+  const isMet = async () => {
+    const found = await usingSelector(parameter, selector, runInMainFrame(open, find))
+    frames = Number(found)
+    return found
+  }
+  const unmet = () => `Nothing matched ${parameter} '${selector}'${unsearchedFrames(frames)}`
+  return awaitCondition(open, { isMet, unmet }, bounds)
 }
 
 /** Waits until no match of a CSS selector is visible: all are gone, hidden, transparent or without size, with what they contain. Throws as `awaitSelector` does. */
@@ -53,7 +60,7 @@ export const awaitHidden = (open: Waiting, selector: string, bounds: WaitBounds)
     return width * height > 0 && each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
   })`
   const isMet = () => usingSelector('wait_for_selector_hidden', selector, runInMainFrame(open, isHidden))
-  return awaitCondition(open, { isMet, unmet: `wait_for_selector_hidden '${selector}' was still visible` }, bounds)
+  return awaitCondition(open, { isMet, unmet: () => `wait_for_selector_hidden '${selector}' was still visible` }, bounds)
 }
 
 /**
@@ -77,5 +84,5 @@ export const awaitFunction = (open: Waiting, js: string, bounds: WaitBounds): Pr
     }
     return result.value
   }
-  return awaitCondition(open, { isMet, unmet: 'wait_for_function was not true' }, bounds)
+  return awaitCondition(open, { isMet, unmet: () => 'wait_for_function was not true' }, bounds)
 }

@@ -17,6 +17,10 @@ export const findFirst = (selector: string): string => `((selector) => {
   return null
 })(${JSON.stringify(selector)})`
 
+/** What a message about a selector without a match says of the page's frames, of which there are `count`; empty for none. */
+export const unsearchedFrames = (count: number): string =>
+  count === 0 ? '' : ` (frames are not searched; the page has ${count})`
+
 /** The error for a caller's selector that passed request validation but that the browser rejects. */
 export const invalidSelector = (parameter: string, selector: string, cause?: unknown): AppError =>
   new AppError('RENDER_ERROR', {

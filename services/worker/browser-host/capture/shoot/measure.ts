@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import { findFirst, unsearchedFrames, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import type { SizeBounds } from '#worker/protocol/protocol.ts'
@@ -16,12 +16,18 @@ type View = Pick<Emulation, 'width' | 'height' | 'scale'>
  */
 export type Measurement = { readonly frame: Frame; readonly isTruncated: boolean; readonly zoom: number }
 
-/** Evaluates to the box of the first match in the document, enlarged to whole pixels; to null if nothing matches. */
+/**
+ * Evaluates to the box of the first match in the document, enlarged to whole pixels; if nothing matches to the number of frames, and if
+ * it takes no room to the reason.
+ */
 const findBox = (selector: string) => `((found) => {
-  if (!found) return null
+  if (!found) return globalThis.length
   const { left, top, right, bottom } = found.getBoundingClientRect()
   const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
-  return { x, y, width: Math.ceil(right + scrollX) - x, height: Math.ceil(bottom + scrollY) - y }
+  const [width, height] = [Math.ceil(right + scrollX) - x, Math.ceil(bottom + scrollY) - y]
+  if (width > 0 && height > 0) return { x, y, width, height }
+  if (found.closest('details:not([open])') && !found.closest('summary')) return 'an element in a closed <details>'
+  return getComputedStyle(found).display === 'contents' ? 'an element with display: contents' : 'an element that takes no room'
 })(${findFirst(selector)})`
 
 /** Cuts a frame to the bounds; keeps width over height, which is cut at the bottom. Never cuts below `leastWidth`. */
@@ -47,9 +53,9 @@ export const clipTo = ({ frame, ...measured }: Measurement, clip: Frame | undefi
 }
 
 const measureElement = async (open: Pick<OpenPage, 'session' | 'mainFrameId'>, selector: string): Promise<Frame> => {
-  const box = (await usingSelector('selector', selector, runInMainFrame(open, findBox(selector)))) as Frame | null
-  if (box && box.width > 0 && box.height > 0) return box
-  const matched = box ? 'an element that takes no room' : 'nothing'
+  const found = await usingSelector('selector', selector, runInMainFrame(open, findBox(selector)))
+  if (typeof found === 'object') return found as Frame
+  const matched = typeof found === 'string' ? found : `nothing${unsearchedFrames(Number(found))}`
   throw new AppError('RENDER_ERROR', { publicMessage: `selector '${selector}' matched ${matched}.`, blame: 'caller' })
 }
 

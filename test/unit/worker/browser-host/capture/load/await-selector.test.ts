@@ -3,7 +3,7 @@ import { awaitSelector } from '#worker/browser-host/capture/load/await-selector.
 import { createSessionDouble } from '#test/helpers/session-double.ts'
 
 /** Waits on a page that gives the `results` in order, then repeats the last. */
-const wait = (results: (boolean | Error)[], { isOpen = true } = {}) => {
+const wait = (results: (boolean | number | Error)[], { isOpen = true } = {}) => {
   let at = 0
   const evaluate = () => results[Math.min(at++, results.length - 1)]
   const send = async (method: string) => {
@@ -19,7 +19,8 @@ const wait = (results: (boolean | Error)[], { isOpen = true } = {}) => {
 
 // Contract: Missing selectors
 t.test('await selector: a selector without a match is a TIMEOUT that names it', async (t) => {
-  await t.rejects(wait([false]), { code: 'TIMEOUT', publicMessage: /#x.*5 s/ })
+  await t.rejects(wait([0]), { code: 'TIMEOUT', publicMessage: /'#x' within 5 s/ })
+  await t.rejects(wait([2]), { code: 'TIMEOUT', publicMessage: /'#x' \(frames are not searched; the page has 2\) within 5 s/ })
 })
 
 // Contract: Missing selectors
@@ -29,7 +30,7 @@ t.test('await selector: an invalid selector is an error that names it', async (t
 })
 
 t.test('await selector: retries, also in the document that replaced the previous one', async (t) => {
-  await t.resolves(wait([false, new Error('Execution context was destroyed.'), true]))
+  await t.resolves(wait([0, new Error('Execution context was destroyed.'), true]))
 })
 
 t.test('await selector: does not wait for a closed page', async (t) => {
