@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs tap with the given arguments (without files: all tests that need no cluster), then lists the files that failed and
 # prints `N passed, N failed` (assertions) as the last line. Exits with tap's code, or 1 if no assertion ran. Unit tests and
-# tidy rules, also folders of them, share processes (ADR 47). If CI is set, up to five failed files are rerun alone; those
+# tidy rules, also folders of them, share processes. If CI is set, up to five failed files are rerun alone; those
 # that pass then are reported as flaky, with the output of the first run.
 set -eu
 reporter=base

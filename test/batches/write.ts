@@ -1,5 +1,5 @@
 // Prints the arguments of scripts/run-tests.sh for tap, a line each: `promised`, `pages`, `others` (all further integration tests) and
-// folders whose files may share a process (ADR 47) become files that run them in batches, written into the folder that is the
+// folders whose files may share a process become files that run them in batches, written into the folder that is the
 // first argument.
 import { globSync, statSync, writeFileSync } from 'node:fs'
 import { join, normalize, resolve } from 'node:path'

@@ -22,7 +22,7 @@ const reportOne = (error: ErrorObject, report: Report) => {
   else report(field.join('.'), describeFault(bound, error.data))
 }
 
-/** Does not check the schemas themselves: compiling the schema of schemas took most of a gateway's start (ADR 63). */
+/** Does not check the schemas themselves: compiling the schema of schemas took most of a gateway's start. */
 const unchecked = { meta: false, validateSchema: false } as const
 
 const requests = new Ajv({ ...unchecked, allErrors: true, verbose: true, keywords: ownKeywords })

@@ -270,7 +270,7 @@ export const deleteMessage = async (queue: Queue, stream: string, sequence: numb
 /**
  * Deletes the messages of a subject, in flight or not, and frees the subject; with `upTo` only while the newest has at most
  * that sequence. One by one: a purge by subject advances the consumer's ack floor beyond other messages that are in flight,
- * which are then never redelivered (ADR 60).
+ * which are then never redelivered (nats-server issue 5727).
  */
 export const deleteMessages = async (queue: Queue, stream: string, subject: string, upTo = Infinity): Promise<void> => {
   const { streams } = await manage(queue)

@@ -13,7 +13,7 @@ const readyMs = 180_000
 const requestMs = 150_000
 const createMs = 60_000
 const eventCharsMax = 6000
-/** Where pages of the tests are (docs/adr/0039-install-the-chart-on-nodes-of-the-tests.md). */
+/** Where pages of the tests are. */
 const pagesNetwork = '203.0.113.0/24'
 
 /** Helm values. */
