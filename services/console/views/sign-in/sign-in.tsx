@@ -66,6 +66,8 @@ export const SignIn = ({ hadSession }: { hadSession: boolean }) => {
       if (location.hash !== '') location.reload()
     }
     addEventListener('hashchange', reload)
+    // One that was opened between the first rendering and this effect.
+    reload()
     return () => removeEventListener('hashchange', reload)
   }, [])
   return (

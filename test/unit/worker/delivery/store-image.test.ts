@@ -245,7 +245,8 @@ t.test(
     isOpen = false
     t.equal(await uploading.storeLate(), undefined)
     t.equal(uploading.isClosed, true)
-    t.same(changes, ['held by store: images cannot be stored: status 403 Forbidden', 'released by store'])
+    // The last try before the deadline may have been cut off by it, which is another reason.
+    t.same([changes[0], changes.at(-1)], ['held by store: images cannot be stored: status 403 Forbidden', 'released by store'])
   },
 )
 
