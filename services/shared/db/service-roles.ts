@@ -50,8 +50,11 @@ const rights: Readonly<Record<RoleHolder, Readonly<Record<string, readonly strin
     select: ['capture_ended_other', 'maintenance', 'plan', 'webhook_polling'],
     'select, update': ['pool_pause'],
     'select, insert, update (detail)': ['audit_entry'],
-    // To lock a row, a role must be able to change one of its columns.
+    // To lock a row, a role must be able to change one of its columns: of these nobody gains anything.
     'update (id)': ['account'],
+    'update (user_agent)': ['console_session'],
+    'update (session_id)': ['sign_in_link'],
+    'update (expires_at)': ['used_sign_in'],
     'select, delete': [...accountTables, 'activity', 'api_key', 'upload_destination', 'webhook', 'webhook_secret'],
     'select, insert, update, delete': [
       ...captureTables,
