@@ -25,8 +25,10 @@ const findBox = (selector: string) => `((found) => {
   const { left, top, right, bottom } = found.getBoundingClientRect()
   const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
   const [width, height] = [Math.ceil(right + scrollX) - x, Math.ceil(bottom + scrollY) - y]
+  // What it hides has a size all the same.
+  const folded = found.parentElement?.closest('details:not([open])')
+  if (folded && !folded.querySelector(':scope > summary')?.contains(found)) return 'an element in a closed <details>'
   if (width > 0 && height > 0) return { x, y, width, height }
-  if (found.closest('details:not([open])') && !found.closest('summary')) return 'an element in a closed <details>'
   return getComputedStyle(found).display === 'contents' ? 'an element with display: contents' : 'an element that takes no room'
 })(${findFirst(selector)})`
 
