@@ -81,32 +81,35 @@ t.test('database roles: partitions are created and dropped for the ledger alone'
   t.equal(created, undefined, 'but what the functions call is not')
 })
 
-t.test('database roles: the ledger makes and changes no credentials, and may remove each row of an account', async (t) => {
-  const tables = ['api_key', 'console_session', 'link_secret', 'member', 'sign_in_link', 'webhook_secret']
-  for (const table of tables) t.ok(await isRefused(`insert into ${table} default values`, ledger), table)
-  const changeable = `select attrelid::regclass || '.' || attname as name from pg_attribute
+t.test(
+  'database roles: the ledger makes and changes no credentials, and may remove each row of an account',
+  async (t) => {
+    const tables = ['api_key', 'console_session', 'link_secret', 'member', 'sign_in_link', 'webhook_secret']
+    for (const table of tables) t.ok(await isRefused(`insert into ${table} default values`, ledger), table)
+    const changeable = `select attrelid::regclass || '.' || attname as name from pg_attribute
     where attrelid = any ($1::regclass[]) and attnum > 0 and has_column_privilege('test_ledger', attrelid, attnum, 'update') order by 1`
-  const changed = await owner.query<{ name: string }>(changeable, [tables])
-  t.strictSame(
-    changed.map(({ name }) => name),
-    ['console_session.user_agent', 'sign_in_link.session_id'],
-    'one that means nothing, by which rows are locked',
-  )
-  t.ok(await isRefused('update account set erasing_at = now()', ledger))
-  await owner.query('select keep_activity(36500)')
-  // Those that are not visible to it would be skipped without a word.
-  const kept = await owner.query(
-    `select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
+    const changed = await owner.query<{ name: string }>(changeable, [tables])
+    t.strictSame(
+      changed.map(({ name }) => name),
+      ['console_session.user_agent', 'sign_in_link.session_id'],
+      'one that means nothing, by which rows are locked',
+    )
+    t.ok(await isRefused('update account set erasing_at = now()', ledger))
+    await owner.query('select keep_activity(36500)')
+    // Those that are not visible to it would be skipped without a word.
+    const kept = await owner.query(
+      `select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
       where a.attname = 'account_id' and c.relkind in ('r', 'p') and not c.relispartition
         and not (has_table_privilege('test_ledger', c.oid, 'select') and has_table_privilege('test_ledger', c.oid, 'delete'))`,
-  )
-  t.strictSame(kept, [])
-  const days = await owner.query(
-    `select inhrelid from pg_inherits where inhparent = 'activity'::regclass
+    )
+    t.strictSame(kept, [])
+    const days = await owner.query(
+      `select inhrelid from pg_inherits where inhparent = 'activity'::regclass
         and not has_table_privilege('test_ledger', inhrelid, 'delete')`,
-  )
-  t.strictSame(days, [])
-})
+    )
+    t.strictSame(days, [])
+  },
+)
 
 t.test(
   'database roles: grants are repeated without a change, and a missing role is named with its statement',

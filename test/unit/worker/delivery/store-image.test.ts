@@ -246,7 +246,10 @@ t.test(
     t.equal(await uploading.storeLate(), undefined)
     t.equal(uploading.isClosed, true)
     // The last try before the deadline may have been cut off by it, which is another reason.
-    t.same([changes[0], changes.at(-1)], ['held by store: images cannot be stored: status 403 Forbidden', 'released by store'])
+    t.same(
+      [changes[0], changes.at(-1)],
+      ['held by store: images cannot be stored: status 403 Forbidden', 'released by store'],
+    )
   },
 )
 

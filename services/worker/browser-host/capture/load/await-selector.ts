@@ -60,7 +60,11 @@ export const awaitHidden = (open: Waiting, selector: string, bounds: WaitBounds)
     return width * height > 0 && each.checkVisibility({ opacityProperty: true, visibilityProperty: true })
   })`
   const isMet = () => usingSelector('wait_for_selector_hidden', selector, runInMainFrame(open, isHidden))
-  return awaitCondition(open, { isMet, unmet: () => `wait_for_selector_hidden '${selector}' was still visible` }, bounds)
+  return awaitCondition(
+    open,
+    { isMet, unmet: () => `wait_for_selector_hidden '${selector}' was still visible` },
+    bounds,
+  )
 }
 
 /**

@@ -20,7 +20,10 @@ const wait = (results: (boolean | number | Error)[], { isOpen = true } = {}) => 
 // Contract: Missing selectors
 t.test('await selector: a selector without a match is a TIMEOUT that names it', async (t) => {
   await t.rejects(wait([0]), { code: 'TIMEOUT', publicMessage: /'#x' within 5 s/ })
-  await t.rejects(wait([2]), { code: 'TIMEOUT', publicMessage: /'#x' \(frames are not searched; the page has 2\) within 5 s/ })
+  await t.rejects(wait([2]), {
+    code: 'TIMEOUT',
+    publicMessage: /'#x' \(frames are not searched; the page has 2\) within 5 s/,
+  })
 })
 
 // Contract: Missing selectors
