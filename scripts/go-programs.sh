@@ -6,8 +6,8 @@ build_limit=70m
 
 # use_go: puts Go on PATH. Go must not download another Go, nor read settings of a workspace around this checkout.
 use_go() {
-  # Without debugging information an eighth of the compiler's time is saved.
-  export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0 GOFLAGS='-mod=readonly -trimpath -buildvcs=false -gcflags=all=-dwarf=false'
+  # Without debugging information and inlining, which tests do not need, two fifths of the compiler's time are saved.
+  export GOTOOLCHAIN=local GOWORK=off CGO_ENABLED=0 GOFLAGS="-mod=readonly -trimpath -buildvcs=false '-gcflags=all=-dwarf=false -l'"
   go_folder=$(scripts/provide-go.sh)
   export PATH="$go_folder:$PATH"
 }
