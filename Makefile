@@ -40,7 +40,7 @@ test-pages: setup ## captures pages of libraries, templates and real sites, and 
 	@scripts/install-gallery.sh
 	@scripts/run-tests.sh pages
 
-test-all: ## runs all that CI runs (root): check, test, test-integration, test-contract, test-cluster, chaos, hostile pages
+test-all: ## runs all that CI runs (root): check, test, test-integration, test-contract, test-cluster, chaos, faults
 	@exec .ci/run
 
 test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with simulated time, and opens the hostile pages that take long

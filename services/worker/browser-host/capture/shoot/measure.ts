@@ -25,7 +25,7 @@ const findBox = (selector: string) => `((found) => {
   const { left, top, right, bottom } = found.getBoundingClientRect()
   const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
   const [width, height] = [Math.ceil(right + scrollX) - x, Math.ceil(bottom + scrollY) - y]
-  // What it hides has a size all the same.
+  // What closed details hide has a size all the same.
   const folded = found.parentElement?.closest('details:not([open])')
   if (folded && !folded.querySelector(':scope > summary')?.contains(found)) return 'an element in a closed <details>'
   if (width > 0 && height > 0) return { x, y, width, height }
