@@ -12,9 +12,10 @@ use_go() {
   export PATH="$go_folder:$PATH"
 }
 
-# gently COMMAND...: runs a build at the lowest priority, for $build_limit at most. Go collects garbage later, for 7 % less time.
+# gently COMMAND...: runs a build at the lowest priority, for $build_limit at most. A compiler, which ends soon, collects garbage only
+# beyond a memory limit: a seventh less time.
 gently() {
-  GOGC=400 nice -n 19 timeout "$build_limit" "$@"
+  GOGC=off GOMEMLIMIT=2GiB nice -n 19 timeout "$build_limit" "$@"
 }
 
 # build_once NAME TITLE COMMAND FILE...: runs `COMMAND FOLDER`, which writes programs to FOLDER and returns 1 on failure, once per

@@ -12,6 +12,7 @@ import { databaseState, snapshotRows } from './database-state.ts'
 import { meterDifferences } from './meter-differences.ts'
 import type { TestNats } from './nats.ts'
 import type { TestPostgres } from './postgres.ts'
+import { share } from './share.ts'
 
 /** The stores of a use case. */
 export type Stores = { readonly database: Database; readonly queue: Queue; readonly objects: FilesStore }
@@ -98,7 +99,7 @@ const wholeCalls = 5
 /**
  * Opens two processes of a service on new stores. The returned function runs a use case by the first, once for every fault at
  * each of its calls to a store, and then twice by the second, after claims have lapsed. Resolves to the faults after which
- * something differs from an undisturbed run, and how.
+ * something differs from an undisturbed run, and how. It tries a share of the faults, unless `isWhole` is set.
  */
 export const openPair = async <Process, World>(
   test: Test,
@@ -133,21 +134,26 @@ export const openPair = async <Process, World>(
     return { before, after: await readState(stores, rows), calls }
   }
 
-  return async (useCase: UseCase<Process, World>) => {
+  return async (useCase: UseCase<Process, World>, { isWhole = false } = {}) => {
     const { before, after, calls } = await run(useCase)
     test.ok(calls.length > 0, 'the use case calls a store')
     test.notSame(after, before, 'the use case changes the stores')
     const differing: { readonly fault: string; readonly found: object }[] = []
-    for (const [at, call] of calls.entries()) {
-      for (const fault of calls.length > wholeCalls ? callFaults.slice(at % 3, (at % 3) + 1) : callFaults) {
-        const { after: found } = await run(useCase, { at: at + 1, fault })
-        const differs = [...new Set([...Object.keys(after), ...Object.keys(found)])].filter(
-          (name) => !isDeepStrictEqual(after[name], found[name]),
-        )
-        if (differs.length === 0) continue
-        const pairs = differs.map((name) => [name, { found: found[name], expected: after[name] }])
-        differing.push({ fault: `${fault} at ${at + 1}: ${call}`, found: Object.fromEntries(pairs) })
-      }
+    const faults = [...calls.entries()].flatMap(([at, call]) =>
+      (calls.length > wholeCalls ? callFaults.slice(at % 3, (at % 3) + 1) : callFaults).map((fault) => ({
+        at,
+        call,
+        fault,
+      })),
+    )
+    for (const { at, call, fault } of isWhole ? faults : share(faults)) {
+      const { after: found } = await run(useCase, { at: at + 1, fault })
+      const differs = [...new Set([...Object.keys(after), ...Object.keys(found)])].filter(
+        (name) => !isDeepStrictEqual(after[name], found[name]),
+      )
+      if (differs.length === 0) continue
+      const pairs = differs.map((name) => [name, { found: found[name], expected: after[name] }])
+      differing.push({ fault: `${fault} at ${at + 1}: ${call}`, found: Object.fromEntries(pairs) })
     }
     return differing
   }

@@ -132,11 +132,14 @@ const withoutFence = (database: Sql): Sql => ({
 
 t.test('sender: overwriting the result of another sender is detected', async (t) => {
   const differences = await openSenders(t)
-  const found = await differences({
-    arrange: deliver(hook),
-    act: (sender, world) =>
-      sendDue({ ...sender, database: { ...sender.database, ...withoutFence(sender.database) } }, world),
-  })
+  const found = await differences(
+    {
+      arrange: deliver(hook),
+      act: (sender, world) =>
+        sendDue({ ...sender, database: { ...sender.database, ...withoutFence(sender.database) } }, world),
+    },
+    { isWhole: true },
+  )
   // Also what was overtaken between its take and its attempt is sent, and recorded, late.
   t.match(
     found.map(({ fault }) => fault).filter((fault) => fault.includes('POST')),

@@ -181,6 +181,6 @@ for (const [name, useCase] of Object.entries(useCases)) {
 
 t.test('worker: acking a capture before reporting its end is detected', async (t) => {
   const differences = await openWorkers(t)
-  const found = await differences({ arrange, act: serve(completed, true) })
+  const found = await differences({ arrange, act: serve(completed, true) }, { isWhole: true })
   t.match(found, [{ fault: /^refused at 1: request started/ }])
 })
