@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Ledger } from '#ledger/context.ts'
+import { keepPartitions } from '#ledger/keep-partitions.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { newObjectKey } from '#shared/storage/objects.ts'
@@ -12,6 +13,9 @@ import { createTenant } from './tenant.ts'
 export const startPartitioned = async (server: TestPostgres) => {
   const database = await server.createDatabase()
   const ledger = createTestLedger(database, {} as Ledger['queue'])
+  // The partitions of the database that it is copied from may begin on an earlier day.
+  await dropComing(database)
+  await keepPartitions(ledger)
   return { database, ledger, tenant: await createTenant(database) }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
+import { acceptCapture } from '#gateway/db/accept-capture.ts'
 import { keepPartitions } from '#ledger/keep-partitions.ts'
 import { findProgress } from '#gateway/db/find-progress.ts'
 import { type CapturePage, listCaptures, type PageStart } from '#gateway/db/list-captures.ts'
@@ -150,6 +151,19 @@ t.test('partitions: what waits and what runs is published and shown, also in the
   t.same(
     recent?.newest.map(({ id }) => id),
     [...ids, over].toReversed(),
+  )
+})
+
+t.test('partitions: more accounts than one statement reads are each shown their own captures', async (t) => {
+  const { database } = await start()
+  const tenants = await Array.fromAsync({ length: 51 }, () => createTenant(database))
+  const captures = tenants.map((tenant) => tenant.capture())
+  for (const capture of captures) await acceptCapture(database, capture, { windowSize: 1000 })
+  const { loadRecent } = accountChangesIn(database)
+  const recent = await Promise.all(tenants.map(({ accountId }) => loadRecent(accountId)))
+  t.same(
+    recent.map((each) => each?.newest.map(({ id }) => id)),
+    captures.map(({ id }) => [id]),
   )
 })
 

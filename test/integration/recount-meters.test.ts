@@ -82,6 +82,16 @@ t.test('recount meters: a recount recreates a missing meter', async (t) => {
   t.same(await database.query(meterDifferences), [])
 })
 
+t.test('recount meters: a capture that waits for the result of another one is in no meter', async (t) => {
+  const { database, accountId, tenant } = await openAccount()
+  const sharing = { key: Buffer.alloc(32, 1), seconds: 60 }
+  for (const capture of [tenant.capture({ sharing }), tenant.capture({ sharing })])
+    await acceptCapture(database, capture, { windowSize })
+  const [followers] = await database.query('select count(*)::integer from capture where follows is not null')
+  t.same(followers, { count: 1 })
+  t.same(await findDrift(database, [accountId]), [])
+})
+
 t.test('recount meters: a recount waits for transactions that change rows, and counts their changes', async (t) => {
   const { database, accountId, captures } = await openAccount()
   await database.query(miscount, [accountId])
