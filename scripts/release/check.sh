@@ -32,7 +32,7 @@ check_commit() {
   local passed
   passed=${GATE_PASSED:-$(cat .tools/gate-passed 2>/dev/null || true)}
   [ "$passed" = "$commit" ] ||
-    die "the gate has not passed for this commit, $commit: run .ci/run here, or set GATE_PASSED to the commit for which it passed elsewhere."
+    die "the gate has not passed for this commit, $commit: run make test-all here, or set GATE_PASSED to the commit for which it passed elsewhere."
   node tools/docs/generate.ts --check >&2 || die 'generated files differ from the code (see above): run make docs, commit.'
 }
 
