@@ -30,7 +30,7 @@ down: ## drains and stops what `make up` started
 test: setup ## runs the unit and tidy tests, and the integration tests of each promise to callers: real PostgreSQL, NATS, Chromium and a test S3; or ARGS='FILE FOLDER'
 	@$(if $(ARGS),scripts/install-gallery.sh && scripts/install-firefox.sh)
 	@scripts/run-tests.sh $(ARGS)
-	@$(if $(ARGS),,echo 'Not run: the other integration tests (make test-integration, make test-pages), and what make help lists as test-…, chaos and check. make test-all runs all that CI runs, in an hour and a half.')
+	@$(if $(ARGS),,echo 'Not run: the other integration tests (make test-integration, make test-pages), and what make help lists as test-…, chaos and check. make test-all runs all that CI runs, in an hour or more.')
 
 test-integration: setup ## runs the integration tests that make test and make test-pages leave out
 	@scripts/install-firefox.sh
@@ -41,7 +41,7 @@ test-pages: setup ## captures pages of libraries, templates and real sites, and 
 	@scripts/run-tests.sh pages
 
 test-all: ## runs all that CI runs (root): check, test, test-integration, test-contract, test-cluster, chaos, faults
-	@exec env TEST_SHARE=0/1 .ci/run
+	@exec env TEST_SHARD=1/1 .ci/run
 
 test-faults: setup ## simulates each fault of a cluster in RUNS=50 runs with simulated time, and opens the hostile pages that take long
 	@scripts/run-tests.sh --timeout=900 $(if $(ARGS),$(ARGS),'test/faults/**/*.test.ts')

@@ -3,7 +3,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect, parseArgs } from 'node:util'
-import { share } from '#test/helpers/share.ts'
+import { inShard } from '#test/helpers/in-shard.ts'
 import { check } from './check.ts'
 import { cleanLimits, cleanRun } from './clean-run.ts'
 import { type FailoverResult, measureFailovers } from './failovers.ts'
@@ -40,13 +40,13 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 const describe = ({ world, faults: planned }: Plan): string =>
   `${world}: ${planned.map(({ name, forMs }) => (forMs > 0 ? `${name} ${seconds(forMs)}` : name)).join(' + ') || 'no fault'}`
 
-/** A share of the runs in which each fault happens once, or the given seeds. */
-const plans = (): Plan[] => {
+/** A shard of the runs in which each fault happens once, or the given seeds. */
+const plans = (): readonly Plan[] => {
   const seed = Number(values.seed)
   const forMs = values.seconds === undefined ? undefined : Number(values.seconds) * 1000
   if (forMs !== undefined && !(forMs > 0 && forMs <= faultMsMax))
     throw new RangeError('--seconds must be above 0, at most 60')
-  if (positionals[0] === 'representative') return [...share(planRepresentative(seed))]
+  if (positionals[0] === 'representative') return inShard(planRepresentative(seed))
   return Array.from({ length: Number(values.runs) }, (_, index) => planRun(seed + index, { only: values.fault, forMs }))
 }
 
@@ -72,7 +72,7 @@ const report = async (
   console.log(`           history: ${path}, logs: ${await copyLogs(world.dataDir, plan)}`)
 }
 
-const quantile = (sorted: readonly number[], below: number) => sorted[Math.floor((sorted.length - 1) * below)] ?? 0
+const quantile = (sorted: readonly number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
 
 /** A row for each fault: runs with it (a pair counts for both), those with violations, and the recovery. */
 const summary = (ended: readonly Ran[]): string => {

@@ -12,7 +12,7 @@ import { type ChartObject, ciNames, ciPath, objectsOf, podsOf, renderText } from
 import { startCluster } from '#test/helpers/cluster.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
-import { share } from '#test/helpers/share.ts'
+import { inShard } from '#test/helpers/in-shard.ts'
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
@@ -47,7 +47,7 @@ const dryRun = (objects: readonly object[]): Promise<CommandResult> =>
 
 t.test('chart: an API server accepts every object of every values file', async (t) => {
   // The defaults lack the names of Secrets, so that an installation is refused.
-  for (const name of share((await ciNames()).filter((each) => each !== 'defaults'))) {
+  for (const name of inShard((await ciNames()).filter((each) => each !== 'defaults'))) {
     const objects = objectsOf(await renderText(ciPath(name))).filter((each) => !isForeign(each))
     const { code, output } = await dryRun(objects)
     t.equal(code, 0, code === 0 ? name : `${name}: ${output.slice(-2000)}`)

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { chartFolder, ciPath, objectsOf, renderText, unusedValues } from '#test/helpers/chart.ts'
-import { share } from '#test/helpers/share.ts'
+import { inShard } from '#test/helpers/in-shard.ts'
 import { listLeaves, readValues } from '#tools/docs/chart/read-values.ts'
 
 const leaves = listLeaves(readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8')))
@@ -23,7 +23,7 @@ t.test('chart: every value is documented and used', async (t) => {
     await writeFile(join(chart, 'files', path), text)
   }
   const paths = leaves.map(({ path }) => path)
-  t.strictSame(await unusedValues(share(paths), { chart, folder }), [])
+  t.strictSame(await unusedValues(inShard(paths), { chart, folder }), [])
   t.strictSame(await unusedValues([['gateway', 'nobody']], { chart, folder }), ['gateway.nobody'])
 })
 

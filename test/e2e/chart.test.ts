@@ -27,7 +27,7 @@ import {
   refusalOf,
   renderText,
 } from '#test/helpers/chart.ts'
-import { share } from '#test/helpers/share.ts'
+import { inShard } from '#test/helpers/in-shard.ts'
 import { readConfig as readWebhooks } from '#webhooks/config.ts'
 
 const run = promisify(execFile)
@@ -57,7 +57,7 @@ const idOf = ({ kind, metadata }: ChartObject) => `${kind} ${metadata.namespace 
 for (const which of helms) {
   t.test(`chart: ${which} lints every values file without errors`, async (t) => {
     t.ok(names.length >= 12, `${names.length} files`)
-    for (const name of share(names)) {
+    for (const name of inShard(names)) {
       const printed = await helm(which, [
         'lint',
         '--strict',

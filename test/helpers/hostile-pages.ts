@@ -13,7 +13,7 @@ import { targetRules, startFilter } from './egress-filter.ts'
 import { eventually } from './eventually.ts'
 import { startLoneWorker } from './lone-worker.ts'
 import { type Process, processTree } from './process-tree.ts'
-import { share } from './share.ts'
+import { inShard } from './in-shard.ts'
 
 /** Time limit of a harmless capture after a hostile one: that of its own attempt, also on a busy machine. */
 const nextMs = 30_000
@@ -82,7 +82,7 @@ export const testHostilePages = async (t: Test, hostile: readonly HostilePage[])
   }
   const most = before * memoryShare
 
-  for (const each of share(hostile)) {
+  for (const each of inShard(hostile)) {
     const { todo = false } = each
     t.test(
       `hostile page: ${each.name}: ends as ${each.ends.join(' or ')}, and the worker continues`,

@@ -12,7 +12,7 @@ import { databaseState, snapshotRows } from './database-state.ts'
 import { meterDifferences } from './meter-differences.ts'
 import type { TestNats } from './nats.ts'
 import type { TestPostgres } from './postgres.ts'
-import { share } from './share.ts'
+import { inShard } from './in-shard.ts'
 
 /** The stores of a use case. */
 export type Stores = { readonly database: Database; readonly queue: Queue; readonly objects: FilesStore }
@@ -99,7 +99,7 @@ const wholeCalls = 5
 /**
  * Opens two processes of a service on new stores. The returned function runs a use case by the first, once for every fault at
  * each of its calls to a store, and then twice by the second, after claims have lapsed. Resolves to the faults after which
- * something differs from an undisturbed run, and how. It tries a share of the faults, unless `isWhole` is set.
+ * something differs from an undisturbed run, and how. It tries a shard of the faults, unless `isWhole` is set.
  */
 export const openPair = async <Process, World>(
   test: Test,
@@ -146,7 +146,7 @@ export const openPair = async <Process, World>(
         fault,
       })),
     )
-    for (const { at, call, fault } of isWhole ? faults : share(faults)) {
+    for (const { at, call, fault } of isWhole ? faults : inShard(faults)) {
       const { after: found } = await run(useCase, { at: at + 1, fault })
       const differs = [...new Set([...Object.keys(after), ...Object.keys(found)])].filter(
         (name) => !isDeepStrictEqual(after[name], found[name]),

@@ -6,7 +6,7 @@ import { startPages } from '#test/helpers/browser-host.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { buildConsole, consolePages, openLink, openPage } from '#test/helpers/console-pages.ts'
 import { eventually } from '#test/helpers/eventually.ts'
-import { share } from '#test/helpers/share.ts'
+import { inShard } from '#test/helpers/in-shard.ts'
 import { startSystem } from '#test/helpers/system.ts'
 
 const operatorPages = ['Health', 'Pools', 'Accounts', 'Audit']
@@ -75,7 +75,7 @@ for (const [width, colorScheme] of [
   t.test(`pages: each has one h1 and fits ${width} px; up to 1280 px axe finds nothing`, async (t) => {
     const page = await openContext({ width, colorScheme })
     await signIn(page)
-    for (const name of share(pages)) {
+    for (const name of inShard(pages)) {
       await openPage(page, name)
       t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name)
       if (width <= 1280) t.same(await violationsOn(page), [], name)
@@ -92,7 +92,7 @@ for (const [width, colorScheme] of [
     const page = await openContext({ width, colorScheme })
     await signIn(page, 'owner', '--operator')
     t.equal(page.url(), `${baseUrl}/console/health`)
-    for (const name of share([...operatorPages, 'Overview', 'Settings'])) {
+    for (const name of inShard([...operatorPages, 'Overview', 'Settings'])) {
       await openPage(page, name)
       await page.waitForSelector('.loading', { state: 'detached' })
       t.equal(await page.getByRole('alert').count(), 0, `${name} has no error`)

@@ -9,7 +9,7 @@ import { createReference } from '#gateway/openapi/reference.ts'
 import { routes } from '#gateway/routes.ts'
 import { startBareBrowser } from '#test/helpers/bare-browser.ts'
 import { completedCapture, createTestContext, testAccount, testKey } from '#test/helpers/gateway-context.ts'
-import { share } from '#test/helpers/share.ts'
+import { inShard } from '#test/helpers/in-shard.ts'
 
 const image = await sharp({ create: { width: 7, height: 5, channels: 3, background: 'teal' } })
   .png()
@@ -113,7 +113,7 @@ t.test('docs page: a request with the defaults of an operation is answered as th
     ({ name, path, access, body, parameters }) =>
       access === 'key' && !left.includes(name) && !path.includes(':') && (body || parameters.length > 0),
   )
-  for (const { method, path, tag, name } of share(withDefaults)) {
+  for (const { method, path, tag, name } of inShard(withDefaults)) {
     await open(`#tag/${tag.toLowerCase()}/${method}/v1${path}`)
     const responded = page.waitForResponse((response) => new URL(response.url()).pathname === `/v1${path}`)
     const dialog = await send(`${method.toLowerCase()} /v1${path}`)

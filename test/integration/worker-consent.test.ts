@@ -6,7 +6,7 @@ import { consentPlatforms } from '#test/fixtures/consent-platforms.ts'
 import { framedPlatforms, pageAround } from '#test/fixtures/framed-platforms.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
 import { startManyHosts } from '#test/helpers/many-hosts.ts'
-import { share } from '#test/helpers/share.ts'
+import { inShard } from '#test/helpers/in-shard.ts'
 import { blue, pixel, red, redPage } from '#test/helpers/shots.ts'
 
 const page = 'site.test'
@@ -28,7 +28,7 @@ const left = ({ warnings }: Shot) => warnings.filter(({ code }) => code === 'con
 t.test('worker consent: banners of known platforms are dismissed by clicks and not in the picture', async (t) => {
   const clickable = consentPlatforms.filter((each) => each.isClickable)
   t.ok(clickable.length >= 20, 'platforms')
-  for (const { name } of share(clickable)) {
+  for (const { name } of inShard(clickable)) {
     requests.length = 0
     const url = urlOf(page, platformPath(name))
     const { warnings, ...shot } = await shoot({ url })
@@ -43,7 +43,7 @@ t.test('worker consent: banners of known platforms are dismissed by clicks and n
 
 t.test('worker consent: banners in frames of any site are dismissed by clicks', async (t) => {
   for (const host of consentHosts) {
-    for (const platform of share(framedPlatforms)) {
+    for (const platform of inShard(framedPlatforms)) {
       requests.length = 0
       const shot = await shoot({ html: pageAround(platform, urlOf(host, '')) })
       const name = `${platform.name} at ${host}`
@@ -152,7 +152,7 @@ t.test(
   'worker consent: banners without a known platform are detected by their wording in many languages, and removed',
   async (t) => {
     const missed: string[] = []
-    const tried = share(consentBanners)
+    const tried = inShard(consentBanners)
     for (const { name, html } of tried) if (!(await isRemoved(html))) missed.push(name)
     t.comment(`missed ${missed.length} of ${tried.length}: ${missed.join('; ')}`)
     t.ok(consentBanners.length >= 60 && missed.length <= Math.ceil(tried.length * 0.05))
@@ -161,7 +161,7 @@ t.test(
 
 t.test('worker consent: dialogs and content other than banners are kept', async (t) => {
   const removed: string[] = []
-  for (const { name, html } of share(genuine)) if (await isRemoved(html)) removed.push(name)
+  for (const { name, html } of inShard(genuine)) if (await isRemoved(html)) removed.push(name)
   t.ok(genuine.length >= 60)
   t.same(removed, [])
 })
