@@ -73,7 +73,6 @@ t.test('NetworkPolicies: block all connections of workers and services except re
     NATS: `${address}:${outside.ports.nats}`,
     'object store': `${address}:${outside.ports.s3}`,
     filter: `${egressAddress}:3129`,
-    'filter, as workers of an earlier version use it': `${egressAddress}:3128`,
   }
   const ofWorker = (targets: Readonly<Record<string, string>>) =>
     reach(first?.name ?? '', release.workersNamespace, targets)
