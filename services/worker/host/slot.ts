@@ -74,7 +74,7 @@ const createSpare = (launch: (stop: AbortSignal) => Promise<Host>) => {
 }
 
 /** The bounds of a run: one of another account that is ahead in the lane waits so much longer for the slot at most. */
-const runMax = { captures: 8, ms: 2000 } as const
+const runMax = { captures: 8, ms: 5000 } as const
 
 /** Captures of one account that a slot serves before those of others that are ahead of them in the lane, so that it starts fewer hosts. */
 const createRun = () => {
