@@ -10,6 +10,7 @@ import { consoleControls } from './console-controls.ts'
 import { crdPage } from './crd-page.ts'
 import { dashboardFiles } from './dashboards/render.ts'
 import { errorsPage } from './errors-page.ts'
+import { fromOtherServicesPage } from './from-other-services-page.ts'
 import { adminOpenapiText, openapiText } from './openapi-text.ts'
 import { metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
@@ -58,6 +59,7 @@ const pages: Record<string, string> = {
   'docs/browser-pool.md': browserPoolPage(),
   'docs/command-line.md': await commandLinePage(),
   'docs/configuration.md': configurationPage(),
+  'docs/from-other-services.md': fromOtherServicesPage(),
   'docs/metrics.md': metricsPage(),
   'docs/openapi.json': openapiText(),
   'docs/operator.md': operatorPage(),

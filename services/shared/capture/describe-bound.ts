@@ -1,4 +1,5 @@
 import { closestName } from '#shared/schema/closest-name.ts'
+import { findForeign } from './foreign-names.ts'
 
 /** The part of a JSON schema that bounds a parameter. */
 export type Bound = {
@@ -50,8 +51,8 @@ export const describeFault = (bound: Bound, value: unknown): string => {
   return `${describeBound(bound)}, not ${found}${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`
 }
 
-/** Says that a name is not that of a parameter, and which one it resembles. */
+/** Says that a name is not that of a parameter, and which one it resembles, or means with another service. */
 export const describeUnknown = (name: string, names: readonly string[]): string => {
-  const suggestion = closestName(names, name)
+  const suggestion = findForeign(names, name) ?? closestName(names, name)
   return suggestion === undefined ? 'is not a parameter' : `is not a parameter; did you mean ${suggestion}?`
 }

@@ -99,6 +99,14 @@ const checkPair = (pair: string, report: Report) => {
   if (!nameForm.test(name) || field.includes('__proto__')) report(field, 'is not a parameter')
 }
 
+/** Reports an address whose own parameters, after an `&` that is not encoded, became parameters of the capture. */
+const checkAddress = (pairs: readonly string[], report: Report) => {
+  const at = pairs.findIndex((pair) => /^url=[^?]*\?/.test(pair))
+  const rest = at < 0 ? [] : pairs.slice(at + 1).map((pair) => pair.split('=')[0] ?? '')
+  const cut = rest.find((name) => name !== '' && !Object.hasOwn(captureParameters.properties, name.replace(/\[.*/, '')))
+  if (cut !== undefined) report('url', `ends before &${cut}: percent-encode the address, & as %26`)
+}
+
 /** Escapes `=` in the value: the parser would end the name at `]=`, even in a value. */
 const withPlainValue = (pair: string): string => {
   const valueAt = pair.indexOf('=') + 1
@@ -115,6 +123,7 @@ export const fromQuery = (query: string): QueryInput => {
   if (pairs.length > pairsMax) return { ok: false, errors: { query: [`must have at most ${pairsMax} pairs`] } }
   const { report, all } = collectErrors()
   for (const pair of pairs) checkPair(pair, report)
+  checkAddress(pairs, report)
   const parsed = parse(pairs.map(withPlainValue).join('&'), {
     depth: 3,
     parameterLimit: pairsMax,

@@ -37,7 +37,12 @@ export const checkTarget = (
 ): CheckedTarget => {
   const kind = `${schemes.map((scheme) => scheme.slice(0, -1)).join(' or ')} address`
   const url = URL.parse(text)
-  if (url === null || !schemes.includes(url.protocol)) return { ok: false, problem: `must be an absolute ${kind}` }
+  if (url === null || !schemes.includes(url.protocol)) {
+    // Without the query, which may have secrets.
+    const [, address] = /^(?:\/\/)?([\w-]+(?:\.[\w-]+)+(?:[:/][^?#\s]*)?)(?:[?#]|$)/.exec(text.slice(0, 80)) ?? []
+    const meant = address === undefined ? '' : `; did you mean ${schemes.at(-1)}//${address}?`
+    return { ok: false, problem: `must be an absolute ${kind}${meant}` }
+  }
   const port = portOf(url)
   if (isBadPort(port)) return { ok: false, problem: `port ${port} is not allowed` }
   const host = normalHost(url.hostname)

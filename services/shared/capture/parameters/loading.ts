@@ -3,15 +3,21 @@ import { code, selector, withDoc } from './kinds.ts'
 
 /** When the page is captured, when that fails, and how much of it is captured. */
 export const loading = {
-  delay: withDoc(byDefault(integer(0, 10), 0), {
-    description: 'Seconds to wait after the page has loaded, before the capture.',
-    example: 2,
-  }),
+  delay: withDoc(
+    byDefault(
+      integer(0, 10, undefined, { expected: 'a whole number from 0 to 10, in seconds (delay_ms: milliseconds)' }),
+      0,
+    ),
+    {
+      description: 'Seconds to wait after the page has loaded, before the capture.',
+      example: 2,
+    },
+  ),
   delay_ms: withDoc(integer(0, 10_000), {
     description: 'Milliseconds to wait after the page has loaded; takes precedence over `delay`.',
     example: 350,
   }),
-  timeout: withDoc(byDefault(integer(5, 60), 30), {
+  timeout: withDoc(byDefault(integer(5, 60, undefined, { expected: 'a whole number from 5 to 60, in seconds' }), 30), {
     description: 'Seconds within which the page must load; otherwise the capture fails with `TIMEOUT`.',
     example: 20,
     more: '`on_timeout` chooses a picture instead.',

@@ -157,3 +157,10 @@ t.test('from query: reads any query or rejects it by name, and never throws', as
   )
   t.equal(({} as Record<string, unknown>)['polluted'], undefined)
 })
+
+t.test('query: an address whose own & was not encoded is named, and not if no name after it is foreign', async (t) => {
+  const cut = 'ends before &q: percent-encode the address, & as %26'
+  t.same(faultsIn('url=https://example.com/?a=1&width=800&q=2'), { url: [cut] })
+  t.same(faultsIn('q=2&url=https://example.com/?a=1&width=800&cookies[0][name]=a'), {})
+  t.same(faultsIn('url=https%3A%2F%2Fexample.com%2F%3Fa%3D1&q=2'), {})
+})

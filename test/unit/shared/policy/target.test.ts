@@ -60,8 +60,12 @@ t.test('target policy: names the rule that a target breaks', async (t) => {
     const checked = checkTarget(text, rules)
     return checked.ok ? undefined : checked.problem
   }
-  t.equal(problem('example.com'), 'must be an absolute http or https address')
-  t.equal(problem('//example.com/'), 'must be an absolute http or https address')
+  t.equal(
+    problem('example.com:8080/a?key=secret'),
+    'must be an absolute http or https address; did you mean https://example.com:8080/a?',
+  )
+  t.equal(problem('//example.com/'), 'must be an absolute http or https address; did you mean https://example.com/?')
+  t.equal(problem('user:word@example.com'), 'must be an absolute http or https address')
   t.equal(problem('ftp://example.com/'), 'must be an absolute http or https address')
   t.equal(problem('http://example.com:22/'), 'port 22 is not allowed')
   t.equal(
