@@ -278,13 +278,6 @@ t.test('parse capture: a margin is at most half the page', async (t) => {
   }
 })
 
-t.test('parse capture: a time out of bounds names its unit', async (t) => {
-  t.same(errorsIn({ url, delay: 500, timeout: 30_000 }), {
-    delay: ['must be a whole number from 0 to 10, in seconds (delay_ms: milliseconds), not 500'],
-    timeout: ['must be a whole number from 5 to 60, in seconds, not 30000'],
-  })
-})
-
 // Contract: Validation
 t.test('parse capture: reports all faults at once, unknown names included', async (t) => {
   t.same(errorsIn({ url: 'x', width: 1, fullpage: true, cookies: [{ name: 1 }] }), {
