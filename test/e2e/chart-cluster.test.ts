@@ -103,6 +103,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podNatsFiles: [],
       podEgress: { host: 'shots-shutterfleet-egress.shots.svc', port: 3129 },
       podSeccomp: 'shutterfleet-worker.json',
+      podAppArmor: '',
       podIsolation,
       podUnsafeNoSandbox: false,
       nodeProvisionSeconds: 300,

@@ -44,6 +44,7 @@ const config = {
   podNatsFiles: [],
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
+  podAppArmor: '',
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
   nodeProvisionSeconds: 300,

@@ -31,6 +31,7 @@ export const workerManifest = (
       podNatsFiles: [],
       podEgress: options.egress,
       podSeccomp: seccomp,
+      podAppArmor: '',
       podIsolation: isolation,
       podUnsafeNoSandbox: false,
       nodeProvisionSeconds: 300,

@@ -1,4 +1,5 @@
 import type {
+  V1AppArmorProfile,
   V1Container,
   V1EnvVar,
   V1PodSpec,
@@ -28,6 +29,7 @@ export type PodSettings = Pick<
   | 'podEgressCa'
   | 'podNatsFiles'
   | 'podSeccomp'
+  | 'podAppArmor'
   | 'podIsolation'
   | 'podUnsafeNoSandbox'
   | 'nodeProvisionSeconds'
@@ -126,6 +128,7 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
           settings.podSeccomp === 'RuntimeDefault'
             ? { type: settings.podSeccomp }
             : { type: 'Localhost', localhostProfile: settings.podSeccomp },
+        ...(settings.podAppArmor !== '' && { appArmorProfile: appArmorProfile(settings.podAppArmor) }),
       },
       // An unmasked /proc is allowed only if root in the pod is an unprivileged user on the node.
       ...(isolated && { hostUsers: false }),
@@ -136,6 +139,9 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
     },
   }
 }
+
+const appArmorProfile = (name: string): V1AppArmorProfile =>
+  name === 'RuntimeDefault' || name === 'Unconfined' ? { type: name } : { type: 'Localhost', localhostProfile: name }
 
 const probe = (path: string, times: { periodSeconds: number; timeoutSeconds: number; failureThreshold: number }) => ({
   httpGet: { path, port: probePort },

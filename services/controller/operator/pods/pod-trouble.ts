@@ -67,7 +67,9 @@ export const troubleOf = (
     return sidecarTrouble(pod) ?? (startingMs > startingMsMax ? notStarting(pod.metadata.name, reason) : undefined)
   }
   const container = workerOf(pod)
-  return container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
+  const found = container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
+  if (found?.trouble !== 'config-error') return found
+  return { ...found, message: `node ${pod.spec?.nodeName ?? 'unknown'}: ${found.message}` }
 }
 
 /** Why a sidecar does not start; the worker waits for all sidecars. */
@@ -86,10 +88,17 @@ const notStarting = (name: string, reason: string): PodTrouble => ({
 
 const containerTrouble = (container: ObservedContainer, unreadySince: string | undefined): PodTrouble | undefined => {
   const { waiting, terminated } = container.state ?? {}
-  if (waiting) return waitTrouble(waiting)
+  const lastMessage = container.lastState?.terminated?.message
+  if (waiting) {
+    const found = waitTrouble(waiting)
+    return found?.trouble === 'crash-looping' && lastMessage ? { ...found, message: lastMessage } : found
+  }
   if (terminated) return endTrouble(terminated)
   if (!wasRestarted(container, unreadySince)) return undefined
-  return { trouble: 'crash-looping', message: `the worker was restarted ${container.restartCount} times` }
+  return {
+    trouble: 'crash-looping',
+    message: lastMessage || `the worker was restarted ${container.restartCount} times`,
+  }
 }
 
 type States = NonNullable<ObservedContainer['state']>
@@ -99,8 +108,10 @@ const waitTrouble = ({ reason = '', message = reason }: NonNullable<States['wait
   return trouble && { trouble, message }
 }
 
-const endTrouble = ({ exitCode }: NonNullable<States['terminated']>): PodTrouble | undefined =>
-  exitCode === 0 ? undefined : { trouble: 'crash-looping', message: `the worker ended with code ${exitCode}` }
+const endTrouble = ({ exitCode, message }: NonNullable<States['terminated']>): PodTrouble | undefined =>
+  exitCode === 0
+    ? undefined
+    : { trouble: 'crash-looping', message: message || `the worker ended with code ${exitCode}` }
 
 /** Whether a container was restarted and has not been ready since. A draining one has been, since it started. */
 const wasRestarted = ({ ready, restartCount = 0, state }: ObservedContainer, unreadySince = ''): boolean => {

@@ -95,6 +95,10 @@ export const operatorSettings = {
     help: "seccomp profile of the workers, a file below the kubelet's folder seccomp (shipped in k8s/seccomp); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only and POD_UNSAFE_NO_SANDBOX = true",
     fallback: 'shutterfleet-worker.json',
   }),
+  podAppArmor: text('POD_APPARMOR', {
+    help: "AppArmor profile of the workers, by the name under which nodes have loaded it (shipped in k8s/apparmor); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only; Unconfined: none; empty: left to the node, which has the same effect as RuntimeDefault where AppArmor is enabled",
+    fallback: '',
+  }),
   podIsolation: oneOf('POD_ISOLATION', {
     help: 'how workers isolate browsers: namespaces, which need user namespaces and an unmasked /proc, or only flags, which hide nothing of the pod from browsers',
     fallback: 'namespace',

@@ -20,6 +20,7 @@ t.test('operator settings: only image and egress of the workers are required in 
     podNatsFiles: [],
     instance: 'shutterfleet',
     podSeccomp: 'shutterfleet-worker.json',
+    podAppArmor: '',
     podIsolation: 'namespace',
     podUnsafeNoSandbox: false,
   })

@@ -172,6 +172,14 @@ t.test('worker pod: namespace isolation needs an unmasked /proc and a user names
   t.strictSame(pod({ settings }).spec.securityContext?.seccompProfile, { type: 'RuntimeDefault' })
 })
 
+t.test('worker pod: the AppArmor profile is a loaded one by name, a type, or left to the node', async (t) => {
+  const profileOf = (podAppArmor: string) =>
+    pod({ settings: { ...podSettings, podAppArmor } }).spec.securityContext?.appArmorProfile
+  t.notOk('appArmorProfile' in (pod().spec.securityContext ?? {}))
+  t.strictSame(profileOf('shutterfleet-worker'), { type: 'Localhost', localhostProfile: 'shutterfleet-worker' })
+  for (const type of ['Unconfined', 'RuntimeDefault']) t.strictSame(profileOf(type), { type })
+})
+
 t.test('worker pod: the fields of the template are in the pod', async (t) => {
   const template = {
     image: 'mine:1',
