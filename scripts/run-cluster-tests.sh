@@ -14,6 +14,7 @@ scripts/build-test-cluster.sh
 scripts/build-helm.sh
 scripts/build-kubeconform.sh
 scripts/install-traefik.sh
+(. scripts/fetch.sh && start_work apparmor.lock && require_packages "AppArmor's parser" apparmor)
 $whole || exec scripts/run-tests.sh --jobs=2 --timeout=600 "$@"
 
 work=$(mktemp -d)

@@ -151,6 +151,28 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
       withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
       /seccomp profile/,
     ],
+    ...['Unconfined', 'RuntimeDefault', 'Localhost'].map((type): readonly [string, object, RegExp] => [
+      `AppArmor profile ${type}`,
+      withSpec({
+        securityContext: {
+          ...template.spec.securityContext,
+          appArmorProfile: { type, ...(type === 'Localhost' && { localhostProfile: 'other' }) },
+        },
+      }),
+      /AppArmor profile/,
+    ]),
+    ['AppArmor profile of a container', withSecurity({ appArmorProfile: { type: 'Unconfined' } }), /are unprivileged/],
+    [
+      'AppArmor profile of a container by its annotation',
+      {
+        ...pod,
+        metadata: {
+          ...pod.metadata,
+          annotations: { 'container.apparmor.security.beta.kubernetes.io/worker': 'unconfined' },
+        },
+      },
+      /are unprivileged/,
+    ],
     ['command', withContainer({ command: ['sh', '-c', 'cat /run/secrets/shutterfleet/*'] }), /the entry point/],
     ['program', withContainer({ args: ['sh'] }), /args are those of a Deployment or of a Job/],
     ['hook', withContainer({ lifecycle: { preStop: { exec: { command: ['sh'] } } } }), /the entry point/],
@@ -197,6 +219,7 @@ t.test('admission policy: only debuggers add ephemeral containers, without privi
     { capabilities: undefined },
     { seccompProfile: { type: 'Unconfined' } },
     { seccompProfile: undefined },
+    { appArmorProfile: { type: 'Unconfined' } },
   ]) {
     const securityContext = {
       ...{ runAsNonRoot: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },

@@ -124,6 +124,7 @@ t.test('chart: the worker namespace has the Pod Security level that admits worke
   t.equal(await levelOf('minimal', '1.34.9'), 'privileged')
   t.equal(await levelOf('flags-only', '1.32.0'), 'restricted')
   t.equal(await levelOf('complete', '1.36.0'), 'privileged')
+  t.equal(await levelOf('unconfined', '1.36.0'), 'privileged')
 
   t.match(await admission('baseline', worker('namespace')), { code: 0 })
   t.match(await admission('restricted', worker('namespace')), { output: /violates PodSecurity[^]*procMount/ })
