@@ -139,9 +139,10 @@ at each start ([images](images.md#on-kubernetes)).
 
 Where AppArmor is enabled, as on Ubuntu and Debian, the container runtime's default profile also denies the mounts by which browsers are
 kept apart: nodes need [k8s/apparmor/shutterfleet-worker](../k8s/apparmor/shutterfleet-worker), and the operator
-\`SHUTTERFLEET_POD_APPARMOR=shutterfleet-worker\` (or \`Unconfined\`). If it is not set, workers exit at startup and the pool is
+\`SHUTTERFLEET_POD_APPARMOR=shutterfleet-worker\`. If it is not set, workers exit at startup and the pool is
 \`crash-looping\` with the name of the setting; if the node has not loaded the profile, the pool is \`config-error\` with the node and the
-profile. A node without AppArmor refuses pods with a profile: set it only where all nodes of the workers have AppArmor.
+profile. A node without AppArmor refuses pods with a profile: set it only where all nodes of the workers have AppArmor
+([platforms](platforms.md)).
 
 An API server without support for \`hostUsers\` or \`procMount\` drops them silently, and workers cannot start their browsers; a
 node without support does not start the workers (\`not-starting\`). A namespace with Pod Security Admission must allow

@@ -92,7 +92,7 @@ export const isolated = (
 /** What to do about a reason: AppArmor refuses with EACCES; seccomp, and the kernel's bounds of user namespaces, with EPERM. */
 const remedy = (reason: string): string =>
   /^bwrap: (?!Can't).*: Permission denied$/.test(reason)
-    ? 'AppArmor denies mounts: load k8s/apparmor/shutterfleet-worker on the node and name it in workers.appArmorProfile (SHUTTERFLEET_POD_APPARMOR), or set that to Unconfined'
+    ? 'AppArmor denies mounts: load k8s/apparmor/shutterfleet-worker on the node and name it in workers.appArmorProfile (SHUTTERFLEET_POD_APPARMOR)'
     : 'allow user namespaces and, in a container, the seccomp profile k8s/seccomp/shutterfleet-worker.json and an unmasked /proc'
 
 /** Runs `true` in the isolation. Throws `CONFIGURATION` with the name of the setting if that fails. */
