@@ -27,6 +27,8 @@ const applyPolicy = (which: 'own' | 'all') =>
     settings: [settings, operatorSettings].map(settingsOfPolicy),
     sidecars: [sidecarOfPolicy({ name: 'more', image: podSettings.podImage })],
     configMaps: ['more'],
+    podLabels: ['cost=web'],
+    podAnnotations: ['mesh/inject=false'],
     debuggers: ['operators'],
     debugImages: ['debugger:1'],
     allPods: which === 'all',
@@ -151,28 +153,6 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
       withSpec({ securityContext: { ...template.spec.securityContext, seccompProfile: { type: 'Unconfined' } } }),
       /seccomp profile/,
     ],
-    ...['Unconfined', 'RuntimeDefault', 'Localhost'].map((type): readonly [string, object, RegExp] => [
-      `AppArmor profile ${type}`,
-      withSpec({
-        securityContext: {
-          ...template.spec.securityContext,
-          appArmorProfile: { type, ...(type === 'Localhost' && { localhostProfile: 'other' }) },
-        },
-      }),
-      /AppArmor profile/,
-    ]),
-    ['AppArmor profile of a container', withSecurity({ appArmorProfile: { type: 'Unconfined' } }), /are unprivileged/],
-    [
-      'AppArmor profile of a container by its annotation',
-      {
-        ...pod,
-        metadata: {
-          ...pod.metadata,
-          annotations: { 'container.apparmor.security.beta.kubernetes.io/worker': 'unconfined' },
-        },
-      },
-      /are unprivileged/,
-    ],
     ['command', withContainer({ command: ['sh', '-c', 'cat /run/secrets/shutterfleet/*'] }), /the entry point/],
     ['program', withContainer({ args: ['sh'] }), /args are those of a Deployment or of a Job/],
     ['hook', withContainer({ lifecycle: { preStop: { exec: { command: ['sh'] } } } }), /the entry point/],
@@ -199,6 +179,36 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
   ]
   for (const [what, object, message] of rejected) t.match(await tryOut(object), message, what)
   t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
+})
+
+t.test('admission policy: worker pods have the AppArmor profile of the settings only', async (t) => {
+  for (const type of ['Unconfined', 'RuntimeDefault', 'Localhost']) {
+    const appArmorProfile = { type, ...(type === 'Localhost' && { localhostProfile: 'other' }) }
+    const changed = withSpec({ securityContext: { ...template.spec.securityContext, appArmorProfile } })
+    t.match(await tryOut(changed), /AppArmor profile/, type)
+    t.match(await tryOut(withSecurity({ appArmorProfile })), /are unprivileged/, `${type} of a container`)
+  }
+  const annotations = { 'container.apparmor.security.beta.kubernetes.io/worker': 'unconfined' }
+  const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
+  t.match(await tryOut(annotated), /are unprivileged/, 'the older annotation')
+})
+
+t.test('admission policy: templates have labels and annotations of the settings only', async (t) => {
+  const withNames = (labels: object, annotations: object) => {
+    const { labels: own } = template.metadata
+    const made = deployment() as { spec: { template: { metadata: object } } }
+    const metadata = { labels: { ...own, ...labels }, annotations }
+    return { ...made, spec: { ...made.spec, template: { ...made.spec.template, metadata } } }
+  }
+  t.equal(await tryOut(withNames({ cost: 'web' }, { 'mesh/inject': 'false' }), ...asController), '')
+  for (const labels of [{ cost: 'other' }, { app: 'web' }]) {
+    t.match(
+      await tryOut(withNames(labels, {}), ...asController),
+      /of its workers and of the settings/,
+      Object.values(labels).join(),
+    )
+  }
+  t.match(await tryOut(withNames({}, { 'mesh/inject': 'true' }), ...asController), /or the settings name/)
 })
 
 t.test('admission policy: only debuggers add ephemeral containers, without privileges', async (t) => {
@@ -267,7 +277,7 @@ t.test('admission policy: the controller writes only objects of its installation
   t.match(await tryOut({ ...job, spec: once }, ...asController), /labels of its installation/)
   const unlabelled = deployment()
   unlabelled.spec.template.metadata = { labels: { ...template.metadata.labels, team: 'web' } }
-  t.match(await tryOut(unlabelled, ...asController), /the labels of its workers, and no others/)
+  t.match(await tryOut(unlabelled, ...asController), /of its workers and of the settings, and no others/)
   t.match(
     await tryOut(deployment(undefined, withVolume({ secret: { secretName: 'other' } }).spec), ...asController),
     /the Secret of their pool/,

@@ -16,5 +16,5 @@ t.test('AppArmor profile: nodes can compile it', async (t) => {
 t.test('AppArmor profile: a rule that nodes do not know is an error', async (t) => {
   const text = await readFile(profile, 'utf8')
   const broken = join(t.testdir({ profile: text.replace('  pivot_root,', '  pivot_rot,') }), 'profile')
-  await t.rejects(compile(broken), { stderr: /syntax error/ })
+  await t.rejects(compile(broken), { message: /syntax error/ })
 })

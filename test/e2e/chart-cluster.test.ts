@@ -104,6 +104,8 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podEgress: { host: 'shots-shutterfleet-egress.shots.svc', port: 3129 },
       podSeccomp: 'shutterfleet-worker.json',
       podAppArmor: '',
+      podLabels: {},
+      podAnnotations: {},
       podIsolation,
       podUnsafeNoSandbox: false,
       nodeProvisionSeconds: 300,

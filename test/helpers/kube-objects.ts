@@ -163,6 +163,8 @@ export const podSettings: PodSettings = {
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podAppArmor: '',
+  podLabels: {},
+  podAnnotations: {},
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
   nodeProvisionSeconds: 300,

@@ -45,6 +45,8 @@ const config = {
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podAppArmor: '',
+  podLabels: {},
+  podAnnotations: {},
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
   nodeProvisionSeconds: 300,

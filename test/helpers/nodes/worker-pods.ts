@@ -32,6 +32,8 @@ export const workerManifest = (
       podEgress: options.egress,
       podSeccomp: seccomp,
       podAppArmor: '',
+      podLabels: {},
+      podAnnotations: {},
       podIsolation: isolation,
       podUnsafeNoSandbox: false,
       nodeProvisionSeconds: 300,

@@ -66,10 +66,19 @@ export const troubleOf = (
   if (reason !== undefined) {
     return sidecarTrouble(pod) ?? (startingMs > startingMsMax ? notStarting(pod.metadata.name, reason) : undefined)
   }
+  return workerTrouble(pod)
+}
+
+const workerTrouble = (pod: ObservedPod): PodTrouble | undefined => {
   const container = workerOf(pod)
   const found = container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
-  if (found?.trouble !== 'config-error') return found
-  return { ...found, message: `node ${pod.spec?.nodeName ?? 'unknown'}: ${found.message}` }
+  return found && { ...found, message: causeOf(found, container, pod.spec?.nodeName) }
+}
+
+/** The message, with the node if that lacks what the pod needs; or what the worker wrote before it ended. */
+const causeOf = ({ trouble, message }: PodTrouble, { lastState }: ObservedContainer, node = 'unknown'): string => {
+  if (trouble === 'config-error') return `node ${node}: ${message}`
+  return (trouble === 'crash-looping' && lastState?.terminated?.message) || message
 }
 
 /** Why a sidecar does not start; the worker waits for all sidecars. */
@@ -88,17 +97,10 @@ const notStarting = (name: string, reason: string): PodTrouble => ({
 
 const containerTrouble = (container: ObservedContainer, unreadySince: string | undefined): PodTrouble | undefined => {
   const { waiting, terminated } = container.state ?? {}
-  const lastMessage = container.lastState?.terminated?.message
-  if (waiting) {
-    const found = waitTrouble(waiting)
-    return found?.trouble === 'crash-looping' && lastMessage ? { ...found, message: lastMessage } : found
-  }
+  if (waiting) return waitTrouble(waiting)
   if (terminated) return endTrouble(terminated)
   if (!wasRestarted(container, unreadySince)) return undefined
-  return {
-    trouble: 'crash-looping',
-    message: lastMessage || `the worker was restarted ${container.restartCount} times`,
-  }
+  return { trouble: 'crash-looping', message: `the worker was restarted ${container.restartCount} times` }
 }
 
 type States = NonNullable<ObservedContainer['state']>

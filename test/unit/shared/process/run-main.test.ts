@@ -16,7 +16,8 @@ const start = (body: string, env: Readonly<Record<string, string>> = {}, inside:
       const hold = setInterval(() => {}, 1000)
       try { ${body} } finally { clearInterval(hold) }
     })`
-  const [file = '', ...args] = [...inside, process.execPath, '--input-type=module-typescript', '-e', program]
+  const node = [process.execPath, '--input-type=module-typescript', '-e', program]
+  const [file = process.execPath, ...args] = inside.concat(node)
   const child = spawn(file, args, {
     cwd: root,
     env: { ...process.env, ...env },
