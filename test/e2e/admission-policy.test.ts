@@ -188,6 +188,11 @@ t.test('admission policy: worker pods have the AppArmor profile of the settings 
     t.match(await tryOut(changed), /AppArmor profile/, type)
     t.match(await tryOut(withSecurity({ appArmorProfile })), /are unprivileged/, `${type} of a container`)
   }
+  const security = { ...container?.securityContext, appArmorProfile: { type: 'Unconfined' } }
+  const injected = (securityContext: object) =>
+    withSpec({ containers: [container, { name: 'injected', image: 'none', securityContext }] })
+  t.equal(await tryOut(injected({ ...container?.securityContext })), '')
+  t.match(await tryOut(injected(security)), /are unprivileged/, 'of an injected container')
   const annotations = { 'container.apparmor.security.beta.kubernetes.io/worker': 'unconfined' }
   const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
   t.match(await tryOut(annotated), /are unprivileged/, 'the older annotation')
@@ -334,5 +339,13 @@ t.test('admission policy: a namespace for workers only admits no other pod', asy
   await eventually(async () => /not allowed: other/.test(await tryOut(other)), {
     what: 'the policy applies to all pods',
   })
+  const withoutWorker = (securityContext: object) => ({
+    ...withSpec({ volumes: [], securityContext, containers: [{ ...container, name: 'x', env: [], volumeMounts: [] }] }),
+    metadata: { name: 'other' },
+  })
+  const plain = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+  t.equal(await tryOut(withoutWorker(plain)), '')
+  const unconfined = { ...plain, appArmorProfile: { type: 'Unconfined' } }
+  t.match(await tryOut(withoutWorker(unconfined)), /AppArmor profile/, 'a pod without a worker')
   t.equal(await errorOf(['label', 'pod', 'foreign', 'a=b']), '', 'an existing pod may be updated')
 })

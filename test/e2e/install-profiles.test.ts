@@ -7,26 +7,20 @@ import { ciPath, objectsOf, renderText } from '#test/helpers/chart.ts'
 const root = resolve(import.meta.dirname, '../..')
 const profile = (name: string) => readFileSync(join(root, 'k8s', name), 'utf8')
 const objects = objectsOf(await renderText(ciPath('profiles')))
-const { data } = objects.find(
-  ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'shots-shutterfleet-profiles',
-) as unknown as { readonly data: Readonly<Record<string, string>> }
+const fieldOf = (kind: string, name: string, field: string) =>
+  objects.find((each) => each.kind === kind && each.metadata.name === name)?.[field]
+const data = fieldOf('ConfigMap', 'shots-shutterfleet-profiles', 'data') as Readonly<Record<string, string>>
 
 type Container = {
   readonly args: readonly string[]
   readonly securityContext: object
   readonly volumeMounts?: object[]
 }
-const daemonSet = objects.find(({ kind }) => kind === 'DaemonSet') as unknown as {
-  readonly spec: {
-    readonly template: {
-      readonly spec: { readonly initContainers: readonly Container[]; readonly containers: readonly Container[] }
-    }
-  }
+type PodSpec = { readonly initContainers: readonly Container[]; readonly containers: readonly Container[] }
+const { template } = fieldOf('DaemonSet', 'shots-shutterfleet-profiles', 'spec') as {
+  readonly template: { readonly spec: PodSpec }
 }
-const [install, ...others] = [
-  ...daemonSet.spec.template.spec.initContainers,
-  ...daemonSet.spec.template.spec.containers,
-]
+const [install, ...others] = [...template.spec.initContainers, ...template.spec.containers]
 
 /** Runs the init container's program with its mounts; `node` are arguments that mount the root of a node with or without AppArmor. */
 const run = (folder: string, node: readonly string[]) =>
@@ -63,9 +57,8 @@ const node = ['--ro-bind', '/', '/mnt/node', '--tmpfs', '/mnt/node/sys', '--tmpf
 t.test('profiles: the chart carries the shipped ones', async (t) => {
   t.equal(data['shutterfleet-worker.json'], profile('seccomp/shutterfleet-worker.json'))
   t.equal(data['shutterfleet-worker'], profile('apparmor/shutterfleet-worker'))
-  const { spec } = objects.find(({ kind }) => kind === 'SeccompProfile') as unknown as { readonly spec: object }
   const numbers = profile('seccomp/shutterfleet-worker.json').replace('"errnoRet": 38', '"errnoRet": "38"')
-  t.strictSame(spec, JSON.parse(numbers))
+  t.strictSame(fieldOf('SeccompProfile', 'shutterfleet-worker', 'spec'), JSON.parse(numbers))
 })
 
 t.test('profiles: writes the seccomp profile, and loads that of AppArmor with the parser of the node', async (t) => {

@@ -91,7 +91,7 @@ export const isolated = (
 
 /** What to do about a reason: AppArmor refuses with EACCES; seccomp, and the kernel's bounds of user namespaces, with EPERM. */
 const remedy = (reason: string): string =>
-  /^bwrap: (?!Can't).*: Permission denied$/.test(reason)
+  reason.endsWith(': Permission denied') && !reason.startsWith("bwrap: Can't")
     ? 'AppArmor denies mounts: load k8s/apparmor/shutterfleet-worker on the node and name it in workers.appArmorProfile (SHUTTERFLEET_POD_APPARMOR)'
     : 'allow user namespaces and, in a container, the seccomp profile k8s/seccomp/shutterfleet-worker.json and an unmasked /proc'
 
