@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds a control plane, Helm, kubeconform and an ingress controller if there are none, and runs the tests that need them: the given files,
+# Builds a control plane, Helm, kubeconform and an ingress controller if there are none, installs AppArmor's parser, and runs the tests that need them: the given files,
 # or all of test/e2e. After all of test/e2e, compares the controller's Kubernetes requests with k8s/controller-role.yaml.
 # The last line is `N passed, N failed`.
 set -eu
@@ -14,6 +14,7 @@ scripts/build-test-cluster.sh
 scripts/build-helm.sh
 scripts/build-kubeconform.sh
 scripts/install-traefik.sh
+(. scripts/fetch.sh && start_work apparmor.lock && require_packages "AppArmor's parser" apparmor)
 $whole || exec scripts/run-tests.sh --jobs=2 --timeout=600 "$@"
 
 work=$(mktemp -d)

@@ -52,6 +52,7 @@ const rich: PodSettings = {
   podExtraCa: true,
   podEgressCa: 'configmap/authorities',
   podNatsFiles: ['credentials', 'certificate'],
+  podAppArmor: 'shutterfleet-worker',
 }
 const plain: PodSettings = {
   ...podSettings,

@@ -27,6 +27,8 @@ const applyPolicy = (which: 'own' | 'all') =>
     settings: [settings, operatorSettings].map(settingsOfPolicy),
     sidecars: [sidecarOfPolicy({ name: 'more', image: podSettings.podImage })],
     configMaps: ['more'],
+    podLabels: ['cost=web'],
+    podAnnotations: ['mesh/inject=false'],
     debuggers: ['operators'],
     debugImages: ['debugger:1'],
     allPods: which === 'all',
@@ -179,6 +181,41 @@ t.test('admission policy: worker pods have only pinned images, allowed Secrets a
   t.match(await tryOut(withContainer({ securityContext: undefined })), /are unprivileged/, 'no security context')
 })
 
+t.test('admission policy: worker pods have the AppArmor profile of the settings only', async (t) => {
+  for (const type of ['Unconfined', 'RuntimeDefault', 'Localhost']) {
+    const appArmorProfile = { type, ...(type === 'Localhost' && { localhostProfile: 'other' }) }
+    const changed = withSpec({ securityContext: { ...template.spec.securityContext, appArmorProfile } })
+    t.match(await tryOut(changed), /AppArmor profile/, type)
+    t.match(await tryOut(withSecurity({ appArmorProfile })), /are unprivileged/, `${type} of a container`)
+  }
+  const security = { ...container?.securityContext, appArmorProfile: { type: 'Unconfined' } }
+  const injected = (securityContext: object) =>
+    withSpec({ containers: [container, { name: 'injected', image: 'none', securityContext }] })
+  t.equal(await tryOut(injected({ ...container?.securityContext })), '')
+  t.match(await tryOut(injected(security)), /are unprivileged/, 'of an injected container')
+  const annotations = { 'container.apparmor.security.beta.kubernetes.io/worker': 'unconfined' }
+  const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
+  t.match(await tryOut(annotated), /are unprivileged/, 'the older annotation')
+})
+
+t.test('admission policy: templates have labels and annotations of the settings only', async (t) => {
+  const withNames = (labels: object, annotations: object) => {
+    const { labels: own } = template.metadata
+    const made = deployment() as { spec: { template: { metadata: object } } }
+    const metadata = { labels: { ...own, ...labels }, annotations }
+    return { ...made, spec: { ...made.spec, template: { ...made.spec.template, metadata } } }
+  }
+  t.equal(await tryOut(withNames({ cost: 'web' }, { 'mesh/inject': 'false' }), ...asController), '')
+  for (const labels of [{ cost: 'other' }, { app: 'web' }]) {
+    t.match(
+      await tryOut(withNames(labels, {}), ...asController),
+      /of its workers and of the settings/,
+      Object.values(labels).join(),
+    )
+  }
+  t.match(await tryOut(withNames({}, { 'mesh/inject': 'true' }), ...asController), /or the settings name/)
+})
+
 t.test('admission policy: only debuggers add ephemeral containers, without privileges', async (t) => {
   const [worker] = await world.podsOf('web')
   const debug = ['debug', worker!.metadata.name, '--image=other', '--target=worker', '--', 'sh']
@@ -197,6 +234,7 @@ t.test('admission policy: only debuggers add ephemeral containers, without privi
     { capabilities: undefined },
     { seccompProfile: { type: 'Unconfined' } },
     { seccompProfile: undefined },
+    { appArmorProfile: { type: 'Unconfined' } },
   ]) {
     const securityContext = {
       ...{ runAsNonRoot: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
@@ -244,7 +282,7 @@ t.test('admission policy: the controller writes only objects of its installation
   t.match(await tryOut({ ...job, spec: once }, ...asController), /labels of its installation/)
   const unlabelled = deployment()
   unlabelled.spec.template.metadata = { labels: { ...template.metadata.labels, team: 'web' } }
-  t.match(await tryOut(unlabelled, ...asController), /the labels of its workers, and no others/)
+  t.match(await tryOut(unlabelled, ...asController), /of its workers and of the settings, and no others/)
   t.match(
     await tryOut(deployment(undefined, withVolume({ secret: { secretName: 'other' } }).spec), ...asController),
     /the Secret of their pool/,
@@ -301,5 +339,13 @@ t.test('admission policy: a namespace for workers only admits no other pod', asy
   await eventually(async () => /not allowed: other/.test(await tryOut(other)), {
     what: 'the policy applies to all pods',
   })
+  const withoutWorker = (securityContext: object) => ({
+    ...withSpec({ volumes: [], securityContext, containers: [{ ...container, name: 'x', env: [], volumeMounts: [] }] }),
+    metadata: { name: 'other' },
+  })
+  const plain = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+  t.equal(await tryOut(withoutWorker(plain)), '')
+  const unconfined = { ...plain, appArmorProfile: { type: 'Unconfined' } }
+  t.match(await tryOut(withoutWorker(unconfined)), /AppArmor profile/, 'a pod without a worker')
   t.equal(await errorOf(['label', 'pod', 'foreign', 'a=b']), '', 'an existing pod may be updated')
 })

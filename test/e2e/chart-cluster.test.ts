@@ -20,7 +20,8 @@ const shutterfleet = join(root, 'bin/shutterfleet')
 const cluster = await startCluster(t)
 const { kubectl, apply } = cluster
 await cluster.applyCrd(await readFile(join(root, 'crds/browserpools.shutterfleet.dev.yaml'), 'utf8'))
-for (const name of ['shots', 'shots-workers', 'browsers', 'monitoring']) await cluster.addNamespace(name)
+for (const name of ['shots', 'shots-workers', 'browsers', 'monitoring', 'node-profiles'])
+  await cluster.addNamespace(name)
 // Pods are rejected if their service account is missing; other objects only when they create pods.
 for (const name of ['shots', 'shots-shutterfleet'])
   await kubectl(['create', 'serviceaccount', name, '--namespace=shots'])
@@ -29,7 +30,9 @@ await kubectl(['create', 'priorityclass', 'important', '--value=1000'])
 
 /** Whether the object is of an operator that is not installed in this cluster. */
 const isForeign = ({ apiVersion }: ChartObject) =>
-  /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io|cert-manager\.io)\//.test(apiVersion)
+  /^(monitoring\.coreos\.com|gateway\.networking\.k8s\.io|cert-manager\.io|security-profiles-operator\.x-k8s\.io)\//.test(
+    apiVersion,
+  )
 
 type CommandResult = { readonly code: number; readonly output: string }
 const outcomeOf = (running: Promise<unknown>): Promise<CommandResult> =>
@@ -103,6 +106,9 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podNatsFiles: [],
       podEgress: { host: 'shots-shutterfleet-egress.shots.svc', port: 3129 },
       podSeccomp: 'shutterfleet-worker.json',
+      podAppArmor: '',
+      podLabels: {},
+      podAnnotations: {},
       podIsolation,
       podUnsafeNoSandbox: false,
       nodeProvisionSeconds: 300,
@@ -123,6 +129,7 @@ t.test('chart: the worker namespace has the Pod Security level that admits worke
   t.equal(await levelOf('minimal', '1.34.9'), 'privileged')
   t.equal(await levelOf('flags-only', '1.32.0'), 'restricted')
   t.equal(await levelOf('complete', '1.36.0'), 'privileged')
+  t.equal(await levelOf('unconfined', '1.36.0'), 'privileged')
 
   t.match(await admission('baseline', worker('namespace')), { code: 0 })
   t.match(await admission('restricted', worker('namespace')), { output: /violates PodSecurity[^]*procMount/ })

@@ -192,6 +192,10 @@ t.test(
       t.ok((valueOf('images') as readonly string[]).includes('exporter:1'))
       t.strictSame(valueOf('sidecars'), [sidecarOfPolicy({ name: 'exporter', image: 'exporter:1' })])
       t.strictSame(valueOf('configMaps'), ['fonts'])
+      t.strictSame(valueOf('podLabels'), ['example.com/team=web', 'kueue.x-k8s.io/queue-name=browsers'])
+      t.strictSame(settings.podLabels, { 'example.com/team': 'web', 'kueue.x-k8s.io/queue-name': 'browsers' })
+      t.strictSame(valueOf('podAnnotations'), ['sidecar.istio.io/inject=false'])
+      t.strictSame(settings.podAnnotations, { 'sidecar.istio.io/inject': 'false' })
       t.strictSame(valueOf('runtimeClasses'), ['gvisor'])
       const allowed = JSON.parse(policy!.metadata.annotations!['shutterfleet.dev/allowed']!) as object
       t.match(allowed, { settings: valueOf('settings'), sidecars: [{ name: ['exporter'] }] })

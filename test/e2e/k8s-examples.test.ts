@@ -2,7 +2,16 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { parseAllDocuments, stringify } from 'yaml'
-import { chartFolder, type ChartObject, helm, helms, kubeVersion, objectsOf, renderText } from '#test/helpers/chart.ts'
+import {
+  chartFolder,
+  type ChartObject,
+  ciPath,
+  helm,
+  helms,
+  kubeVersion,
+  objectsOf,
+  renderText,
+} from '#test/helpers/chart.ts'
 import { startCluster } from '#test/helpers/cluster.ts'
 
 // The unchanged examples of k8s/.
@@ -69,4 +78,21 @@ t.test('GitOps: both examples name the path of the chart, and their values are v
     await writeFile(file, stringify({ ...chartValues, gateway: { replica: 2 } }))
     await t.rejects(renderText(file), /additional properties 'replica' not allowed/)
   }
+})
+
+t.test('platforms: the examples are objects, and values that the chart renders with', async (t) => {
+  const page = await readFile(join(root, 'docs/platforms.md'), 'utf8')
+  const [values, ...objects] = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap(([, text = '']) =>
+    parseAllDocuments(text, { strict: true }).map((each) => each.toJS() as ChartObject),
+  )
+  t.match(
+    objects.map(({ kind }) => kind),
+    ['PolicyException', 'K8sPSPProcMount', 'K8sPSPSeccomp', 'SecurityContextConstraints', 'Role', 'RoleBinding'],
+  )
+  for (const { apiVersion, metadata } of objects) t.match([apiVersion, metadata.name], [/^[\w.]+\/v\w+$/, /./])
+  t.equal(await dryRun(objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))), 'accepted')
+  const file = join(t.testdir({ 'values.yaml': stringify(values) }), 'values.yaml')
+  const rendered = objectsOf(await renderText(ciPath('minimal'), 'helm4', [`--values=${file}`]))
+  const policy = rendered.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+  t.match(JSON.stringify(policy), /gvisor/)
 })

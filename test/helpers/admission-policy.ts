@@ -16,6 +16,7 @@ export const settingsOfPolicy = (settings: PodSettings): object => ({
   extraCa: String(settings.podExtraCa),
   natsFiles: settings.podNatsFiles.join(','),
   seccomp: settings.podSeccomp,
+  appArmor: settings.podAppArmor,
   isolation: settings.podIsolation,
   unsafeNoSandbox: String(settings.podUnsafeNoSandbox),
 })

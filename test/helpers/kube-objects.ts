@@ -40,7 +40,9 @@ export type PodParts = {
   readonly waiting?: { readonly reason: string; readonly message?: string }
   /** Waiting reason of a sidecar that starts before the worker. */
   readonly sidecarWaiting?: { readonly reason: string; readonly message?: string }
-  readonly terminated?: { readonly exitCode: number }
+  readonly terminated?: { readonly exitCode: number; readonly message?: string }
+  /** What the worker wrote before its last restart. */
+  readonly lastMessage?: string
   readonly restarts?: number
   readonly readySince?: string
   readonly scheduledSince?: string
@@ -101,7 +103,8 @@ const poolStatus = (parts: PodParts): NonNullable<ObservedPod['status']> => {
 
 const sidecar = { name: 'sidecar', ready: true, restartCount: 0, state: { running: { startedAt: moment } } }
 
-const containerOf = ({ waiting, terminated, restarts = 0, runningSince = moment }: PodParts, ready: boolean) => {
+const containerOf = (parts: PodParts, ready: boolean) => {
+  const { waiting, terminated, lastMessage, restarts = 0, runningSince = moment } = parts
   const other = { ...(waiting && { waiting }), ...(terminated && { terminated }) }
   const isRunning = !waiting && !terminated
   return {
@@ -109,6 +112,7 @@ const containerOf = ({ waiting, terminated, restarts = 0, runningSince = moment 
     ready,
     restartCount: restarts,
     state: isRunning ? { running: { startedAt: runningSince } } : other,
+    ...(lastMessage !== undefined && { lastState: { terminated: { message: lastMessage } } }),
   }
 }
 
@@ -158,6 +162,9 @@ export const podSettings: PodSettings = {
   podNatsFiles: [],
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
+  podAppArmor: '',
+  podLabels: {},
+  podAnnotations: {},
   podIsolation: 'namespace',
   podUnsafeNoSandbox: false,
   nodeProvisionSeconds: 300,

@@ -137,6 +137,13 @@ with the name of the file. The container runtime's default profile denies the na
 \`SHUTTERFLEET_POD_ISOLATION=flags-only\` and \`SHUTTERFLEET_POD_UNSAFE_NO_SANDBOX=true\` disable both protections, which it logs
 at each start ([images](images.md#on-kubernetes)).
 
+Where AppArmor is enabled, as on Ubuntu and Debian, the container runtime's default profile also denies the mounts by which browsers are
+kept apart: nodes need [k8s/apparmor/shutterfleet-worker](../k8s/apparmor/shutterfleet-worker), and the operator
+\`SHUTTERFLEET_POD_APPARMOR=shutterfleet-worker\`. If it is not set, workers exit at startup and the pool is
+\`crash-looping\` with the name of the setting; if the node has not loaded the profile, the pool is \`config-error\` with the node and the
+profile. A node without AppArmor refuses pods with a profile: set it only where all nodes of the workers have AppArmor
+([platforms](platforms.md)).
+
 An API server without support for \`hostUsers\` or \`procMount\` drops them silently, and workers cannot start their browsers; a
 node without support does not start the workers (\`not-starting\`). A namespace with Pod Security Admission must allow
 \`procMount: Unmasked\`; otherwise the reason is \`pods-refused\`.
@@ -195,8 +202,9 @@ it with reasons, and tries every other change. Each installation has a copy, wit
 | policy | variable \`instance\` | \`SHUTTERFLEET_INSTANCE\` |
 | policy | variable \`images\` | images that may run: \`SHUTTERFLEET_POD_IMAGE\`, those of templates and of injected containers |
 | policy | variable \`secrets\` | Secrets that may be pulled with, or mounted by injected containers |
-| policy | variable \`settings\` | \`SHUTTERFLEET_POD_SECRET\`, \`_EGRESS\`, \`_EGRESS_CA\`, \`_EXTRA_CA\`, \`_NATS_FILES\`, \`_SECCOMP\`, \`_ISOLATION\`, \`_UNSAFE_NO_SANDBOX\`: those in force, and those before until all pods are replaced |
+| policy | variable \`settings\` | \`SHUTTERFLEET_POD_SECRET\`, \`_EGRESS\`, \`_EGRESS_CA\`, \`_EXTRA_CA\`, \`_NATS_FILES\`, \`_SECCOMP\`, \`_APPARMOR\`, \`_ISOLATION\`, \`_UNSAFE_NO_SANDBOX\`: those in force, and those before until all pods are replaced |
 | policy | variables \`sidecars\`, \`configMaps\`, \`runtimeClasses\` | what templates of BrowserPools have: sidecars, in the form that the file describes; names of the ConfigMaps in volumes; runtime classes |
+| policy | variables \`podLabels\`, \`podAnnotations\` | \`SHUTTERFLEET_POD_LABELS\`, \`_ANNOTATIONS\`, as \`NAME=VALUE\` |
 | policy | variable \`allPods\` | \`false\`: checks pods with this installation's labels and all writes of the controller; \`true\`: every pod, for namespaces with workers only |
 
 If Pod Security of a namespace is \`privileged\`, to allow the unmasked \`/proc\`, set \`allPods\`.

@@ -19,7 +19,7 @@ const customResources = {
 const kinds: Readonly<Record<string, readonly string[]>> = {
   '/v1': ['ConfigMap', 'Namespace', 'PersistentVolumeClaim', 'Pod', 'Secret', 'Service', 'ServiceAccount'],
   'admissionregistration.k8s.io/v1': ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
-  'apps/v1': ['Deployment', 'StatefulSet'],
+  'apps/v1': ['DaemonSet', 'Deployment', 'StatefulSet'],
   'autoscaling/v2': ['HorizontalPodAutoscaler'],
   'batch/v1': ['CronJob', 'Job'],
   'networking.k8s.io/v1': ['Ingress', 'NetworkPolicy'],

@@ -262,6 +262,7 @@ NATS_KEY: { secret: {{ $certificate | quote }}, key: tls.key, reread: true }
   "extraCa" (toString (ne .Values.extraCa.configMap ""))
   "natsFiles" (include "shutterfleet.natsWorkerFiles" .)
   "seccomp" (.Values.workers.seccompProfile | default "RuntimeDefault")
+  "appArmor" .Values.workers.appArmorProfile
   "isolation" .Values.workers.isolation
   "unsafeNoSandbox" (toString .Values.workers.unsafeNoSandbox) | toJson -}}
 {{- end }}

@@ -61,7 +61,7 @@ export const checkNodes = async (cluster: Cluster, isolation: string): Promise<P
     return problems.length === 0 ? [] : [`${node.metadata.name}: ${problems.join('; ')}`]
   })
   const named = unfit.slice(0, 5).join(', ') + (unfit.length > 5 ? ` and ${unfit.length - 5} more` : '')
-  const summary = `${count}, ${schedulable.length - unfit.length} can run the sandbox; only a worker's events show whether the seccomp profile is on them`
+  const summary = `${count}, ${schedulable.length - unfit.length} can run the sandbox; only a worker's events show whether the seccomp profile, and where AppArmor is enabled its profile, are on them`
   if (unfit.length === schedulable.length) {
     const advice = 'use newer nodes, or workers.isolation=flags-only (see docs/kubernetes.md)'
     return failing(`none can run the sandbox of workers: ${named}`, advice)

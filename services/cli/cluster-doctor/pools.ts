@@ -11,8 +11,10 @@ const reasonAdvice: Readonly<Record<string, string>> = {
   ImagePull: "push the workers' image to the registry, or name its Secret in image.pullSecrets",
   Unschedulable: "add nodes, or lower the resources of the pool's template",
   WaitingForNodes: 'wait for the node autoscaler; without one add nodes',
-  ConfigError: 'a Secret, one of its keys, or the seccomp profile is missing on the node: `kubectl describe pod`',
-  CrashLooping: '`kubectl logs` of a worker names what it lacks: namespaces, seccomp profile, egress or NATS',
+  ConfigError:
+    'a Secret, one of its keys, or the seccomp or AppArmor profile is missing on the node: `kubectl describe pod`; the profile is that of workers.seccompProfile, workers.appArmorProfile',
+  CrashLooping:
+    '`kubectl logs` of a worker names what it lacks: namespaces, seccomp profile, mounts that AppArmor denies (workers.appArmorProfile), egress or NATS',
   PodsRefused: 'admission refuses the pods: `kubectl get events`, then workers.podSecurity or workers.admissionPolicy',
   SizedByAnother:
     'let the HorizontalPodAutoscaler or ScaledObject name the BrowserPool, with its autoscaling off, or delete it',

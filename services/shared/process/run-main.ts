@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { errorToExitCode, toAppError } from '#shared/errors/app-error.ts'
 import { startTracing } from '#shared/telemetry/tracing.ts'
 import { readExtraCertificates } from '#shared/config/extra-certificates.ts'
@@ -24,12 +25,24 @@ export type Life = {
 /** Node's variable for certificate authorities that all connections of the process trust in addition to the built-in ones. */
 const authoritiesVariable = 'NODE_EXTRA_CA_CERTS'
 
+/** Kubernetes copies this file of a container into the status of its pod; it exists nowhere else. */
+const terminationLog = '/dev/termination-log'
+
+const reportToKubernetes = (message: string) => {
+  try {
+    writeFileSync(terminationLog, message, { flag: 'r+' })
+  } catch {
+    // The log has the message too.
+  }
+}
+
 /** How long a process may continue after its service has ended. */
 const lingerMs = 5000
 
 /**
  * Runs a service until it ends by itself or is stopped, with tracing if the standard `OTEL_…` variables enable it.
- * An error becomes one line on standard error and the exit code of the catalogue; a second stop signal ends the process at once.
+ * An error becomes one line on standard error and the exit code of the catalogue, in a pod also its termination message if a setting is
+ * wrong; a second stop signal ends the process at once.
  */
 export const runMain = async (service: string, run: (life: Life) => Promise<void>): Promise<void> => {
   closeInheritedDescriptors()
@@ -62,6 +75,7 @@ export const runMain = async (service: string, run: (life: Life) => Promise<void
     process.stderr.write(
       `${error.code === 'SERVER_ERROR' ? String((thrown as Error).stack ?? thrown) : error.message}\n`,
     )
+    if (error.code === 'CONFIGURATION') reportToKubernetes(error.message)
     process.exitCode = errorToExitCode(error)
   }
   if (process.connected) process.disconnect()

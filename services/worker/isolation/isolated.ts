@@ -89,6 +89,12 @@ export const isolated = (
   ]
 }
 
+/** What to do about a reason: AppArmor refuses with EACCES; seccomp, and the kernel's bounds of user namespaces, with EPERM. */
+const remedy = (reason: string): string =>
+  reason.endsWith(': Permission denied') && !reason.startsWith("bwrap: Can't")
+    ? 'AppArmor denies mounts: load k8s/apparmor/shutterfleet-worker on the node and name it in workers.appArmorProfile (SHUTTERFLEET_POD_APPARMOR)'
+    : 'allow user namespaces and, in a container, the seccomp profile k8s/seccomp/shutterfleet-worker.json and an unmasked /proc'
+
 /** Runs `true` in the isolation. Throws `CONFIGURATION` with the name of the setting if that fails. */
 export const checkIsolation = (isolation: Isolation, mounts: readonly Mount[] = [], path = systemPath): void => {
   const [program, ...args] = isolated(['true'], isolation, mounts)
@@ -100,6 +106,6 @@ export const checkIsolation = (isolation: Isolation, mounts: readonly Mount[] = 
   if (status === 0) return
   const isMissing = error !== undefined && 'code' in error && error.code === 'ENOENT'
   const reason = isMissing ? `${program} is missing (package bubblewrap)` : (error?.message ?? stderr).trim()
-  const message = `SHUTTERFLEET_WORKER_NETWORK_ISOLATION = namespace, not available on this machine (${reason}): allow user namespaces and, in a container, the seccomp profile k8s/seccomp/shutterfleet-worker.json and an unmasked /proc, or set flags-only and close the pod's network by policy`
+  const message = `SHUTTERFLEET_WORKER_NETWORK_ISOLATION = namespace, not available on this machine (${reason}): ${remedy(reason)}, or set flags-only and close the pod's network by policy`
   throw new AppError('CONFIGURATION', { message, publicMessage: message })
 }

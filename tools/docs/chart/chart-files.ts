@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { chartReadme } from './chart-readme.ts'
 import { readValues } from './read-values.ts'
 import { valuesSchema } from './values-schema.ts'
@@ -14,7 +14,7 @@ const textOfAll = (folder: string) =>
 
 const copies = (root: string, ...names: readonly string[]) =>
   Object.fromEntries(
-    names.map((name) => [`${chart}/files/${name}`, readFileSync(join(root, 'k8s', name), 'utf8')] as const),
+    names.map((name) => [`${chart}/files/${basename(name)}`, readFileSync(join(root, 'k8s', name), 'utf8')] as const),
   )
 
 /** The chart's generated files by path. Some are copies, because Helm packs only files in the chart. `root`: folder of the project. */
@@ -24,6 +24,7 @@ export const chartFiles = (root: string, crd: string): Readonly<Record<string, s
     [`${chart}/README.md`]: chartReadme(values),
     [`${chart}/values.schema.json`]: valuesSchema(values, textOfAll(join(root, chart, 'templates'))),
     [`${chart}/crds/browserpools.shutterfleet.dev.yaml`]: crd,
-    ...copies(root, 'controller-role.yaml', 'admission-policy.yaml', 'user-roles.yaml'),
+    ...copies(root, 'controller-role.yaml', 'admission-policy.yaml', 'user-roles.yaml', 'install-profiles.sh'),
+    ...copies(root, 'seccomp/shutterfleet-worker.json', 'apparmor/shutterfleet-worker'),
   }
 }

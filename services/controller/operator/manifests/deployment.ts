@@ -23,10 +23,17 @@ export const ownerOf = ({ metadata: { name, uid } }: Pick<BrowserPool, 'metadata
   controller: true,
 })
 
+type OwnNames = Partial<Pick<PodSettings, 'podLabels' | 'podAnnotations'>>
+
 /** The fields of a child of a pool, with a hash of them as annotation. The child is deleted with the pool. */
-const childFields = (pool: BrowserPool, instance: string, spec: object): Fields & { readonly spec: object } => {
-  const metadata = { labels: poolLabels(instance, pool.metadata.name), ownerReferences: [ownerOf(pool)] }
-  const annotations = { [appliedAnnotation]: hashOf({ metadata, spec }) }
+const childFields = (
+  pool: BrowserPool,
+  { instance, podLabels, podAnnotations }: Pick<PodSettings, 'instance'> & OwnNames,
+  spec: object,
+): Fields & { readonly spec: object } => {
+  const labels = { ...podLabels, ...poolLabels(instance, pool.metadata.name) }
+  const metadata = { labels, ...(podAnnotations && { annotations: podAnnotations }), ownerReferences: [ownerOf(pool)] }
+  const annotations = { ...podAnnotations, [appliedAnnotation]: hashOf({ metadata, spec }) }
   return { metadata: { ...metadata, annotations }, spec }
 }
 
@@ -34,7 +41,7 @@ const childFields = (pool: BrowserPool, instance: string, spec: object): Fields 
 export const deploymentFields = (pool: BrowserPool, settings: PodSettings): ReturnType<typeof childFields> => {
   const { name } = pool.metadata
   const { template, autoscaling, rollingUpdate, terminationGracePeriodSeconds } = pool.spec
-  return childFields(pool, settings.instance, {
+  return childFields(pool, settings, {
     revisionHistoryLimit,
     progressDeadlineSeconds: settings.nodeProvisionSeconds + startSeconds,
     selector: { matchLabels: poolSelector(settings.instance, name) },
@@ -81,9 +88,13 @@ const maxUnavailable = '20%'
 
 /** A pool's PodDisruptionBudget, all of whose fields the controller manages. */
 export const budgetFields = (pool: BrowserPool, instance: string): ReturnType<typeof childFields> =>
-  childFields(pool, instance, {
-    maxUnavailable,
-    selector: { matchLabels: poolSelector(instance, pool.metadata.name) },
-    // An unhealthy worker must not block the drain of its node.
-    unhealthyPodEvictionPolicy: 'AlwaysAllow',
-  })
+  childFields(
+    pool,
+    { instance },
+    {
+      maxUnavailable,
+      selector: { matchLabels: poolSelector(instance, pool.metadata.name) },
+      // An unhealthy worker must not block the drain of its node.
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    },
+  )

@@ -72,8 +72,8 @@ export const jobManifest = (name: string, options: JobOptions): JobManifest => (
   metadata: {
     name,
     namespace: options.namespace,
-    labels: { ...poolLabels(options.settings.instance, options.pool.name) },
-    annotations: { [appliedAnnotation]: jobRevision(options) },
+    labels: { ...options.settings.podLabels, ...poolLabels(options.settings.instance, options.pool.name) },
+    annotations: { ...options.settings.podAnnotations, [appliedAnnotation]: jobRevision(options) },
     ...(options.namespace === options.pool.namespace && { ownerReferences: [ownerOf({ metadata: options.pool })] }),
   },
   spec: specOf(name, options),

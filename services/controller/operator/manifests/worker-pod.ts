@@ -1,6 +1,7 @@
 import type {
   V1Container,
   V1EnvVar,
+  V1PodSecurityContext,
   V1PodSpec,
   V1SecurityContext,
   V1Volume,
@@ -28,6 +29,9 @@ export type PodSettings = Pick<
   | 'podEgressCa'
   | 'podNatsFiles'
   | 'podSeccomp'
+  | 'podAppArmor'
+  | 'podLabels'
+  | 'podAnnotations'
   | 'podIsolation'
   | 'podUnsafeNoSandbox'
   | 'nodeProvisionSeconds'
@@ -88,8 +92,8 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
   const isolated = settings.podIsolation === 'namespace'
   return {
     metadata: {
-      labels: { ...labels, ...ownLabels },
-      annotations: { ...evictionAnnotations[program], ...annotations },
+      labels: { ...labels, ...settings.podLabels, ...ownLabels },
+      annotations: { ...evictionAnnotations[program], ...annotations, ...settings.podAnnotations },
     },
     spec: {
       ...placement,
@@ -117,16 +121,7 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
       ],
       initContainers: sidecars.map(sidecarOf),
       volumes: [...volumesOf(options), ...volumes],
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: userId,
-        runAsGroup: userId,
-        fsGroup: userId,
-        seccompProfile:
-          settings.podSeccomp === 'RuntimeDefault'
-            ? { type: settings.podSeccomp }
-            : { type: 'Localhost', localhostProfile: settings.podSeccomp },
-      },
+      securityContext: podSecurity(settings),
       // An unmasked /proc is allowed only if root in the pod is an unprivileged user on the node.
       ...(isolated && { hostUsers: false }),
       automountServiceAccountToken: false,
@@ -136,6 +131,19 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
     },
   }
 }
+
+const podSecurity = ({ podSeccomp, podAppArmor }: PodSettings): V1PodSecurityContext => ({
+  runAsNonRoot: true,
+  runAsUser: userId,
+  runAsGroup: userId,
+  fsGroup: userId,
+  seccompProfile: profile(podSeccomp, ['RuntimeDefault']),
+  ...(podAppArmor !== '' && { appArmorProfile: profile(podAppArmor, ['RuntimeDefault', 'Unconfined']) }),
+})
+
+/** A profile that is one of `types`, or has a name on the node. */
+const profile = (name: string, types: readonly string[]) =>
+  types.includes(name) ? { type: name } : { type: 'Localhost', localhostProfile: name }
 
 const probe = (path: string, times: { periodSeconds: number; timeoutSeconds: number; failureThreshold: number }) => ({
   httpGet: { path, port: probePort },

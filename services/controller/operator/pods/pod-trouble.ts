@@ -66,8 +66,19 @@ export const troubleOf = (
   if (reason !== undefined) {
     return sidecarTrouble(pod) ?? (startingMs > startingMsMax ? notStarting(pod.metadata.name, reason) : undefined)
   }
+  return workerTrouble(pod)
+}
+
+const workerTrouble = (pod: ObservedPod): PodTrouble | undefined => {
   const container = workerOf(pod)
-  return container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
+  const found = container && containerTrouble(container, conditionOf(pod, 'Ready')?.lastTransitionTime)
+  return found && { ...found, message: causeOf(found, container, pod.spec?.nodeName) }
+}
+
+/** The message, with the node if that lacks what the pod needs; or what the worker wrote before it ended. */
+const causeOf = ({ trouble, message }: PodTrouble, { lastState }: ObservedContainer, node = 'unknown'): string => {
+  if (trouble === 'config-error') return `node ${node}: ${message}`
+  return (trouble === 'crash-looping' && lastState?.terminated?.message) || message
 }
 
 /** Why a sidecar does not start; the worker waits for all sidecars. */
@@ -99,8 +110,10 @@ const waitTrouble = ({ reason = '', message = reason }: NonNullable<States['wait
   return trouble && { trouble, message }
 }
 
-const endTrouble = ({ exitCode }: NonNullable<States['terminated']>): PodTrouble | undefined =>
-  exitCode === 0 ? undefined : { trouble: 'crash-looping', message: `the worker ended with code ${exitCode}` }
+const endTrouble = ({ exitCode, message }: NonNullable<States['terminated']>): PodTrouble | undefined =>
+  exitCode === 0
+    ? undefined
+    : { trouble: 'crash-looping', message: message || `the worker ended with code ${exitCode}` }
 
 /** Whether a container was restarted and has not been ready since. A draining one has been, since it started. */
 const wasRestarted = ({ ready, restartCount = 0, state }: ObservedContainer, unreadySince = ''): boolean => {

@@ -25,6 +25,8 @@ export type ObservedContainer = {
     readonly running?: { readonly startedAt?: string }
     readonly terminated?: { readonly reason?: string; readonly exitCode?: number; readonly message?: string }
   }
+  /** How it ended before its last restart; `message` is what the program wrote about it. */
+  readonly lastState?: { readonly terminated?: { readonly message?: string } }
 }
 
 /** The fields of a Pod that are read. */
@@ -62,8 +64,9 @@ export const trimPod = (pod: KubeObject): ObservedPod => {
   }
 }
 
-const trimContainer = ({ state = {}, ...container }: ObservedContainer): ObservedContainer => {
+const trimContainer = ({ state = {}, lastState = {}, ...container }: ObservedContainer): ObservedContainer => {
   const { waiting, running, terminated } = state
+  const last = lastState.terminated
   const cut = <T extends { readonly message?: string }>(part: T): T =>
     part.message === undefined ? part : { ...part, message: part.message.slice(0, messageChars) }
   return {
@@ -73,6 +76,7 @@ const trimContainer = ({ state = {}, ...container }: ObservedContainer): Observe
       ...(running && { running: pick(running, ['startedAt']) }),
       ...(terminated && { terminated: cut(pick(terminated, ['reason', 'exitCode', 'message'])) }),
     },
+    ...(last?.message !== undefined && { lastState: { terminated: cut(pick(last, ['message'])) } }),
   }
 }
 

@@ -16,6 +16,32 @@ type NatsFile = keyof typeof workerNatsKeys
 
 const isNatsFile = (name: string): name is NatsFile => Object.hasOwn(workerNatsKeys, name)
 
+/** Names that the controller and its selectors use. */
+const ownName = /^(?:[^/]+\.)?(?:app\.kubernetes\.io|shutterfleet\.dev)\//
+
+const parseNames = (written: string): Readonly<Record<string, string>> | undefined => {
+  try {
+    const entries: unknown = JSON.parse(written)
+    if (typeof entries !== 'object' || entries === null || Array.isArray(entries)) return undefined
+    const isValid = ([name, value]: readonly [string, unknown]) => !ownName.test(name) && typeof value === 'string'
+    return Object.entries(entries).every(isValid) ? (entries as Readonly<Record<string, string>>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const workerNames = (name: string, help: string) =>
+  parsed(
+    name,
+    {
+      help,
+      fallback: '{}',
+      kind: 'JSON object of texts',
+      problem: 'must be a JSON object of texts whose names are not of app.kubernetes.io or shutterfleet.dev',
+    },
+    parseNames,
+  )
+
 /** Settings of the controller on Kubernetes alone. The settings of a single pool are in its BrowserPool. */
 export const operatorSettings = {
   kubeconfig: text('KUBECONFIG', {
@@ -95,6 +121,18 @@ export const operatorSettings = {
     help: "seccomp profile of the workers, a file below the kubelet's folder seccomp (shipped in k8s/seccomp); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only and POD_UNSAFE_NO_SANDBOX = true",
     fallback: 'shutterfleet-worker.json',
   }),
+  podAppArmor: text('POD_APPARMOR', {
+    help: "AppArmor profile of the workers, by the name under which nodes have loaded it (shipped in k8s/apparmor); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only; Unconfined: none; empty: left to the node, which has the same effect as RuntimeDefault where AppArmor is enabled",
+    fallback: '',
+  }),
+  podLabels: workerNames(
+    'POD_LABELS',
+    'labels of the workers, and of the Deployments and Jobs that run them, besides those of the controller and of their BrowserPool',
+  ),
+  podAnnotations: workerNames(
+    'POD_ANNOTATIONS',
+    'annotations of the workers, and of the Deployments and Jobs that run them; they override those of a BrowserPool',
+  ),
   podIsolation: oneOf('POD_ISOLATION', {
     help: 'how workers isolate browsers: namespaces, which need user namespaces and an unmasked /proc, or only flags, which hide nothing of the pod from browsers',
     fallback: 'namespace',

@@ -20,6 +20,9 @@ t.test('operator settings: only image and egress of the workers are required in 
     podNatsFiles: [],
     instance: 'shutterfleet',
     podSeccomp: 'shutterfleet-worker.json',
+    podAppArmor: '',
+    podLabels: {},
+    podAnnotations: {},
     podIsolation: 'namespace',
     podUnsafeNoSandbox: false,
   })
@@ -31,6 +34,18 @@ t.test('operator settings: all missing settings are reported at once', async (t)
 
 t.test('operator settings: the settings of a pool come from its BrowserPool only', async (t) => {
   t.notOk('poolMin' in readConfig({ ...env, SHUTTERFLEET_POOL_MIN: '3' }))
+})
+
+t.test('operator settings: labels and annotations of workers are none that the controller uses', async (t) => {
+  const read = (value: string) => readConfig({ ...env, SHUTTERFLEET_POD_LABELS: value }).podLabels
+  t.strictSame(read('{"team":"web"}'), { team: 'web' })
+  const refused = ['app.kubernetes.io/name', 'shutterfleet.dev/pool', 'custom.shutterfleet.dev/a'].map((name) => ({
+    [name]: 'web',
+  }))
+  for (const value of [...refused, { team: 1 }, ['team'], null]) {
+    t.throws(() => read(JSON.stringify(value)), /SHUTTERFLEET_POD_LABELS.*must be a JSON object/, JSON.stringify(value))
+  }
+  t.throws(() => read('team=web'), /must be a JSON object/)
 })
 
 t.test('operator settings: files of NATS in the Secrets of workers are of known kinds', async (t) => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
@@ -7,7 +8,7 @@ import { eventually } from '#test/helpers/eventually.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 
-const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
+const start = (body: string, env: Readonly<Record<string, string>> = {}, inside: readonly string[] = []) => {
   const program = `
     import { runMain, untilStopped } from '#shared/process/run-main.ts'
     import { AppError } from '#shared/errors/app-error.ts'
@@ -15,7 +16,9 @@ const start = (body: string, env: Readonly<Record<string, string>> = {}) => {
       const hold = setInterval(() => {}, 1000)
       try { ${body} } finally { clearInterval(hold) }
     })`
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+  const node = [process.execPath, '--input-type=module-typescript', '-e', program]
+  const [file = process.execPath, ...args] = inside.concat(node)
+  const child = spawn(file, args, {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -58,6 +61,15 @@ t.test('run main: an operational error is one line and the exit code of the cata
   const { errors, ended } = start(`throw new AppError('CONFIGURATION', { message: 'SHUTTERFLEET_X is not set' })`)
   t.equal(await ended, 78)
   t.equal(await errors, 'SHUTTERFLEET_X is not set\n')
+})
+
+t.test('run main: Kubernetes gets the message about a wrong setting, and no other error', async (t) => {
+  const log = join(t.testdir({ log: '' }), 'log')
+  const pod = ['bwrap', '--bind', '/', '/', '--dev', '/dev', '--bind', log, '/dev/termination-log']
+  await start(`throw new AppError('SERVICE_UNAVAILABLE', { message: 'secret' })`, {}, pod).ended
+  t.equal(readFileSync(log, 'utf8'), '')
+  await start(`throw new AppError('CONFIGURATION', { message: 'SHUTTERFLEET_X is not set' })`, {}, pod).ended
+  t.equal(readFileSync(log, 'utf8'), 'SHUTTERFLEET_X is not set')
 })
 
 t.test('run main: a programming error prints its stack and exits with 1', async (t) => {

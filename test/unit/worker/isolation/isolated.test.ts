@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { withProcessLimits, checkIsolation, isolated } from '#worker/isolation/isolated.ts'
+import { withProcessLimits, checkIsolation, isolated, systemPath } from '#worker/isolation/isolated.ts'
 
 const look = 'cat /proc/self/oom_score_adj; grep -E "^Max (core file size|processes) " /proc/self/limits'
 const seenBy = (tasks: number | undefined) => {
@@ -60,7 +60,21 @@ t.test('checkIsolation: names the setting and the reason if the file tree cannot
   const missing = join(t.testdir(), 'missing')
   t.throws(() => checkIsolation(by, [{ from: missing, to: '/run/missing' }]), {
     code: 'CONFIGURATION',
-    message: /WORKER_NETWORK_ISOLATION.*missing/,
+    message: /WORKER_NETWORK_ISOLATION.*missing.*: allow user namespaces/,
+  })
+})
+
+t.test('checkIsolation: names AppArmor and its setting if mounts are denied, as it does', async (t) => {
+  const [folder, source] = [t.testdir(), join(import.meta.dirname, 'deny-mount.c')]
+  const library = join(folder, 'deny-mount.so')
+  const compiled = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source], { encoding: 'utf8' })
+  t.equal(compiled.status, 0, compiled.stderr)
+  // The sandbox starts with an environment of its own.
+  const wrapper = `#!/bin/sh\nPATH=${systemPath} LD_PRELOAD=${library} exec bwrap "$@"\n`
+  writeFileSync(join(folder, 'bwrap'), wrapper, { mode: 0o755 })
+  t.throws(() => checkIsolation(by, [], `${folder}:${systemPath}`), {
+    code: 'CONFIGURATION',
+    message: /Failed to make .* Permission denied\): AppArmor denies mounts.*workers\.appArmorProfile/,
   })
 })
 

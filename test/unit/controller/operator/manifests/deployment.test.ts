@@ -31,6 +31,16 @@ t.test('Deployment manifest: has its pool as owner, the labels of the pool, and 
   t.notOk('replicas' in spec)
 })
 
+t.test('Deployment manifest: has labels and annotations of the settings, which select no pods', async (t) => {
+  const settings = { ...podSettings, podLabels: { team: 'web' }, podAnnotations: { note: 'a' } }
+  const { metadata, spec } = deploymentFields(poolObject('web'), settings)
+  t.strictSame(metadata?.labels, { team: 'web', ...poolLabels('shutterfleet', 'web') })
+  t.match(metadata?.annotations, { note: 'a', [appliedAnnotation]: /./ })
+  t.match(spec, { selector: { matchLabels: poolSelector('shutterfleet', 'web') } })
+  t.notMatch(spec, { selector: { matchLabels: { team: 'web' } } })
+  t.match(spec, { template: { metadata: { labels: { team: 'web' }, annotations: { note: 'a' } } } })
+})
+
 t.test('Deployment manifest: the rolling update of the spec is used', async (t) => {
   const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 }
   t.match(fields({ rollingUpdate }).spec, { strategy: { type: 'RollingUpdate', rollingUpdate } })

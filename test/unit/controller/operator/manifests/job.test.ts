@@ -16,6 +16,13 @@ const options: JobOptions = {
 const environmentOf = (manifest: ReturnType<typeof jobManifest>) =>
   Object.fromEntries(manifest.spec?.template.spec?.containers[0]?.env?.map(({ name, value }) => [name, value]) ?? [])
 
+t.test('Job manifest: has labels and annotations of the settings', async (t) => {
+  const settings = { ...podSettings, podLabels: { team: 'web' }, podAnnotations: { note: 'a' } }
+  const { metadata, spec } = jobManifest('proxied-a1', { ...options, settings })
+  t.match(metadata, { labels: { team: 'web' }, annotations: { note: 'a', [appliedAnnotation]: /./ } })
+  t.match(spec, { template: { metadata: { labels: { team: 'web' }, annotations: { note: 'a' } } } })
+})
+
 t.test('Job manifest: the worker serves one capture and has a deadline', (t) => {
   const { metadata, spec } = jobManifest('proxied-a1', options)
   t.match(metadata, { name: 'proxied-a1', namespace: 'jobs', labels: poolLabels('shutterfleet', 'proxied') })

@@ -172,6 +172,28 @@ t.test('worker pod: namespace isolation needs an unmasked /proc and a user names
   t.strictSame(pod({ settings }).spec.securityContext?.seccompProfile, { type: 'RuntimeDefault' })
 })
 
+t.test('worker pod: the AppArmor profile is a loaded one by name, a type, or left to the node', async (t) => {
+  const profileOf = (podAppArmor: string) =>
+    pod({ settings: { ...podSettings, podAppArmor } }).spec.securityContext?.appArmorProfile
+  t.notOk('appArmorProfile' in (pod().spec.securityContext ?? {}))
+  t.strictSame(profileOf('shutterfleet-worker'), { type: 'Localhost', localhostProfile: 'shutterfleet-worker' })
+  for (const type of ['Unconfined', 'RuntimeDefault']) t.strictSame(profileOf(type), { type })
+})
+
+t.test(
+  'worker pod: labels and annotations of the settings override those of a pool, not those of the controller',
+  async (t) => {
+    const podLabels = { team: 'a', 'app.kubernetes.io/instance': 'other' }
+    const settings = { ...podSettings, podLabels, podAnnotations: { note: 'a' } }
+    const { labels, annotations } = pod({
+      settings,
+      template: { labels: { team: 'b' }, annotations: { note: 'b' } },
+    }).metadata
+    t.strictSame(labels, { team: 'a', ...poolLabels('shutterfleet', 'web') })
+    t.equal(annotations?.['note'], 'a')
+  },
+)
+
 t.test('worker pod: the fields of the template are in the pod', async (t) => {
   const template = {
     image: 'mine:1',

@@ -132,6 +132,27 @@ t.test("pod trouble: Kubernetes' own message is kept", async (t) => {
   )
 })
 
+const messageOf = (parts: PodParts) =>
+  troubleOf(podObject('a', { ready: false, ...parts }), justSeen, provisionMs)?.message
+
+t.test(
+  'pod trouble: a worker that cannot start reports what it wrote itself, such as the setting to change',
+  async (t) => {
+    const message = 'AppArmor denies mounts'
+    const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 5m0s' }
+    t.equal(messageOf({ terminated: { exitCode: 78, message } }), message)
+    t.equal(messageOf({ waiting, lastMessage: message }), message)
+    t.equal(messageOf({ restarts: 1, readySince: '2026-01-01T00:00:05Z', lastMessage: message }), message)
+    t.equal(messageOf({ waiting }), 'back-off 5m0s')
+    t.equal(messageOf({ terminated: { exitCode: 70 } }), 'the worker ended with code 70')
+  },
+)
+
+t.test('pod trouble: a node without what a pod needs, such as the AppArmor profile, is named', async (t) => {
+  const waiting = { reason: 'CreateContainerError', message: 'apparmor profile not found shutterfleet-worker' }
+  t.equal(messageOf({ waiting, node: 'a1' }), `node a1: ${waiting.message}`)
+})
+
 t.test(
   'pod trouble: a pod that its node has not started reports the duration, and a command to inspect it',
   async (t) => {
