@@ -6,8 +6,15 @@ import type { MainDocument } from '#worker/browser-host/capture/page/watch-docum
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { deadlineFailure } from '#worker/protocol/protocol.ts'
+import { asPlainText, isText } from './plain-text.ts'
 import type { Traffic } from './traffic.ts'
-import { classify, emptyErrorPage, parseHost, netErrorIn } from '#worker/browser-host/capture/page/navigation-error.ts'
+import {
+  abortedError,
+  classify,
+  emptyErrorPage,
+  parseHost,
+  netErrorIn,
+} from '#worker/browser-host/capture/page/navigation-error.ts'
 
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
 type EgressRefusals = Pick<Traffic, 'findRefusal'>
@@ -17,8 +24,11 @@ type Navigation = Pick<CapturePlan, 'source' | 'timeoutSeconds' | 'loadEvent'>
 const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
 
 const classifyFailure = ({ document }: Loaded, netError: string | undefined, traffic: EgressRefusals): AppError => {
-  const host = parseHost(document.requested().url)
-  return classify({ netError, host, refusal: traffic.findRefusal(host) })
+  const { url, mimeType } = document.requested()
+  const host = parseHost(url)
+  const isPdf =
+    mimeType === 'application/pdf' || (netError === abortedError && /\.pdf$/i.test(URL.parse(url)?.pathname ?? ''))
+  return classify({ netError, host, refusal: traffic.findRefusal(host), isPdf })
 }
 
 /** Renders a Markdown source. Loads its libraries on first use unless the host has loaded them at its start. */
@@ -40,8 +50,12 @@ const load = async (open: Loaded, { source, loadEvent }: Navigation, traffic: Eg
   open.document.expectLoad(loadEvent)
   if (url === undefined) await runInMainFrame(open, write(html ?? page?.html ?? ''))
   else {
-    const { errorText } = await open.session.send('Page.navigate', { url })
-    const netError = netErrorIn(errorText)
+    const go = async () => netErrorIn((await open.session.send('Page.navigate', { url })).errorText)
+    let netError = await go()
+    if (netError === abortedError && isText(open.document.requested().mimeType)) {
+      open.document.expectLoad(loadEvent)
+      netError = await asPlainText(open, go)
+    }
     if (netError !== undefined && netError !== emptyErrorPage) throw classifyFailure(open, netError, traffic)
   }
   await open.document.loaded()
