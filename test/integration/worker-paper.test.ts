@@ -41,6 +41,21 @@ for (const [what, script] of [
   })
 }
 
+t.test('worker paper: what a page shows only while it is in view is on the pages', async (t) => {
+  for (const [style, shown] of [
+    ['opacity: 0; translate: 0 90px; transition: .6s', 'opacity: 1; translate: none'],
+    ['visibility: hidden', 'visibility: visible'],
+  ] as const) {
+    const page = `<!doctype html><style>p { height: 900px; ${style} } .in { ${shown} }</style>
+      ${partColours.map((colour) => `<p style="background:${colour}"></p>`).join('')}<script>
+      const seen = new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries) target.classList.toggle('in', isIntersecting) }, { threshold: 0.3 })
+      for (const each of document.querySelectorAll('p')) seen.observe(each)</script>`
+    const { bytes, warnings } = await shoot({ html: page, format: 'pdf' })
+    t.strictSame([partsIn(bytes), warnings], [allParts, []], style)
+  }
+})
+
 t.test('worker paper: images that a script loads once they are in view are on the pages', async (t) => {
   const pictures = partColours
     .map((_, part) => `<img height="700" width="500" data-src="${pages.url}/square.svg?${part}">`)

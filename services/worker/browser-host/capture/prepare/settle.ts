@@ -10,6 +10,7 @@ import { expandScroller, measureFrame } from '#worker/browser-host/capture/shoot
 import { growFrame, type FrameSize } from './expand-frame.ts'
 import { showsLoader } from './loaders.ts'
 import { awaitUncovered } from './preloader.ts'
+import { watchShownInView } from './shown-in-view.ts'
 
 /** Poll interval for images whose events do not arrive. */
 const imagesPollMs = 100
@@ -155,13 +156,16 @@ const settlePages = ({ heightMax, scrollMs, contentMs }: SettleBounds): string =
     next()
   })
   let isScrolled = true
+  const inView = reacts && scroller.scrollHeight > scroller.clientHeight && (${watchShownInView})()
   for (let y = step; reacts && isScrolled && y < Math.min(lowest, scroller.scrollHeight); y += step) {
     scroller.scrollTo({ top: y, behavior: 'instant' })
     isScrolled = (await Promise.race([(${awaitObserved})(end - performance.now()), threeFrames()])) && performance.now() < end
+    if (inView) inView.note()
   }
   if (!isScrolled) (${loadLazyImages})(-Infinity, Infinity)
   if (scroller.scrollTop !== 0) scroller.scrollTo({ top: 0, behavior: 'instant' })
   const imagesLeft = await (${awaitContent})(-Infinity, Infinity, ${contentMs})
+  if (inView) inView.keep()
   return { imagesLeft, isScrolled, hasLoader: (${showsLoader})() }
 })()`
 
