@@ -31,7 +31,8 @@ const documents = {
   '/json': typed('application/json', text),
   '/json-ld': typed('application/ld+json', text, { 'content-security-policy': "default-src 'none'; sandbox" }),
   '/csv': typed('text/csv', text),
-  '/calendar': typed('text/calendar; charset=utf-8', text, { 'content-disposition': 'attachment; filename=a.ics' }),
+  '/calendar': typed('text/calendar; charset=utf-8', text),
+  '/attached': typed('text/csv', text, { 'content-disposition': 'attachment; filename=a.csv' }),
   '/yaml': typed('application/yaml', text),
   '/feed': typed('text/xml', '<?xml-stylesheet type="text/xsl" href="/blue.xsl"?><feed>text</feed>'),
   '/blue.xsl': typed('text/xsl', blueSheet),
@@ -178,6 +179,7 @@ t.test(
       t.match(shot, { targetStatus: 200, finalUrl: pages.url + path, warnings: [] }, path)
       t.ok(Buffer.from(shot.bytes).equals(plain.bytes), path)
     }
+    t.match(await take({ url: `${pages.url}/attached` }), { code: 'INVALID_URL' }, 'one that is to be downloaded')
   },
 )
 

@@ -52,7 +52,8 @@ const load = async (open: Loaded, { source, loadEvent }: Navigation, traffic: Eg
   else {
     const go = async () => netErrorIn((await open.session.send('Page.navigate', { url })).errorText)
     let netError = await go()
-    if (netError === abortedError && isText(open.document.requested().mimeType)) {
+    const { mimeType, isAttachment } = open.document.requested()
+    if (netError === abortedError && !isAttachment && isText(mimeType)) {
       open.document.expectLoad(loadEvent)
       netError = await asPlainText(open, go)
     }

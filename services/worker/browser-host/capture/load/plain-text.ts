@@ -23,7 +23,7 @@ const readBody = async (session: Session, requestId: string): Promise<Buffer> =>
   return Buffer.concat(parts).subarray(0, bytesMax)
 }
 
-const shownHeaders = new Set(['content-disposition', 'content-encoding', 'content-length', 'content-type'])
+const shownHeaders = new Set(['content-encoding', 'content-length', 'content-type'])
 
 /** Navigates by `go`, and shows what the main frame receives as plain text, in its character set or else UTF-8. Resolves to what `go` does. */
 export const asPlainText = async <T>(

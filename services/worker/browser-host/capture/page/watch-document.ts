@@ -13,6 +13,8 @@ type Requested = {
   status: number | undefined
   /** Its media type, as the browser takes it. */
   mimeType: string | undefined
+  /** Whether it says that it is to be downloaded. */
+  isAttachment: boolean
   netError: string | undefined
 }
 
@@ -29,6 +31,7 @@ const request = (loaderId: string, url = ''): Requested => ({
   url,
   status: undefined,
   mimeType: undefined,
+  isAttachment: false,
   netError: undefined,
 })
 
@@ -49,9 +52,12 @@ export class MainDocument {
       // A page's speculation rules prefetch documents as the main frame, with loaders of their own, which show nothing.
       if (id === frameId && requestId === loaderId && type === 'Document') this.#requested = request(loaderId, url)
     })
-    session.on('Network.responseReceived', ({ requestId, response: { status, mimeType } }) => {
+    session.on('Network.responseReceived', ({ requestId, response: { status, mimeType, headers } }) => {
+      const disposition =
+        Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-disposition')?.[1] ?? ''
+      const isAttachment = /^\s*attachment/i.test(disposition)
       for (const each of [this.#requested, this.#answered])
-        if (requestId === each.loaderId) Object.assign(each, { status, mimeType })
+        if (requestId === each.loaderId) Object.assign(each, { status, mimeType, isAttachment })
     })
     session.on('Network.loadingFailed', ({ requestId, errorText }) => {
       if (requestId === this.#requested.loaderId) this.#fail(netErrorIn(errorText))
