@@ -44,19 +44,23 @@ const write = (html: string) => `(() => {
   document.close()
 })()`
 
+/** Goes to an address; a text that Chromium would download is requested again, to be shown. Returns the network error, if there is one. */
+const request = async (open: Loaded, url: string, loadEvent: Navigation['loadEvent']): Promise<string | undefined> => {
+  const go = async () => netErrorIn((await open.session.send('Page.navigate', { url })).errorText)
+  const netError = await go()
+  const { mimeType, isAttachment } = open.document.requested()
+  if (netError !== abortedError || isAttachment || !isText(mimeType)) return netError
+  open.document.expectLoad(loadEvent)
+  return await asPlainText(open, go)
+}
+
 const load = async (open: Loaded, { source, loadEvent }: Navigation, traffic: EgressRefusals): Promise<void> => {
   const { url, html, markdown } = source
   const page = markdown === undefined ? undefined : await renderMarkdown(markdown)
   open.document.expectLoad(loadEvent)
   if (url === undefined) await runInMainFrame(open, write(html ?? page?.html ?? ''))
   else {
-    const go = async () => netErrorIn((await open.session.send('Page.navigate', { url })).errorText)
-    let netError = await go()
-    const { mimeType, isAttachment } = open.document.requested()
-    if (netError === abortedError && !isAttachment && isText(mimeType)) {
-      open.document.expectLoad(loadEvent)
-      netError = await asPlainText(open, go)
-    }
+    const netError = await request(open, url, loadEvent)
     if (netError !== undefined && netError !== emptyErrorPage) throw classifyFailure(open, netError, traffic)
   }
   await open.document.loaded()
