@@ -232,7 +232,7 @@ t.test('worker paper: margins have the colour of the page', async (t) => {
   t.notOk(hasGround((await shoot({ html: dark, format: 'pdf', pdf_background: false })).bytes, '0 .2 1'))
   const app = styled('main { background: rgb(0,51,255); min-height: 100vh }', '<main>text</main>')
   t.ok(hasGround((await shoot({ html: app, format: 'pdf' })).bytes, '0 .2 1'), 'of an element over all of it too')
-  const hero = styled('main { background: rgb(0,51,255); height: 400px }', '<main>text</main>')
+  const hero = styled('main { background: rgb(0,51,255); height: 100vh }', '<main>text</main><p>more</p>')
   t.notOk(hasGround((await shoot({ html: hero, format: 'pdf' })).bytes, '0 .2 1'))
   const light = styled('body { background: rgb(0,51,255) } @media print { body { background: white } }', 'text')
   t.notOk(hasGround((await shoot({ html: light, format: 'pdf' })).bytes, '0 .2 1'))

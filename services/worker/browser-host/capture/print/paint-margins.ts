@@ -7,9 +7,10 @@ export const paintMargins = `(() => {
   const isBare = ({ backgroundColor, backgroundImage }) => backgroundImage === 'none' && backgroundColor === 'rgba(0, 0, 0, 0)'
   const covers = (element) => {
     const { left, top, right, bottom } = element.getBoundingClientRect()
-    return left <= 0 && top <= 0 && right >= innerWidth && bottom >= innerHeight
+    const { scrollHeight } = document.documentElement
+    return left <= 0 && top <= 0 && right >= innerWidth && bottom >= Math.max(innerHeight, scrollHeight) - 1
   }
-  // What lies over all of the window, as the outermost element of an application does, is its ground too.
+  // What lies over all of the page, as the outermost element of an application does, is its ground too.
   const over = (document.body ? document.elementsFromPoint(0, 0) : []).filter(covers).toReversed().map((each) => getComputedStyle(each))
   const ground = [...grounds, ...over].find((each) => !isBare(each))
   if (!ground || ground.backgroundImage !== 'none') return null
