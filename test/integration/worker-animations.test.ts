@@ -114,3 +114,35 @@ t.test('worker animations: animated images and marquees are held at their start,
   }
   t.equal(hashes.size, 1)
 })
+
+const svgOf = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90">${inner}</svg>`
+const bar = '<rect width="90" height="90" fill="rgb(0,0,255)"/>'
+const movingImages = {
+  'an endless animation': `${bar}<rect width="9" height="90"><animate attributeName="x" from="0" to="90" dur=".7s" repeatCount="indefinite"/></rect>`,
+  'an endless animation by styles': `<style>@keyframes go { to { translate: 90px } } .go { animation: go .9s linear infinite }</style>${bar}<rect class="go" width="9" height="90"/>`,
+  'a fading in by styles': `<style>@keyframes in { from { opacity: 0 } } g { animation: in 3s 1s both }</style><g>${bar}</g>`,
+  'a fading in': `<g opacity="0">${bar}<animate attributeName="opacity" from="0" to="1" begin="1s" dur="3s" fill="freeze"/></g>`,
+}
+
+t.test('worker animations: animations in SVG images are shown at their end, endless ones not at all', async (t) => {
+  for (const [what, inner] of Object.entries(movingImages)) {
+    const address = `data:image/svg+xml,${encodeURIComponent(svgOf(inner))}`
+    const html = redPage(
+      `<img src="${address}"><picture><source srcset="${address}"><img></picture><p style="margin:0;width:90px;height:90px;background:url('${address.replaceAll("'", '%27')}')">`,
+    )
+    const hashes = new Set<string>()
+    for (const delay_ms of [0, 110, 230]) {
+      const shot = await shoot({ html, delay_ms })
+      hashes.add(shot.sha256)
+      for (const [x, y] of [
+        [50, 50],
+        [150, 50],
+        [50, 150],
+      ] as const)
+        t.strictSame(await pixel(shot, x, y), blue, `${what} ${x} ${y}`)
+    }
+    t.equal(hashes.size, 1, what)
+  }
+  const still = `<meta http-equiv="content-security-policy" content="img-src 'none'"><img alt="text">`
+  t.match(await shoot({ html: redPage(still) }), { warnings: [] })
+})

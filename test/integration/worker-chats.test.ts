@@ -23,11 +23,13 @@ const vendors = {
   Chatwoot: ['app.chatwoot.com', 'class="woot-widget-holder"'],
   'Zoho SalesIQ': ['salesiq.zoho.com', 'id="zsiq_float"'],
   Facebook: ['cdn.test', 'class="fb_dialog"'],
+  n8n: ['cdn.test', 'id="n8n-chat"'],
+  Elfsight: ['cdn.test', 'class="eapps-all-in-one-chat-root"'],
 } as const
 
 const page = 'site.test'
 const entries = Object.entries(vendors)
-const { requests, shoot, urlOf } = await startManyHosts(t, [page, ...entries.map(([, [host]]) => host)], {
+const { requests, shoot, urlOf } = await startManyHosts(t, [page, ...new Set(entries.map(([, [host]]) => host))], {
   routes: Object.fromEntries(
     entries.map(([name, [host, attributes]]) => {
       const widget = `<div ${attributes} style="position:fixed;left:0;top:0;width:200px;height:200px;background:rgb(0,0,255)"></div>`

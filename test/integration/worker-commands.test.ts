@@ -40,8 +40,9 @@ t.test(
     for (const all of [await readCapture(), await readCapture()]) {
       const shown = all.slice(all.indexOf('Page.navigate'), all.indexOf('Page.captureScreenshot') + 1)
       t.equal(shown.filter((method) => method === 'Page.createIsolatedWorld').length, 1, 'one world for one document')
-      t.ok(shown.length <= 9, `${shown.length} from navigation to picture: ${shown.join(' ')}`)
-      t.ok(all.length <= 26, `${all.length} in all: ${all.join(' ')}`)
+      // One of them reads its SVG image, which might be animated.
+      t.ok(shown.length <= 10, `${shown.length} from navigation to picture: ${shown.join(' ')}`)
+      t.ok(all.length <= 27, `${all.length} in all: ${all.join(' ')}`)
     }
   },
 )

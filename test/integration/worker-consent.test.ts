@@ -165,3 +165,8 @@ t.test('worker consent: dialogs and content other than banners are kept', async 
   t.ok(genuine.length >= 60)
   t.same(removed, [])
 })
+
+t.test('worker consent: banners and modals of listed names are hidden', async (t) => {
+  for (const names of ['orejime-Banner', 'orejime-Notice', 'orejime-ModalOverlay'])
+    t.ok(await isRemoved(`<div class="${names}" style="position:fixed;inset:0;background:rgb(0,0,255)"></div>`), names)
+})

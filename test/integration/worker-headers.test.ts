@@ -64,15 +64,12 @@ const workers = `
   talk(new SharedWorker('/shared'))
   const blob = new Blob(["fetch('" + location.origin + "/of-blob').then(() => postMessage(1))"])
   talk(new Worker(URL.createObjectURL(blob)))`
-/** Registers a service worker as pages do, and by the original function of a new frame. */
+/** Waits for its service worker, then asks it for what the server has too. */
 const servedByWorker = `
-  const frame = document.createElement('iframe')
-  document.body.append(frame)
-  const { register } = frame.contentWindow.ServiceWorkerContainer.prototype
   await navigator.serviceWorker.register('/red.js')
-  await register.call(navigator.serviceWorker, '/red.js', { scope: '/' })
-  const ready = await Promise.race([navigator.serviceWorker.ready, new Promise((done) => setTimeout(done, 500))])
-  if (ready) await new Promise((done) => setTimeout(done, 500))
+  const isServing = new Promise((done) => navigator.serviceWorker.addEventListener('controllerchange', done))
+  await navigator.serviceWorker.ready
+  if (!navigator.serviceWorker.controller) await isServing
   if (await (await fetch('/blue')).text() !== 'blue') document.body.style.background = 'red'`
 
 const html = (text: string) => ({ type: 'text/html', text })
@@ -91,8 +88,7 @@ const bodies: Record<string, (other: string, self: string) => { type: string; te
   '/registered': () => html('<body id="settled" style="background:blue">'),
   '/blue': () => ({ type: 'text/plain', text: 'blue' }),
   '/red.js': () =>
-    js(`ExtendableEvent.prototype.waitUntil = Event.prototype.stopImmediatePropagation = () => {}; Promise.reject = () => 1
-      oninstall = () => skipWaiting(); onactivate = (event) => event.waitUntil(clients.claim())
+    js(`oninstall = () => skipWaiting(); onactivate = (event) => event.waitUntil(fetch('/of-service').then(() => clients.claim()))
       const red = () => new Response('<body id="settled" style="background:red">', { headers: { 'content-type': 'text/html' } })
       onfetch = (event) => event.respondWith(red())`),
 }
@@ -353,15 +349,24 @@ t.test('worker headers: the next capture of the same browser does not send them'
 })
 
 t.test(
-  'worker headers: no service worker serves the page, not on its second load either, with and without headers',
+  'worker headers: a service worker serves the pages of its own capture only, and its requests have the headers',
   async (t) => {
-    for (const headers of [{}, { 'X-Secret': 's' }]) {
-      for (const second of ['', `location.href = '/registered'`]) {
-        const { bytes } = await shoot('/registering', { ...settled, headers, ...(second && { js: second, delay: 1 }) })
-        const image = sharp(bytes).removeAlpha().extract({ left: 600, top: 600, width: 1, height: 1 })
-        t.strictSame([...(await image.raw().toBuffer())], [0, 0, 255])
-      }
+    const colour = async (path: string, parameters: Parameters<typeof shoot>[1]) => {
+      const { bytes } = await shoot(path, { ...settled, ...parameters })
+      const image = sharp(bytes).removeAlpha().extract({ left: 600, top: 600, width: 1, height: 1 })
+      return [...(await image.raw().toBuffer())]
     }
-    t.ok(received.some(({ path }) => path === '/registered'))
+    for (const headers of [{}, { 'X-Secret': 's' }]) {
+      received.length = 0
+      for (const second of ['', `location.href = '/registered'`])
+        t.strictSame(await colour('/registering', { headers, ...(second && { js: second, delay: 1 }) }), [255, 0, 0])
+      const isSent = 'X-Secret' in headers
+      t.equal(requestsTo('127.0.0.1', 'x-secret', 's').having.includes('/of-service'), isSent)
+      t.notOk(
+        received.some(({ path }) => path === '/registered'),
+        'it serves what the page goes to',
+      )
+      t.strictSame(await colour('/registered', { headers }), [0, 0, 255], 'and nothing of the next capture')
+    }
   },
 )

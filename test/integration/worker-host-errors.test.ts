@@ -56,11 +56,11 @@ t.test(
 
 // Contract: Missing selectors
 t.test('worker host errors: the error about a selector says why what is in the page cannot be captured', async (t) => {
-  const html = '<details><p id=folded>a</p></details><div id=through style="display:contents">b</div>'
+  const html = '<details><p id=folded>a</p></details><div id=through style="display:contents"><i hidden>b</i></div>'
   const frame = '<iframe srcdoc="<p id=inner>c</p>"></iframe>'
   for (const [selector, message] of [
     ['#folded', /matched an element in a closed <details>\./],
-    ['#through', /matched an element with display: contents\./],
+    ['#through', /matched an element with display: contents, and nothing in it that takes room\./],
     ['#inner', /matched nothing \(frames are not searched; the page has 1\)\./],
   ] as const)
     t.match(await take({ html: html + frame, selector }), { code: 'RENDER_ERROR', message, blame: 'caller' })

@@ -19,6 +19,27 @@ const hanging = {
 
 const lines = '<p style="margin:0;height:100px">line</p>'.repeat(20)
 
+/** Documents of other types than HTML. */
+const typed = (type: string, body: string, headers = {}): Route => {
+  return (_request, response) => response.writeHead(200, { 'content-type': type, ...headers }).end(body)
+}
+const text = '{"name":"harbour","lines":["Größe"]}'
+const blueSheet = `<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/">
+  <html><body style="background:rgb(0,0,255)"><xsl:value-of select="."/></body></html></xsl:template></xsl:stylesheet>`
+const documents = {
+  '/text': typed('text/plain; charset=utf-8', text),
+  '/json': typed('application/json', text),
+  '/json-ld': typed('application/ld+json', text, { 'content-security-policy': "default-src 'none'; sandbox" }),
+  '/csv': typed('text/csv', text),
+  '/calendar': typed('text/calendar; charset=utf-8', text),
+  '/attached': typed('text/csv', text, { 'content-disposition': 'attachment; filename=a.csv' }),
+  '/yaml': typed('application/yaml', text),
+  '/feed': typed('text/xml', '<?xml-stylesheet type="text/xsl" href="/blue.xsl"?><feed>text</feed>'),
+  '/blue.xsl': typed('text/xsl', blueSheet),
+  '/paper': typed('application/pdf', '%PDF-1.4'),
+  '/paper.pdf': typed('application/octet-stream', '%PDF-1.4'),
+} satisfies Readonly<Record<string, Route>>
+
 t.setTimeout(120_000)
 
 const { pages, shoot, take } = await startCaptureEnvironment(t, {
@@ -31,6 +52,7 @@ const { pages, shoot, take } = await startCaptureEnvironment(t, {
   '/nothing': (_request, response) => response.writeHead(204).end(),
   '/never': () => {},
   ...hanging,
+  ...documents,
   '/looping': html('<script>for (;;);</script>'),
   '/sandboxed': html(lines, 200, { 'content-security-policy': 'sandbox' }),
   '/sandboxed-text': (_request, response) => {
@@ -146,4 +168,31 @@ t.test('worker loading: a page without a loader, or whose loader stays, is captu
   const white = [255, 255, 255]
   t.strictSame(await pixel(await shoot({ html: still + shown + named + late }), 900, 600), white)
   t.match(await shoot({ html: '<div class="loader">.</div>' }), { warnings: [] })
+})
+
+t.test(
+  'worker loading: texts of all kinds look alike, without a bar of the browser, if it would download them too',
+  async (t) => {
+    const plain = await shoot({ url: `${pages.url}/text` })
+    for (const path of ['/json', '/json-ld', '/csv', '/calendar', '/yaml']) {
+      const shot = await shoot({ url: pages.url + path })
+      t.match(shot, { targetStatus: 200, finalUrl: pages.url + path, warnings: [] }, path)
+      t.ok(Buffer.from(shot.bytes).equals(plain.bytes), path)
+    }
+    t.match(await take({ url: `${pages.url}/attached` }), { code: 'INVALID_URL' }, 'one that is to be downloaded')
+  },
+)
+
+t.test('worker loading: a page made by a style sheet of XML has no notice of the browser over it', async (t) => {
+  for (const parameters of [{}, { full_page: true }])
+    t.strictSame(await pixel(await shoot({ url: `${pages.url}/feed`, ...parameters }), 640, 4), blue)
+})
+
+t.test('worker loading: the error for a PDF names it', async (t) => {
+  for (const path of ['/paper', '/paper.pdf'])
+    t.match(
+      await take({ url: pages.url + path }),
+      { code: 'INVALID_URL', blame: 'target', message: /leads to a PDF/ },
+      path,
+    )
 })

@@ -41,6 +41,21 @@ for (const [what, script] of [
   })
 }
 
+t.test('worker paper: what a page shows only while it is in view is on the pages', async (t) => {
+  for (const [style, shown] of [
+    ['opacity: 0; translate: 0 90px; transition: .6s', 'opacity: 1; translate: none'],
+    ['visibility: hidden', 'visibility: visible'],
+  ] as const) {
+    const page = `<!doctype html><style>p { height: 900px; ${style} } .in { ${shown} }</style>
+      ${partColours.map((colour) => `<p style="background:${colour}"></p>`).join('')}<script>
+      const seen = new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries) target.classList.toggle('in', isIntersecting) }, { threshold: 0.3 })
+      for (const each of document.querySelectorAll('p')) seen.observe(each)</script>`
+    const { bytes, warnings } = await shoot({ html: page, format: 'pdf' })
+    t.strictSame([partsIn(bytes), warnings], [allParts, []], style)
+  }
+})
+
 t.test('worker paper: images that a script loads once they are in view are on the pages', async (t) => {
   const pictures = partColours
     .map((_, part) => `<img height="700" width="500" data-src="${pages.url}/square.svg?${part}">`)
@@ -127,6 +142,9 @@ t.test('worker paper: a page of the height of the window has no second page for 
     await pagesOf(styled('main { min-height: 100vh }', '<header style="height:60px">head</header><main>one</main>')),
     1,
   )
+  t.equal(await pagesOf(styled('main { min-height: 100vh; padding: 20px }', '<main>one</main>')), 1)
+  const higher = styled('main { height: 110vh }', '<main>one</main>')
+  t.equal(await pagesOf(higher), 2, 'what is higher by its style stays')
   t.equal(await pagesOf(styled('div { height: 100vh }', '<div>one</div><div>two</div>')), 2, 'pages of their own stay')
 })
 
@@ -212,6 +230,10 @@ t.test('worker paper: margins have the colour of the page', async (t) => {
   const dark = styled('body { background: rgb(0,51,255) }', 'text')
   t.ok(hasGround((await shoot({ html: dark, format: 'pdf' })).bytes, '0 .2 1'))
   t.notOk(hasGround((await shoot({ html: dark, format: 'pdf', pdf_background: false })).bytes, '0 .2 1'))
+  const app = styled('main { background: rgb(0,51,255); min-height: 100vh }', '<main>text</main>')
+  t.ok(hasGround((await shoot({ html: app, format: 'pdf' })).bytes, '0 .2 1'), 'of an element over all of it too')
+  const hero = styled('main { background: rgb(0,51,255); height: 100vh }', '<main>text</main><p>more</p>')
+  t.notOk(hasGround((await shoot({ html: hero, format: 'pdf' })).bytes, '0 .2 1'))
   const light = styled('body { background: rgb(0,51,255) } @media print { body { background: white } }', 'text')
   t.notOk(hasGround((await shoot({ html: light, format: 'pdf' })).bytes, '0 .2 1'))
   const whole = await shoot({ html: dark, format: 'pdf', full_page: true })

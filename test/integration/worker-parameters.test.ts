@@ -162,6 +162,8 @@ t.test(
     for (const parameter of ['click_selector', 'scroll_to'] as const) {
       const { warnings } = await shoot({ html, [parameter]: '#none' })
       t.match(warnings, [{ code: 'selector_not_found', message: /#none/ }], parameter)
+      const framed = await shoot({ html: `${html}<iframe srcdoc="<i id=none>"></iframe>`, [parameter]: '#none' })
+      t.match(framed.warnings, [{ message: /#none' matched nothing \(frames are not searched; the page has 1\)/ }])
     }
     t.match((await shoot({ html, hide_selectors: ['h1', '#none'] })).warnings[0], {
       message: /hide_selectors '#none'/,

@@ -32,6 +32,28 @@ t.test('worker view: a clip is a part of the viewport or of the full page', asyn
   t.match(outside, { code: 'RENDER_ERROR', blame: 'caller', message: /clip lies outside of the 1280 x 800/ })
 })
 
+t.test('worker view: an element with display: contents is captured as what is in it', async (t) => {
+  const box = '<p style="width:200px;height:80px;margin:0;background:rgb(0,0,255)"></p>'
+  const shadow = `<x-box><template shadowrootmode="open"><style>:host { display: contents }</style><slot></slot>${box}</template>${box}</x-box>`
+  for (const html of [`<main style="display:contents">${box}<i style="display:contents">${box}</i></main>`, shadow]) {
+    const shot = await shoot({ html: redPage(html), selector: 'main, x-box' })
+    t.match(shot, { width: 200, height: 160 })
+    t.strictSame([await pixel(shot, 1, 1), await pixel(shot, 199, 159)], [blue, blue])
+  }
+  t.ok((await shoot({ html: '<b style="display:contents">only a text</b>', selector: 'b' })).width < 150)
+})
+
+t.test('worker view: an element that scrolls sideways is captured whole', async (t) => {
+  const wide =
+    '<div style="width:900px;height:50px;background:linear-gradient(90deg, red 95%, rgb(0,0,255) 95%)"></div>'
+  const shot = await shoot({
+    html: `<div id="list" style="width:300px;overflow-x:auto">${wide}</div>`,
+    selector: '#list',
+  })
+  t.match(shot, { width: 900, height: 50 })
+  t.strictSame(await pixel(shot, 895, 20), blue)
+})
+
 t.test('worker view: scale gives device pixels, and takes precedence over retina', async (t) => {
   for (const [scale, width] of [
     [1, 400],

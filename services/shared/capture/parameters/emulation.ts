@@ -16,7 +16,7 @@ export const emulation = {
     description:
       '`finish` shows animations and transitions at their end, endless ones at their start, so that the same page gives the same picture; `allow` lets them run.',
     example: 'allow',
-    more: 'With `finish`, animated images (GIF, APNG, WebP, AVIF) are shown at their first frame, except with `stealth`, and drawings on a canvas are awaited for up to 1.5 seconds.',
+    more: 'With `finish`, animated images (GIF, APNG, WebP, AVIF) are shown at their first frame, except with `stealth`, SVG images at the end of their animations, and drawings on a canvas are awaited for up to 1.5 seconds.',
   }),
   user_agent: withDoc(line(1, 500), {
     description: 'User agent of the browser.',

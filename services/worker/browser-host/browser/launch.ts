@@ -21,20 +21,9 @@ export type BlankContext = {
   readonly prepare: (worker: Session) => void
 }
 
-/** Runs before a service worker's script, which cannot undo it: installation always fails, so no service worker serves a page. */
-const failInstall = `{
-  const { apply } = Reflect
-  const { waitUntil, stopImmediatePropagation } = ExtendableEvent.prototype
-  const reject = Promise.reject.bind(Promise)
-  addEventListener('install', (event) => {
-    apply(stopImmediatePropagation, event, [])
-    apply(waitUntil, event, [reject(new Error('service workers are not installed'))])
-  })
-}`
-
 type Opening = { readonly take: (target: Target) => void; readonly prepare: (worker: Session) => void }
 
-/** Handles new targets of each context: the first page is kept, others are closed; service workers fail to install; shared workers run. */
+/** Handles new targets of each context: the first page is kept, others are closed; service and shared workers run, and end with their context. */
 const watchTargets = async ({ browser, findSession }: Connection): Promise<Map<string, Opening>> => {
   const contexts = new Map<string, Opening>()
   const opened = new Set<string>()
@@ -47,7 +36,6 @@ const watchTargets = async ({ browser, findSession }: Connection): Promise<Map<s
       context.take({ id: targetId, session })
       return
     }
-    if (type === 'service_worker') session.send('Runtime.evaluate', { expression: failInstall }).catch(() => {})
     if (type !== 'page') context?.prepare(session)
     // A paused target blocks all pages of its process.
     session.send('Runtime.runIfWaitingForDebugger').catch(() => {})

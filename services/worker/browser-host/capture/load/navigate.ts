@@ -6,8 +6,15 @@ import type { MainDocument } from '#worker/browser-host/capture/page/watch-docum
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import { deadlineFailure } from '#worker/protocol/protocol.ts'
+import { asPlainText, isText } from './plain-text.ts'
 import type { Traffic } from './traffic.ts'
-import { classify, emptyErrorPage, parseHost, netErrorIn } from '#worker/browser-host/capture/page/navigation-error.ts'
+import {
+  abortedError,
+  classify,
+  emptyErrorPage,
+  parseHost,
+  netErrorIn,
+} from '#worker/browser-host/capture/page/navigation-error.ts'
 
 type Loaded = Pick<OpenPage, 'session' | 'mainFrameId' | 'document'>
 type EgressRefusals = Pick<Traffic, 'findRefusal'>
@@ -17,8 +24,11 @@ type Navigation = Pick<CapturePlan, 'source' | 'timeoutSeconds' | 'loadEvent'>
 const schemes = new Set(['http:', 'https:', 'about:', 'data:', 'blob:'])
 
 const classifyFailure = ({ document }: Loaded, netError: string | undefined, traffic: EgressRefusals): AppError => {
-  const host = parseHost(document.requested().url)
-  return classify({ netError, host, refusal: traffic.findRefusal(host) })
+  const { url, mimeType } = document.requested()
+  const host = parseHost(url)
+  const isPdf =
+    mimeType === 'application/pdf' || (netError === abortedError && /\.pdf$/i.test(URL.parse(url)?.pathname ?? ''))
+  return classify({ netError, host, refusal: traffic.findRefusal(host), isPdf })
 }
 
 /** Renders a Markdown source. Loads its libraries on first use unless the host has loaded them at its start. */
@@ -34,14 +44,23 @@ const write = (html: string) => `(() => {
   document.close()
 })()`
 
+/** Goes to an address; a text that Chromium would download is requested again, to be shown. Returns the network error, if there is one. */
+const request = async (open: Loaded, url: string, loadEvent: Navigation['loadEvent']): Promise<string | undefined> => {
+  const go = async () => netErrorIn((await open.session.send('Page.navigate', { url })).errorText)
+  const netError = await go()
+  const { mimeType, isAttachment } = open.document.requested()
+  if (netError !== abortedError || isAttachment || !isText(mimeType)) return netError
+  open.document.expectLoad(loadEvent)
+  return await asPlainText(open, go)
+}
+
 const load = async (open: Loaded, { source, loadEvent }: Navigation, traffic: EgressRefusals): Promise<void> => {
   const { url, html, markdown } = source
   const page = markdown === undefined ? undefined : await renderMarkdown(markdown)
   open.document.expectLoad(loadEvent)
   if (url === undefined) await runInMainFrame(open, write(html ?? page?.html ?? ''))
   else {
-    const { errorText } = await open.session.send('Page.navigate', { url })
-    const netError = netErrorIn(errorText)
+    const netError = await request(open, url, loadEvent)
     if (netError !== undefined && netError !== emptyErrorPage) throw classifyFailure(open, netError, traffic)
   }
   await open.document.loaded()

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { within } from '#shared/process/within.ts'
+import { holdSvgImages } from './hold-svg-images.ts'
 import { openRoots } from './open-roots.ts'
 import type { OpenPage } from './open-page.ts'
 import { twoFrames } from './page-frames.ts'
@@ -110,6 +111,7 @@ export const finishAnimations = async (
 ): Promise<void> => {
   const endsAt = performance.now() + waitMs
   const late = () => new Error('the page did not respond in time')
+  if (open.loads.svgImages().length > 0) await holdSvgImages(open, waitMs)
   const bounds = JSON.stringify({ isWhole, holdsImages: open.loads.hasAnimatable() })
   const own = (await runInLatestDocument(open, () => `(${finishInRoot}).call(document, ${bounds})`, endsAt)) as
     | Finished

@@ -22,6 +22,8 @@ export type FailedNavigation = {
   readonly host: string
   /** Why egress refused that host, if it did. */
   readonly refusal: TargetRefusal | undefined
+  /** Whether it led to a PDF. */
+  readonly isPdf?: boolean
 }
 
 /** Chromium's errors for an address or response that is not a page. */
@@ -54,7 +56,10 @@ const toErrorCode = ({ netError, refusal }: FailedNavigation): CaptureErrorCode 
   return 'CONNECTION_FAILED'
 }
 
-const messageFor = (code: CaptureErrorCode, { host, netError, refusal }: FailedNavigation): string | undefined => {
+const messageFor = (
+  code: CaptureErrorCode,
+  { host, netError, refusal, isPdf }: FailedNavigation,
+): string | undefined => {
   if (refusal === 'denied_by_account') return `The targets of the account do not allow connections to ${host}.`
   if (refusal === 'denied_by_installation') {
     return `The operator of this service does not allow connections to ${host} (SHUTTERFLEET_DENY_TARGETS, SHUTTERFLEET_ONLY_TARGETS).`
@@ -62,6 +67,7 @@ const messageFor = (code: CaptureErrorCode, { host, netError, refusal }: FailedN
   const reason = refusal || netError === undefined ? '' : ` (${netError})`
   if (code === 'DNS_FAILED') return `The host name ${host} could not be resolved.`
   if (code === 'CONNECTION_FAILED') return `The connection to ${host} failed${reason}.`
+  if (isPdf) return 'The address leads to a PDF, which cannot be captured: only pages, images and texts can.'
   if (code === 'INVALID_URL')
     return `The address could not be loaded as a page: it has no content, is a download or has an unsupported scheme${reason}.`
   return undefined

@@ -17,6 +17,33 @@ export const findFirst = (selector: string): string => `((selector) => {
   return null
 })(${JSON.stringify(selector)})`
 
+/**
+ * A function of an element: its box in the window, or, as it has none itself with `display: contents`, that of its content; null if there
+ * is none.
+ */
+export const boxOf = `(element) => {
+  const isBoxless = (node) => node.nodeType === Node.ELEMENT_NODE && getComputedStyle(node).display === 'contents'
+  if (!isBoxless(element)) return element.getBoundingClientRect()
+  const range = document.createRange()
+  const nodes = [element]
+  const boxes = []
+  for (const node of nodes) {
+    if (isBoxless(node)) {
+      const assigned = node.assignedNodes?.() ?? []
+      nodes.push(...(assigned.length > 0 ? assigned : (node.shadowRoot ?? node).childNodes))
+    } else if (node.nodeType === Node.ELEMENT_NODE) boxes.push(node.getBoundingClientRect())
+    else if (node.nodeType === Node.TEXT_NODE) {
+      range.selectNode(node)
+      boxes.push(range.getBoundingClientRect())
+    }
+  }
+  const shown = boxes.filter(({ width, height }) => width > 0 && height > 0)
+  if (shown.length === 0) return null
+  const [left, top] = ['left', 'top'].map((side) => Math.min(...shown.map((box) => box[side])))
+  const [right, bottom] = ['right', 'bottom'].map((side) => Math.max(...shown.map((box) => box[side])))
+  return { left, top, right, bottom }
+}`
+
 /** What a message about a selector without a match says of the page's frames, of which there are `count`; empty for none. */
 export const unsearchedFrames = (count: number): string =>
   count === 0 ? '' : ` (frames are not searched; the page has ${count})`

@@ -11,6 +11,10 @@ type Requested = {
   url: string
   /** HTTP status of the response, once received. */
   status: number | undefined
+  /** Its media type, as the browser takes it. */
+  mimeType: string | undefined
+  /** Whether it says that it is to be downloaded. */
+  isAttachment: boolean
   netError: string | undefined
 }
 
@@ -22,7 +26,14 @@ const refreshSecondsMax = 5
 
 const withoutHash = (url: string) => url.split('#', 1)[0]
 
-const request = (loaderId: string, url = ''): Requested => ({ loaderId, url, status: undefined, netError: undefined })
+const request = (loaderId: string, url = ''): Requested => ({
+  loaderId,
+  url,
+  status: undefined,
+  mimeType: undefined,
+  isAttachment: false,
+  netError: undefined,
+})
 
 /** Watches the main frame's documents, the last requested and the one shown, through the page's session, whose `Network`, `Page` and lifecycle events must be enabled. */
 export class MainDocument {
@@ -41,8 +52,12 @@ export class MainDocument {
       // A page's speculation rules prefetch documents as the main frame, with loaders of their own, which show nothing.
       if (id === frameId && requestId === loaderId && type === 'Document') this.#requested = request(loaderId, url)
     })
-    session.on('Network.responseReceived', ({ requestId, response: { status } }) => {
-      for (const each of [this.#requested, this.#answered]) if (requestId === each.loaderId) each.status = status
+    session.on('Network.responseReceived', ({ requestId, response: { status, mimeType, headers } }) => {
+      const disposition =
+        Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-disposition')?.[1] ?? ''
+      const isAttachment = /^\s*attachment/i.test(disposition)
+      for (const each of [this.#requested, this.#answered])
+        if (requestId === each.loaderId) Object.assign(each, { status, mimeType, isAttachment })
     })
     session.on('Network.loadingFailed', ({ requestId, errorText }) => {
       if (requestId === this.#requested.loaderId) this.#fail(netErrorIn(errorText))

@@ -22,6 +22,9 @@ const unawaited: ReadonlySet<Kind> = new Set(['EventSource', 'Media', 'Ping', 'P
 const isPrefetch = ({ headers }: Protocol.Network.Request): boolean =>
   Object.entries(headers).some(([name, value]) => /^(?:sec-)?purpose$/i.test(name) && value.startsWith('prefetch'))
 
+/** Most SVG images whose addresses are known. */
+const svgImagesMax = 30
+
 type Loading = {
   readonly kind: Kind
   readonly startedAt: number
@@ -42,8 +45,10 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
     changedAt = performance.now()
     loading.set(requestId, { kind: type, startedAt: changedAt, frameId, url: request.url })
   })
-  session.on('Network.responseReceived', ({ type, response: { mimeType } }) => {
+  const svgImages = new Set<string>()
+  session.on('Network.responseReceived', ({ type, response: { mimeType, url } }) => {
     hasAnimatable ||= type === 'Image' && animatable.test(mimeType)
+    if (type === 'Image' && mimeType === 'image/svg+xml' && svgImages.size < svgImagesMax) svgImages.add(url)
   })
   // Its connection may have been in use for long.
   session.on('Network.requestWillBeSentExtraInfo', ({ requestId }) => {
@@ -84,6 +89,8 @@ export const watchLoads = (session: Session, mainFrameId: string) => {
     },
     /** Whether an image has come, other than to frames of other sites, that may be animated. */
     hasAnimatable: (): boolean => hasAnimatable,
+    /** Addresses of SVG images that have come likewise, 30 at most. */
+    svgImages: (): readonly string[] => [...svgImages],
     /** Milliseconds since a script's request for data ended; Infinity if none has. */
     sinceFetchMs: (): number => performance.now() - fetchedAt,
     /** Milliseconds since the last request (those not awaited excepted) started or ended; 0 while any is in flight here. */

@@ -1,7 +1,12 @@
 import { within } from '#shared/process/within.ts'
 import type { Warning } from '#shared/capture/result-details.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { invalidSelector, findFirst, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import {
+  invalidSelector,
+  findFirst,
+  unsearchedFrames,
+  usingSelector,
+} from '#worker/browser-host/capture/page/selectors.ts'
 import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInEveryRoot, runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -58,6 +63,12 @@ export const notFound = (parameter: string, selector: string, why = 'matched not
   message: `${parameter} '${selector}' ${why}.`.slice(0, 500),
 })
 
+/** `notFound` for a selector that is looked for in the page, but not in its frames. */
+export const notFoundInPage = async (open: OpenPage, parameter: string, selector: string): Promise<Warning> => {
+  const frames = Number(await runInMainFrame(open, 'globalThis.length').catch(() => 0))
+  return notFound(parameter, selector, `matched nothing${unsearchedFrames(frames)}`)
+}
+
 /** Milliseconds until `endsAt`, at least one and at most `mostMs`. */
 const leftUntil = (endsAt: number, mostMs: number): number => Math.max(1, Math.min(mostMs, endsAt - performance.now()))
 
@@ -111,12 +122,12 @@ export const changePage = async (open: OpenPage, changes: Changes, waitMs: numbe
       clicked,
       click(open, clicked, leftUntil(endsAt, waitMs * clickPart)),
     )
-    if (!isFound) warnings.push(notFound('click_selector', clicked))
+    if (!isFound) warnings.push(await notFoundInPage(open, 'click_selector', clicked))
     await followCausedNavigation(open, endsAt)
   }
   if (scrolledTo !== undefined) {
     const isFound = await usingSelector('scroll_to', scrolledTo, runInMainFrame(open, scrollTo(scrolledTo)))
-    if (isFound !== true) warnings.push(notFound('scroll_to', scrolledTo))
+    if (isFound !== true) warnings.push(await notFoundInPage(open, 'scroll_to', scrolledTo))
   }
   return warnings
 }

@@ -21,13 +21,13 @@ const overlayWords = '(?:^|[-_])splash(?:$|[-_])'
 
 /** What pages say while they load, by language. */
 const texts = [
-  'loading|please wait|one moment|just a moment|starting|initiali[sz]ing|connecting|redirecting',
-  'wird geladen|lade[nt]?\\b|bitte warten|einen moment',
-  'chargement|veuillez patienter|un instant',
-  'cargando|espere|un momento',
-  'carregando|aguarde',
-  'caricamento|attendere',
-  'even geduld|wordt geladen',
+  'loading|please wait|one moment|just a moment|starting|initiali[sz]ing|connecting|redirect(?:ing|ed)',
+  'wird geladen|lade[nt]?\\b|bitte warten|einen moment|weitergeleitet|weiterleitung',
+  'chargement|veuillez patienter|un instant|redirection|redirigé',
+  'cargando|espere|un momento|redirigi|redireccion',
+  'carregando|aguarde|redirecion',
+  'caricamento|attendere|reindirizza',
+  'even geduld|wordt geladen|doorgestuurd|doorverwezen',
   'laddar|vänta',
   'indlæser|laster|vent (?:venligst|litt)',
   'ladataan|odota',

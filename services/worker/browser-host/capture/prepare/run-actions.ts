@@ -8,7 +8,7 @@ import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { followCausedNavigation } from '#worker/browser-host/capture/page/watch-document.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { CapturePlan } from '#worker/browser-host/capture/plan/plan-capture.ts'
-import { notFound, scrollTo } from './change-page.ts'
+import { notFound, notFoundInPage, scrollTo } from './change-page.ts'
 import { click, hover } from './click.ts'
 import { pressKey, typeText } from './press-keys.ts'
 
@@ -84,7 +84,7 @@ const runAction = async (
   const leftMs = (mostMs: number) => Math.max(1, Math.min(mostMs, endsAt - performance.now()))
   const waitMs = leftMs(type === 'wait' ? waitMsMax : elementMsMax)
   if (selector !== undefined && !(await appears(open, selector, { waitMs, parameter })))
-    return [notFound(parameter, selector)]
+    return [await notFoundInPage(open, parameter, selector)]
   const late = () => new Error('the action did not end')
   // A handler of the page may open a dialog, navigate, or not end: the next action finds the page as it is then.
   const performed = perform[type](open, action, leftMs(elementMsMax))

@@ -2,7 +2,7 @@ import { within } from '#shared/process/within.ts'
 import { findScroller } from '#worker/browser-host/capture/page/largest-part.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { awaitObserved, awaitUnchanged, pause, twoFrames } from '#worker/browser-host/capture/page/page-frames.ts'
-import { findFirst } from '#worker/browser-host/capture/page/selectors.ts'
+import { boxOf, findFirst } from '#worker/browser-host/capture/page/selectors.ts'
 import { waitUntil } from '#worker/browser-host/capture/page/wait-until.ts'
 import { runInLatestDocument } from '#worker/browser-host/capture/page/world.ts'
 import type { Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
@@ -10,6 +10,7 @@ import { expandScroller, measureFrame } from '#worker/browser-host/capture/shoot
 import { growFrame, type FrameSize } from './expand-frame.ts'
 import { showsLoader } from './loaders.ts'
 import { awaitUncovered } from './preloader.ts'
+import { watchShownInView } from './shown-in-view.ts'
 
 /** Poll interval for images whose events do not arrive. */
 const imagesPollMs = 100
@@ -61,6 +62,15 @@ const loadLazyImages = `(fromPx, belowPx) => {
 const hideCaret = `if (document.activeElement?.matches(':read-write'))
   document.activeElement.style.setProperty('caret-color', 'transparent', 'important')`
 
+/** Removes what Chromium itself adds to documents: the bar over JSON, which then looks like other texts, and the notice over pages made by XSLT. */
+const removeNotices = `const bar = /json/.test(document.contentType) && document.querySelector('body > pre + .json-formatter-container:empty')
+  if (bar) {
+    bar.previousElementSibling.style.padding = 0
+    document.body.style.margin = '8px'
+    bar.remove()
+  }
+  document.querySelector('body > xslt-warning-banner[popover]:empty')?.remove()`
+
 /** Bounds of settling: page height in CSS pixels, time for scrolling, and for fonts and images. */
 type SettleBounds = { readonly heightMax: number; readonly scrollMs: number; readonly contentMs: number }
 
@@ -79,6 +89,7 @@ export type Settled = {
 /** Waits for fonts and images in the viewport; the shot itself waits for a frame. */
 const settleViewport = ({ contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
+  ${removeNotices}
   const imagesLeft = await (${awaitContent})(scrollY, scrollY + innerHeight, ${contentMs})
   return { imagesLeft, isScrolled: true, hasLoader: (${showsLoader})() }
 })()`
@@ -92,6 +103,7 @@ const settleRange = (range: string, bounds: SettleBounds, frame = 'undefined'): 
   const { heightMax, scrollMs, contentMs } = bounds
   return `(async () => {
   ${hideCaret}
+  ${removeNotices}
   const range = ${range}
   const end = performance.now() + ${scrollMs}
   const below = () => Math.min(range.to, range.from + ${heightMax})
@@ -130,6 +142,7 @@ const paperHeightMax = 200_000
  */
 const settlePages = ({ heightMax, scrollMs, contentMs }: SettleBounds): string => `(async () => {
   ${hideCaret}
+  ${removeNotices}
   const end = performance.now() + ${scrollMs}
   const root = document.scrollingElement ?? document.documentElement
   const reacts = document.querySelector(${JSON.stringify(reacting)}) !== null
@@ -143,13 +156,16 @@ const settlePages = ({ heightMax, scrollMs, contentMs }: SettleBounds): string =
     next()
   })
   let isScrolled = true
+  const inView = reacts && scroller.scrollHeight > scroller.clientHeight && (${watchShownInView})()
   for (let y = step; reacts && isScrolled && y < Math.min(lowest, scroller.scrollHeight); y += step) {
     scroller.scrollTo({ top: y, behavior: 'instant' })
     isScrolled = (await Promise.race([(${awaitObserved})(end - performance.now()), threeFrames()])) && performance.now() < end
+    if (inView) inView.note()
   }
   if (!isScrolled) (${loadLazyImages})(-Infinity, Infinity)
   if (scroller.scrollTop !== 0) scroller.scrollTo({ top: 0, behavior: 'instant' })
   const imagesLeft = await (${awaitContent})(-Infinity, Infinity, ${contentMs})
+  if (inView) inView.keep()
   return { imagesLeft, isScrolled, hasLoader: (${showsLoader})() }
 })()`
 
@@ -159,7 +175,7 @@ const settleElement = (selector: string, bounds: SettleBounds): string =>
     `((found) => {
       if (found) (${expandScroller})(${bounds.heightMax}, found)
       found?.scrollIntoView({ behavior: 'instant', block: 'nearest', inline: 'nearest' })
-      const { top = 0, bottom = 0 } = found?.getBoundingClientRect() ?? {}
+      const { top = 0, bottom = 0 } = (found && (${boxOf})(found)) ?? {}
       return { from: Math.max(0, top + scrollY), to: bottom + scrollY }
     })(${findFirst(selector)})`,
     bounds,

@@ -39,7 +39,11 @@ const standOnce = `(fixed, placed) => {
 const fitHeight = `(elements) => {
   const over = (document.scrollingElement ?? document.documentElement).scrollHeight - innerHeight
   if (over <= 0 || over > innerHeight / 4) return
-  const asHigh = elements.filter((element) => Math.abs(element.offsetHeight - innerHeight) <= 1)
+  const isAsHigh = (length) => Math.abs(length - innerHeight) <= 1
+  // With padding besides, an element is higher than its style says.
+  const asHigh = elements.filter((element) =>
+    isAsHigh(element.offsetHeight) ||
+    (element.offsetHeight > innerHeight && ['height', 'min-height'].some((name) => isAsHigh(element.computedStyleMap().get(name)?.value))))
   const height = 'calc(100vh - ' + over + 'px)'
   for (const element of asHigh) {
     const styles = element.computedStyleMap()

@@ -70,14 +70,22 @@ const showIn = `async (element, data, sheet) => {
   root.append(picture)
 }`
 
-/** A method of a frame: empties it, with an origin of its own. */
+/** Address of an empty document, which has an origin of its own in elements that know no sandbox too. */
+const emptyAddress = 'data:text/html,'
+
+/** A method of a frame: empties it, with an origin of its own. Returns false, and leaves it, if its element cannot. */
 const emptyFrame = `function () {
-  this.setAttribute('sandbox', 'allow-scripts')
-  this.contentWindow.location.replace('about:blank')
+  if (this.localName === 'frame') this.src = '${emptyAddress}'
+  else if (this.localName !== 'iframe') return false
+  else {
+    this.setAttribute('sandbox', 'allow-scripts')
+    this.contentWindow.location.replace('about:blank')
+  }
+  return true
 }`
 
 /** An expression of a frame: whether it is empty. */
-const isEmpty = `location.href === 'about:blank' && origin === 'null' && document.body !== null`
+const isEmpty = `['about:blank', '${emptyAddress}'].includes(location.href) && origin === 'null' && document.body !== null`
 
 /** An expression of an empty frame: shows a picture there, so that the frame's styles, and those of print, still hold. */
 const showInFrame = (data: string) => `(() => {
@@ -87,14 +95,15 @@ const showInFrame = (data: string) => `(() => {
   return (${showIn})(picture, '${data}')
 })()`
 
-/** A method of a canvas: shows its picture in its place, with its styles. The canvas stays, hidden, for what a selector means. */
-const replaceCanvas = `async function (data) {
+/** A method of a canvas, object or embed: shows its picture in its place, with its styles. It stays, hidden, for what a selector means. */
+const replaceElement = `async function (data) {
   const picture = document.createElement('span')
   for (const name of ['class', 'id', 'style']) if (this.hasAttribute(name)) picture.setAttribute(name, this.getAttribute(name))
   const computed = this.computedStyleMap()
   const styles = [...computed].map(([name, value]) => name + ':' + value)
   if (String(computed.get('display')) === 'inline') styles.push('display:inline-block')
   if (String(computed.get('width')) === 'auto') styles.push('width:' + getComputedStyle(this).width)
+  if (this.localName !== 'canvas' && String(computed.get('height')) === 'auto') styles.push('height:' + getComputedStyle(this).height)
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(':host{' + styles.join(';') + '}')
   await (${showIn})(picture, data, sheet)
@@ -122,7 +131,10 @@ const callPart = (session: Session, objectId: string, method: string, values: re
 
 /** Shows a picture in the place of a frame. */
 const fillFrame = async (session: Session, objectId: string, frameId: string, data: string): Promise<void> => {
-  await callPart(session, objectId, emptyFrame)
+  if ((await callPart(session, objectId, emptyFrame)) === false) {
+    await callPart(session, objectId, replaceElement, [data])
+    return
+  }
   const frame = { session, frameId }
   const endsAt = performance.now() + emptyMs
   // The frame comes into the page's process meanwhile.
@@ -159,7 +171,7 @@ const findCanvases = async ({ session, mainFrameId }: OpenPage): Promise<Part[]>
   const canvases = properties.filter(({ name }) => /^\d+$/.test(name))
   return canvases.flatMap(({ value }) => {
     const { objectId } = value ?? {}
-    return objectId ? [{ objectId, fill: (data: string) => callPart(session, objectId, replaceCanvas, [data]) }] : []
+    return objectId ? [{ objectId, fill: (data: string) => callPart(session, objectId, replaceElement, [data]) }] : []
   })
 }
 

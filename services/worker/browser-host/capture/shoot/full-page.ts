@@ -31,8 +31,8 @@ const documentScrolls = `() => (document.scrollingElement ?? document.documentEl
  */
 export const expandScroller = `(heightMax, shown, isWide = false) => {
   const isTall = (element) => (${scrollsAlong})(element, 'Y')
-  const isBroad = (element) => isWide && (${scrollsAlong})(element, 'X') && getComputedStyle(element).scrollSnapType === 'none'
-  const isOwn = shown !== undefined && isTall(shown)
+  const isBroad = (element) => (isWide || element === shown) && (${scrollsAlong})(element, 'X') && getComputedStyle(element).scrollSnapType === 'none'
+  const isOwn = Boolean(shown) && (isTall(shown) || isBroad(shown))
   if (!isOwn && (${documentScrolls})()) return
   const containers = (${everyElement})(document).filter((element) => isTall(element) || isBroad(element))
   const mayBePage = (element) => !shown || (shown !== element && shown.offsetHeight > element.clientHeight && (${contains})(element, shown))

@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
-import { findFirst, unsearchedFrames, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
+import { boxOf, findFirst, unsearchedFrames, usingSelector } from '#worker/browser-host/capture/page/selectors.ts'
 import { runInMainFrame } from '#worker/browser-host/capture/page/world.ts'
 import type { Emulation, Subject } from '#worker/browser-host/capture/plan/plan-capture.ts'
 import type { SizeBounds } from '#worker/protocol/protocol.ts'
@@ -22,14 +22,15 @@ export type Measurement = { readonly frame: Frame; readonly isTruncated: boolean
  */
 const findBox = (selector: string) => `((found) => {
   if (!found) return globalThis.length
-  const { left, top, right, bottom } = found.getBoundingClientRect()
+  const box = (${boxOf})(found)
+  if (!box) return 'an element with display: contents, and nothing in it that takes room'
+  const { left, top, right, bottom } = box
   const [x, y] = [Math.floor(left + scrollX), Math.floor(top + scrollY)]
   const [width, height] = [Math.ceil(right + scrollX) - x, Math.ceil(bottom + scrollY) - y]
   // What closed details hide has a size all the same.
   const folded = found.parentElement?.closest('details:not([open])')
   if (folded && !folded.querySelector(':scope > summary')?.contains(found)) return 'an element in a closed <details>'
-  if (width > 0 && height > 0) return { x, y, width, height }
-  return getComputedStyle(found).display === 'contents' ? 'an element with display: contents' : 'an element that takes no room'
+  return width > 0 && height > 0 ? { x, y, width, height } : 'an element that takes no room'
 })(${findFirst(selector)})`
 
 /** Cuts a frame to the bounds; keeps width over height, which is cut at the bottom. Never cuts below `leastWidth`. */

@@ -12,7 +12,15 @@ const plan: Pick<CapturePlan, 'source' | 'timeoutSeconds' | 'loadEvent'> = {
 const went = async (url: string, refused: readonly string[], failures = 1, source = plan.source) => {
   const addresses: (string | undefined)[] = []
   const open = {
-    document: { requested: () => ({ url, status: undefined, netError: 'ERR_SOCKS_CONNECTION_FAILED' }) },
+    document: {
+      requested: () => ({
+        url,
+        status: undefined,
+        mimeType: undefined,
+        isAttachment: false,
+        netError: 'ERR_SOCKS_CONNECTION_FAILED',
+      }),
+    },
   }
   const blocker = { hasRefused: (host: string) => refused.includes(host) }
   const go = async (_open: unknown, { source: to, timeoutSeconds }: typeof plan) => {

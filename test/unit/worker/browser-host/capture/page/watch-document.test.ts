@@ -12,7 +12,7 @@ const watched = () => {
     asks: (loaderId: string, url: string, { frameId = 'main', type = 'Document' } = {}) =>
       events.emit('Network.requestWillBeSent', { requestId: loaderId, loaderId, frameId, type, request: { url } }),
     answers: (requestId: string, status: number) =>
-      events.emit('Network.responseReceived', { requestId, response: { status } }),
+      events.emit('Network.responseReceived', { requestId, response: { headers: {}, status } }),
     fails: (requestId: string, errorText: string) => events.emit('Network.loadingFailed', { requestId, errorText }),
     shows: (loaderId: string, url: string) =>
       events.emit('Page.frameNavigated', { frame: { id: 'main', loaderId, url } }),
