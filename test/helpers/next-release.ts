@@ -1,0 +1,27 @@
+import { appendFile, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../..')
+const copied = ['package.json', 'services/shared'] as const
+
+/**
+ * Migrates the database at `url` as the next release does, which has these migrations more, by name, and another text of a function.
+ * Returns the names of what was applied.
+ */
+export const migrateToNext = async (url: string, migrations: Readonly<Record<string, string>>): Promise<string[]> => {
+  const folder = await mkdtemp(join(tmpdir(), 'next-release-'))
+  try {
+    for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true })
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+    const files = join(folder, 'services/shared/db')
+    await appendFile(join(files, 'sql/accept-capture.sql'), '-- Of the next release.\n')
+    for (const [name, sql] of Object.entries(migrations)) await writeFile(join(files, 'migrations', `${name}.sql`), sql)
+    const { openDatabase } = (await import(join(files, 'connection.ts'))) as typeof import('#shared/db/connection.ts')
+    const { migrate } = (await import(join(files, 'migrate.ts'))) as typeof import('#shared/db/migrate.ts')
+    await using database = openDatabase({ url, poolMax: 2 })
+    return await migrate(database)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
