@@ -1,6 +1,8 @@
 import { appendFile, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { openDatabase } from '#shared/db/connection.ts'
+import type { migrate } from '#shared/db/migrate.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const copied = ['package.json', 'services/shared'] as const
@@ -17,10 +19,10 @@ export const migrateToNext = async (url: string, migrations: Readonly<Record<str
     const files = join(folder, 'services/shared/db')
     await appendFile(join(files, 'sql/accept-capture.sql'), '-- Of the next release.\n')
     for (const [name, sql] of Object.entries(migrations)) await writeFile(join(files, 'migrations', `${name}.sql`), sql)
-    const { openDatabase } = (await import(join(files, 'connection.ts'))) as typeof import('#shared/db/connection.ts')
-    const { migrate } = (await import(join(files, 'migrate.ts'))) as typeof import('#shared/db/migrate.ts')
-    await using database = openDatabase({ url, poolMax: 2 })
-    return await migrate(database)
+    const connection = (await import(join(files, 'connection.ts'))) as { openDatabase: typeof openDatabase }
+    const migration = (await import(join(files, 'migrate.ts'))) as { migrate: typeof migrate }
+    await using database = connection.openDatabase({ url, poolMax: 2 })
+    return await migration.migrate(database)
   } finally {
     await rm(folder, { recursive: true })
   }
