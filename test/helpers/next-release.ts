@@ -1,15 +1,23 @@
+import { execFile } from 'node:child_process'
 import { appendFile, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { openDatabase } from '#shared/db/connection.ts'
-import type { migrate } from '#shared/db/migrate.ts'
+import { promisify } from 'node:util'
 
+const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
 const copied = ['package.json', 'services/shared'] as const
+const withinMs = 60_000
+
+const program = `import { openDatabase } from '#shared/db/connection.ts'
+import { migrate } from '#shared/db/migrate.ts'
+await using database = openDatabase({ url: process.argv[2], poolMax: 2 })
+console.log(JSON.stringify(await migrate(database)))
+`
 
 /**
  * Migrates the database at `url` as the next release does, which has these migrations more, by name, and another text of a function.
- * Returns the names of what was applied.
+ * Returns the names of what was applied; rejects with an error that has `stderr`.
  */
 export const migrateToNext = async (url: string, migrations: Readonly<Record<string, string>>): Promise<string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'next-release-'))
@@ -19,10 +27,12 @@ export const migrateToNext = async (url: string, migrations: Readonly<Record<str
     const files = join(folder, 'services/shared/db')
     await appendFile(join(files, 'sql/accept-capture.sql'), '-- Of the next release.\n')
     for (const [name, sql] of Object.entries(migrations)) await writeFile(join(files, 'migrations', `${name}.sql`), sql)
-    const connection = (await import(join(files, 'connection.ts'))) as { openDatabase: typeof openDatabase }
-    const migration = (await import(join(files, 'migrate.ts'))) as { migrate: typeof migrate }
-    await using database = connection.openDatabase({ url, poolMax: 2 })
-    return await migration.migrate(database)
+    const main = join(folder, 'services/main.ts')
+    await writeFile(main, program)
+    // Tap adds options to Node's processes that only those of tests understand.
+    const { NODE_OPTIONS: _tap, ...env } = process.env
+    const { stdout } = await run(process.execPath, [main, url], { env, timeout: withinMs })
+    return JSON.parse(stdout) as string[]
   } finally {
     await rm(folder, { recursive: true })
   }
