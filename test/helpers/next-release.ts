@@ -17,7 +17,7 @@ console.log(JSON.stringify(await migrate(database)))
 
 /**
  * Migrates the database at `url` as the next release does, which has these migrations more, by name, and another text of a function.
- * Returns the names of what was applied; rejects with an error that has `stderr`.
+ * Returns the names of what was applied; rejects with what it wrote to stderr.
  */
 export const migrateToNext = async (url: string, migrations: Readonly<Record<string, string>>): Promise<string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'next-release-'))

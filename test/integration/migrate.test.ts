@@ -88,7 +88,7 @@ t.test('schema: if a migration fails, those before it stay, and the next try goe
   const database = await server.createDatabase()
   const [first, second] = ['create table made (n integer)', 'insert into made values (1)']
   const failing = { '9001-first': first, '9002-second': `${second}; select 1 / 0` }
-  await t.rejects(migrateToNext(database.url, failing), { stderr: /division by zero/ })
+  await t.rejects(migrateToNext(database.url, failing), /division by zero/)
   t.same(await database.query('select n from made'), [])
   const mended = { '9001-first': first, '9002-second': second }
   t.same(await migrateToNext(database.url, mended), ['9002-second', 'accept-capture'])
