@@ -19,7 +19,9 @@ language sql stable as $$
   select p.part, coalesce(time_of(substring(p.bound from 'FROM \(''([^'']+)')::uuid), '-infinity'),
          time_of(substring(p.bound from 'TO \(''([^'']+)')::uuid) as ends_at
     from (select c.relname::text as part, pg_get_expr(c.relpartbound, c.oid) as bound
-            from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'capture_ended'::regclass) as p
+            from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'capture_ended'::regclass
+           -- So that no bound of another table's partition is read as an id.
+           offset 0) as p
    where p.bound <> 'DEFAULT' order by ends_at
 $$;
 
