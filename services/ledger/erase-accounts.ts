@@ -14,7 +14,7 @@ const batchCaptures = 100
 const eraseCaptures = async (database: Database, accountId: string): Promise<number> => {
   const rows = await database.query(
     `with follower as (
-       select id from capture where account_id = $1 and (part = 'open' or part is null) and follows is not null order by id limit $2)
+       select id from capture where account_id = $1 and part = 'open' and follows is not null order by id limit $2)
      select delete_capture(c.id, $1) from (
        select id from follower
        union all

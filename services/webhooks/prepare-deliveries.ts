@@ -45,10 +45,6 @@ const decrypted = <T>({ events }: PrepareDeps, what: string, read: () => T): T |
   }
 }
 
-/** A stored body; one that was stored before bodies were sealed is JSON. */
-const storedBody = ({ records }: PrepareDeps, id: string, stored: string) =>
-  stored.startsWith('{') ? stored : records.openText(id, stored)
-
 type Captures = ReadonlyMap<string | null, StoredCapture>
 
 /** The captures that bodies are built from, and those whose images are uploaded, by id. */
@@ -77,7 +73,7 @@ const renderBodies = (deps: PrepareDeps, taken: readonly TakenDelivery[], captur
     const what = `delivery ${id}`
     const stored = captures.get(delivery.captureId)
     if (delivery.destinationId !== null && delivery.captureId !== null && !stored) return null
-    if (body !== null) return decrypted(deps, what, () => storedBody(deps, id, body))
+    if (body !== null) return decrypted(deps, what, () => deps.records.openText(id, body))
     const capture = stored && decrypted(deps, what, () => deps.records.openCapture(stored))
     if (stored && !capture) return undefined
     if (delivery.destinationId !== null) return renderUploadKey(delivery, capture) ?? null

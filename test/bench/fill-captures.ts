@@ -14,14 +14,14 @@ export type Filling = {
 }
 
 /** Oldest first, with ids that are ordered by time, as the gateway's are. */
-const insertInto = (isPartitioned: boolean) => `
+const insert = `
   with made as (insert into capture (id, account_id, pool, lane, status, attempts, url, options, token_hash, budget_ms, period, charge,
     retention_seconds, created_at, started_at, completed_at, expires_at, object_key, file_size, sha256, mime_type, width,
-    height, processing_time_ms, target_status, timings${isPartitioned ? ', part' : ''})
+    height, processing_time_ms, target_status, timings, part)
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 19))::uuid, ($1::uuid[])[1 + n % cardinality($1::uuid[])], 'standard', 'normal', 'completed', 1,
     'https://example.com/' || n, '{"width":1280,"height":800,"format":"png"}', sha256('x'), 50000, at::date, 'settled',
     3600, at, at, at, at + interval '1 hour', 'captures/filled/' || n, 123456, repeat('ab', 32), 'image/png', 1280,
-    800, 900, 200, '{"queue":5,"navigate":300,"total":900}'${isPartitioned ? `, 'ended'` : ''}
+    800, 900, 200, '{"queue":5,"navigate":300,"total":900}', 'ended'
   from (select n, now() - make_interval(secs => $4::float8 - ($4 - $3::float8) * n / $2) as at
           from generate_series(0, $2::bigint - 1) as n) as numbered
   returning account_id, created_at)
@@ -48,12 +48,12 @@ const addPast = (days: number) => `do $$
     end loop;
   end $$`
 
-const insertRows = (database: Sql, { accountIds, rows, newestDays, oldestDays }: Filling, isPartitioned: boolean) =>
-  database.query(insertInto(isPartitioned), [accountIds, rows, newestDays * daySeconds, oldestDays * daySeconds])
+const insertRows = (database: Sql, { accountIds, rows, newestDays, oldestDays }: Filling) =>
+  database.query(insert, [accountIds, rows, newestDays * daySeconds, oldestDays * daySeconds])
 
-/** Puts rows of ended captures into a database of before partitions (migration 36), and vacuums. */
+/** Puts rows of ended captures into a database that has them all in one table, and vacuums. */
 export const fillUnpartitioned = async (database: Sql, filling: Filling): Promise<void> => {
-  await insertRows(database, filling, false)
+  await insertRows(database, filling)
   await database.query('vacuum analyze capture')
 }
 
@@ -69,7 +69,7 @@ export const fillCaptures = async ({ url }: { readonly url: string }, filling: F
   )
   await database.query(addPast(filling.oldestDays))
   for (const { name } of indexes) await database.query(`drop index ${name}`)
-  await insertRows(database, filling, true)
+  await insertRows(database, filling)
   for (const { definition } of indexes) await database.query(definition.replace(' ON ONLY ', ' ON '))
   await database.query('vacuum analyze capture')
 }

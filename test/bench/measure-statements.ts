@@ -21,15 +21,14 @@ const days = { newestDays: 1, oldestDays: 120 }
 /** What a statement took beside many rows, in relation to another database with the captures of one account alone: the median of rounds in turn. */
 export type StatementRatios = Readonly<Record<string, { readonly toFewRows: number; readonly toOneTable: number }>>
 
-/** Puts the captures into one table with the indexes of all partitions, as before there were any, and makes the functions anew, which use its type. */
+/** Puts the captures into one table with the indexes of all partitions, and makes the functions anew, which use its type. */
 const joinPartitions = async (database: Database) => {
   const indexes = await database.query<{ definition: string }>(
     `select distinct regexp_replace(pg_get_indexdef(indexrelid), ' INDEX \\S+ ON (ONLY )?\\S+', ' INDEX ON capture') as definition
        from pg_index where indrelid in ('capture_open'::regclass, 'capture_ended'::regclass)`,
   )
   await database.query('create table capture_one (like capture including all)')
-  for (const part of ['before', 'open', 'ended'])
-    await database.query(`alter table capture detach partition capture_${part}`)
+  for (const part of ['open', 'ended']) await database.query(`alter table capture detach partition capture_${part}`)
   await database.query('drop table capture cascade')
   await database.query('alter table capture_one rename to capture')
   for (const { definition } of indexes) await database.query(definition)
@@ -47,7 +46,7 @@ const addAccounts = async (database: Sql, number: number): Promise<string[]> => 
   return rows.map(({ id }) => id)
 }
 
-/** Finds a capture as it was done in one table. */
+/** Finds a capture as it would be done in one table. */
 const findInTable: typeof findSealedCapture = async (database, { id, accountId }) => {
   const statement = `select ${captureColumns} from capture where id = $1 and account_id = $2`
   return (await database.query<StoredCapture>(statement, [id, accountId], 'keep'))[0]

@@ -133,21 +133,19 @@ ${table(
 )}
 `
 
-/** What the migration to partitions and the drop of one cost those who use the table. */
+/** What the drop of a partition costs those who use the table, and what partitions cost statements. */
 export const partitionsText = async (rows: number): Promise<string> => {
   const dropped = Math.min(rows / 2, 1_000_000)
-  const { alone, migration, drop } = await measurePartitions({ rows, dropped, aloneMs: 5000 })
+  const { alone, drop } = await measurePartitions({ rows, dropped, aloneMs: 5000 })
   const statements = Object.entries(await measureStatements({ rows, rounds: 200 }))
-  return `Four connections accept, begin, end and find captures as the release before partitions did, beside ${whole(rows)} captures that have ended,
-\`fsync\` on, while the table is migrated ([ADR 97](adr/0097-keep-open-captures-apart-and-drop-the-others-by-time.md)); then while a
-partition of ${whole(dropped)} captures is dropped.
+  return `Four connections accept, begin, end and find captures beside ${whole(rows)} captures that have ended, \`fsync\` on, while a partition of
+${whole(dropped)} captures is dropped ([ADR 97](adr/0097-keep-open-captures-apart-and-drop-the-others-by-time.md)).
 
 ${table(
   ['', 'seconds', 'longest statement, ms'],
   (
     [
       ['the load alone', alone],
-      ['beside the migration', migration],
       ['beside the drop', drop],
     ] as const
   ).map(([name, { seconds, longestMs }]) => [name, seconds.toFixed(1), whole(longestMs)]),

@@ -187,7 +187,7 @@ const startCounting = (queue: Queue, rows: ReadonlyMap<string, LedgerRow>, count
           now,
         ),
       )
-      queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...countRows(all, now), arrivals10s: 0, lanes }))
+      queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...countRows(all, now), lanes }))
     }
   }
   const timer = setInterval(count, countMs)

@@ -9,6 +9,7 @@ import { userInboxPrefix, type QueueUserName, queueUsers } from '#shared/queue/p
 import { publishStored } from '#shared/queue/stored.ts'
 import { declareStreams, poolDepth } from '#shared/queue/streams.ts'
 import { backlogSubject, heartbeatFilter, captureSubject } from '#shared/queue/subjects.ts'
+import { attributeToInteractive } from './observed-pool.ts'
 import { startNats, type TestNats } from './nats.ts'
 
 const controller = fileURLToPath(import.meta.resolve('#test/fixtures/controller-of-stand-ins.ts'))
@@ -40,8 +41,9 @@ const startCounting = (queue: Queue, pool: Pool) => {
   const count = async () => {
     if (!counting) return
     const { waiting, inFlight } = await poolDepth(queue, pool)
-    const counts = { pending: waiting, processing: inFlight, arrivals10s: 0, oldestMs: 0 }
-    queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts }))
+    const counts = { pending: waiting, processing: inFlight, oldestMs: 0 }
+    const { lanes } = attributeToInteractive(counts, 0)
+    queue.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...counts, lanes }))
   }
   // Fails while the server is down; the next report follows soon.
   const timer = setInterval(() => void count().catch(() => {}), countMs)

@@ -2,7 +2,14 @@ import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
 import { workerContainer } from '#controller/operator/watch/observed-pod.ts'
 import type { ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import { type BrowserPool, browserPoolSpec, type BrowserPoolStatus } from '#shared/kube/browser-pool.ts'
-import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
+import {
+  appliedAnnotation,
+  fieldOwner,
+  poolLabels,
+  poolSelector,
+  replicasOwner,
+  workersName,
+} from '#shared/kube/names.ts'
 import type { KubeObject } from '#shared/kube/resource.ts'
 import { Default } from 'typebox/value'
 import type { WantedSpec } from './operator-cluster.ts'
@@ -149,7 +156,8 @@ export const deploymentObject = (pool = 'web', parts: DeploymentParts = {}): Kub
     ],
   }
   const status = { replicas, updatedReplicas: parts.status?.replicas ?? replicas, ...parts.status }
-  return { metadata, spec: { replicas, template: {}, ...parts.spec }, status } as KubeObject
+  const selector = { matchLabels: poolSelector('shutterfleet', pool) }
+  return { metadata, spec: { replicas, selector, template: {}, ...parts.spec }, status } as KubeObject
 }
 
 /** Default settings of pods. */

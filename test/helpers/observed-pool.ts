@@ -1,5 +1,7 @@
 import {
+  type Backlog,
   emptyBacklog,
+  type LaneBacklog,
   type Load,
   noOtherPools,
   type Observation,
@@ -28,6 +30,12 @@ export const poolPolicy = (overrides: Partial<PoolPolicy> = {}): PoolPolicy => (
   drainStepMs: 5000,
   ...overrides,
 })
+
+/** Counts of a pool whose captures are all of the lane with the strictest objective. */
+export const attributeToInteractive = (
+  { accepted = 0, ...counts }: Omit<LaneBacklog, 'accepted'> & { readonly accepted?: number },
+  atMs: number,
+): Backlog => ({ ...counts, atMs, lanes: { ...emptyBacklog.lanes, interactive: { ...counts, accepted } } })
 
 /** The observation of a pool without workers and work, at 1,000 s. */
 export const observedPool = (overrides: Partial<Observation> = {}): Observation => ({

@@ -72,7 +72,6 @@ export const addOldPartition = (database: Database) =>
     declare
       edges constant uuid[] := array[least_id(now() - interval '97 days'), least_id(date_trunc('day', now(), 'utc'))];
     begin
-      drop table capture_before;
       execute format('create table capture_old partition of capture_ended for values from (minvalue) to (%L)', edges[1]);
       execute format('create table capture_young partition of capture_ended for values from (%L) to (%L)', edges[1], edges[2]);
     end $$`)

@@ -1,6 +1,5 @@
 import { decide as realDecide } from '#controller/decide/decide.ts'
 import {
-  attributeToInteractive,
   type Backlog,
   blankMemory,
   type Decide,
@@ -9,6 +8,7 @@ import {
   type PoolPolicy,
   type ObservedWorker,
 } from '#controller/decide/pool.ts'
+import { attributeToInteractive } from './observed-pool.ts'
 import { createSimulatedFleet } from './simulated-fleet.ts'
 
 /** Parameters of a simulation. Times in milliseconds from the start. */

@@ -1,11 +1,12 @@
 import { decide } from '#controller/decide/decide.ts'
-import { attributeToInteractive, blankMemory, type PoolPolicy } from '#controller/decide/pool.ts'
+import { blankMemory, type PoolPolicy } from '#controller/decide/pool.ts'
 import { acceptBatch } from '#gateway/db/accept-batch.ts'
 import { admitWaiting, takeOutbox } from '#ledger/relay.ts'
 import { changeCaptures } from '#shared/db/change-captures.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { countBacklog } from '#shared/db/count-backlog.ts'
 import { deleteOutbox } from '#shared/db/delete-outbox.ts'
+import { attributeToInteractive } from './observed-pool.ts'
 import { createSimulatedFleet } from './simulated-fleet.ts'
 import type { Tenant } from './tenant.ts'
 

@@ -112,14 +112,11 @@ t.test('partitions: a capture is found by its id wherever it is, for its account
   const world = await start()
   const { database } = world
   await addOldPartition(database)
-  await database.query('create table capture_before partition of capture for values in (null)')
-  const [open, before] = [await accept(world), await accept(world)]
-  await database.query('update capture set part = null where id = $1', [before.id])
-  const over = [before.id]
+  const open = await accept(world)
+  const over: string[] = []
   for (const daysAgo of [98, 40, 0, -400]) over.push(await ended(world, { daysAgo }))
-  await end(world, before.id)
   const held = await Promise.all([open.id, ...over].map((id) => partitionOf(database, id)))
-  t.equal(new Set(held).size, 6, held.join(', '))
+  t.equal(new Set(held).size, 5, held.join(', '))
   t.same(await lookUp(world, open.id), thrice([open.id, 'pending']))
   for (const id of over) t.same(await lookUp(world, id), thrice([id, 'completed']))
   const other = await createTenant(database)
@@ -128,22 +125,20 @@ t.test('partitions: a capture is found by its id wherever it is, for its account
   t.same(await lookUp(world, randomUUIDv7()), [undefined, undefined])
 })
 
-t.test('partitions: what waits and what runs is published and shown, also in the table of before', async (t) => {
+t.test('partitions: what waits and what runs is published and shown', async (t) => {
   const world = await start()
   const { database, tenant } = world
   const ids: string[] = []
-  for (const part of [null, 'open']) {
-    for (const status of ['processing', 'pending']) {
-      const { id } = await accept(world)
-      await database.query('update capture set part = $2, status = $3 where id = $1', [id, part, status])
-      t.equal((await findMessage(database, id))?.id, id)
-      ids.push(id)
-    }
+  for (const status of ['processing', 'pending', 'pending']) {
+    const { id } = await accept(world)
+    await database.query('update capture set status = $2 where id = $1', [id, status])
+    t.equal((await findMessage(database, id))?.id, id)
+    ids.push(id)
   }
   const positions = new Map((await findProgress(database, ids)).map(({ id, position }) => [id, position]))
   t.same(
     ids.map((id) => positions.get(id)),
-    [null, 0, null, 1],
+    [null, 0, 1],
   )
   const over = await ended(world, { daysAgo: 0 })
   const recent = await accountChangesIn(database).loadRecent(tenant.accountId)
@@ -229,16 +224,13 @@ t.test('partitions: a list has the captures of each, in one order, whichever way
   const world = await start()
   const { database, tenant } = world
   await addOldPartition(database)
-  await database.query('create table capture_before partition of capture for values in (null)')
   const ids: string[] = []
   for (const daysAgo of [99, 98, 40, 20, 0, -30]) ids.unshift(await ended(world, { daysAgo }))
   const open = await accept(world)
   ids.splice(1, 0, open.id)
-  const before = await accept(world)
-  await database.query('update capture set part = null, created_at = now() - make_interval(days => 50) where id = $1', [
-    before.id,
-  ])
-  ids.splice(5, 0, before.id)
+  const waiting = await accept(world)
+  await database.query('update capture set created_at = now() - make_interval(days => 50) where id = $1', [waiting.id])
+  ids.splice(5, 0, waiting.id)
   const held = await Promise.all(ids.map((id) => partitionOf(database, id)))
   t.ok(new Set(held).size >= 5, `several partitions: ${held.join(', ')}`)
   const page = (filter: object, from: PageStart, limit = 2) =>
@@ -246,7 +238,7 @@ t.test('partitions: a list has the captures of each, in one order, whichever way
   const idsOf = ({ captures }: CapturePage) => captures.map(({ id }) => id)
   for (const status of [undefined, 'completed', 'pending'] as const) {
     const expected = ids.filter(
-      (id) => status === undefined || (status === 'pending') === (id === open.id || id === before.id),
+      (id) => status === undefined || (status === 'pending') === (id === open.id || id === waiting.id),
     )
     const all = await page({ status }, { skip: 0 }, 20)
     t.same([idsOf(all), all.total], [expected, expected.length], `all, ${status}`)

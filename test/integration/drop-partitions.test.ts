@@ -106,7 +106,6 @@ t.test(
   async (t) => {
     const world = await start()
     const { database } = world
-    await database.query('drop table capture_before')
     for (const [name, from, to] of [
       ['capture_kept', 110, 105],
       ['capture_gone', 105, 100],

@@ -15,8 +15,8 @@ const fill = async (database: Database) => {
   const numbered = 'from generate_series(1, 5000)'
   const another = randomUUID()
   const statements = [
-    `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
-     select gen_random_uuid(), '${another}', 'standard', 'bulk', '{}', '', 1, now(), 1, now() ${numbered}`,
+    `insert into capture (id, account_id, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+     select gen_random_uuid(), '${another}', 'open', 'standard', 'bulk', '{}', '', 1, now(), 1, now() ${numbered}`,
     `insert into webhook_delivery (id, account_id, url, host, event, created_at)
      select gen_random_uuid(), '${another}', '', '', '', now() ${numbered}`,
     `insert into batch (id, account_id, total, created_at) select gen_random_uuid(), '${another}', 1, now() ${numbered}`,
@@ -71,8 +71,8 @@ t.test('erase accounts: each turn deletes a bounded batch, so that a killed ledg
       [account],
     )
     await database.query(
-      `insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
-       select gen_random_uuid(), $1, 'standard', 'bulk', '{}', '', 1, now(), 1, now() from generate_series(1, 250)`,
+      `insert into capture (id, account_id, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+       select gen_random_uuid(), $1, 'open', 'standard', 'bulk', '{}', '', 1, now(), 1, now() from generate_series(1, 250)`,
       [account],
     )
   }
@@ -105,10 +105,10 @@ t.test('erase accounts: no capture that shares the result of another takes its p
   const { id } = await newAccount(database)
   await database.query(
     `with leader as (
-       insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
-       values ('00000000-0000-4000-8000-000000000000', $1, 'standard', 'bulk', '{}', '', 1, now(), 1, now()) returning *)
-     insert into capture (id, account_id, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, follows)
-     select gen_random_uuid(), $1, 'standard', 'bulk', '{}', '', 1, now(), 1, now(), l.id from leader l, generate_series(1, 150)`,
+       insert into capture (id, account_id, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at)
+       values ('00000000-0000-4000-8000-000000000000', $1, 'open', 'standard', 'bulk', '{}', '', 1, now(), 1, now()) returning *)
+     insert into capture (id, account_id, part, pool, lane, options, token_hash, budget_ms, period, retention_seconds, created_at, follows)
+     select gen_random_uuid(), $1, 'open', 'standard', 'bulk', '{}', '', 1, now(), 1, now(), l.id from leader l, generate_series(1, 150)`,
     [id],
   )
   await orderErasure(database, id, 'admin')

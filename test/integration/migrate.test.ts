@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { acceptCapture } from '#gateway/db/accept-capture.ts'
+import { changeCaptures } from '#shared/db/change-captures.ts'
 import { migrate } from '#shared/db/migrate.ts'
 import { eventually } from '#test/helpers/eventually.ts'
+import { migrateToNext } from '#test/helpers/next-release.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 import { createTenant } from '#test/helpers/tenant.ts'
 
 const server = await startPostgres(t)
+const failure = { status: 'failed', code: 'TIMEOUT', message: 'slow' } as const
 
 t.test('schema: an older release rejects the schema of a newer one without changing it', async (t) => {
   const database = await server.createDatabase()
@@ -44,29 +46,52 @@ t.test('schema: captures are accepted without an error while functions are repla
   t.ok(accepted >= 100, `${accepted} accepted`)
 })
 
-t.test('schema: functions accept the positional calls of the previous release', async (t) => {
-  const database = await server.createDatabase()
-  const { keyHash, capture } = await createTenant(database)
-  const { id, pool, lane, url, options, sealed, tokenHash, budgetMs } = capture()
-  const one = [keyHash, null, [], false, 16, 2000, id, pool, lane, url, options, sealed, tokenHash, budgetMs]
-  const optional = [false, 'https://example.com/told', null, null, 'key', Buffer.from('request'), null, 'traceparent']
-  const places = (count: number) => Array.from({ length: count }, (_, place) => `$${place + 1}`).join(', ')
-  const accepted = await database.query(`select refusal, replay_of from accept_capture(${places(22)})`, [
-    ...one,
-    ...optional,
-  ])
-  t.same(accepted, [{ refusal: null, replay_of: null }])
-  const stored = { webhook_url: 'https://example.com/told', traceparent: 'traceparent', url, token_hash: tokenHash }
-  t.match(await database.query('select * from capture where id = $1', [id]), [stored])
-  t.match(await database.query('select capture_id from idempotency_key where key = $1', ['key']), [{ capture_id: id }])
+t.test(
+  'schema: captures are accepted, begin and end while the next release migrates, and after it; none is lost',
+  async (t) => {
+    const database = await server.createDatabase()
+    const tenant = await createTenant(database)
+    const stopping = new AbortController()
+    let ended = 0
+    const captureAll = async () => {
+      while (!stopping.signal.aborted) {
+        const capture = tenant.capture()
+        const outcome = await acceptCapture(database, capture, { windowSize: 16 })
+        if (!outcome.ok) throw new Error(outcome.code)
+        const counts = { attempts: 1, unendedStarts: 1 }
+        for (const change of [
+          { ...counts, begins: true },
+          { ...counts, begins: false, end: failure },
+        ])
+          await changeCaptures(database, [capture.id], () => ({ change }))
+        ended += 1
+      }
+    }
+    const capturing = Promise.all(Array.from({ length: 4 }, captureAll))
+    const untilMore = (enough = ended + 20) => eventually(() => ended >= enough, { what: '20 more captures end' })
+    const migrating = async () => {
+      await untilMore()
+      const migrations = { '9001-expand': `alter table capture add column expanded text not null default ''` }
+      t.same(await migrateToNext(database.url, migrations), ['9001-expand', 'accept-capture'])
+      await untilMore()
+    }
+    await Promise.race([migrating(), capturing]).finally(() => stopping.abort())
+    await capturing
+    t.same(await database.query('select status, expanded, count(*)::integer as captures from capture group by 1, 2'), [
+      { status: 'failed', expanded: '', captures: ended },
+    ])
+    await t.rejects(migrate(database), { code: 'CONFIGURATION', message: /newer release \(9001-expand\)/ })
+  },
+)
 
-  const [batchId, memberId] = [randomUUID(), randomUUID()]
-  const batch = [keyHash, null, [], 16, 2000, false, batchId, pool, lane, budgetMs, null, null, null, null]
-  const members = [[memberId], [url], [JSON.stringify(options)], [sealed], [tokenHash], [null], 'traceparent']
-  const admitted = await database.query(`select refusal, admitted_ids from accept_batch(${places(21)})`, [
-    ...batch,
-    ...members,
-  ])
-  t.same(admitted, [{ refusal: null, admitted_ids: [memberId] }])
-  t.match(await database.query('select * from capture where batch_id = $1', [batchId]), [{ id: memberId, url }])
+t.test('schema: if a migration fails, those before it stay, and the next try goes on', async (t) => {
+  const database = await server.createDatabase()
+  const [first, second] = ['create table made (n integer)', 'insert into made values (1)']
+  const failing = { '9001-first': first, '9002-second': `${second}; select 1 / 0` }
+  await t.rejects(migrateToNext(database.url, failing), /division by zero/)
+  t.same(await database.query('select n from made'), [])
+  const mended = { '9001-first': first, '9002-second': second }
+  t.same(await migrateToNext(database.url, mended), ['9002-second', 'accept-capture'])
+  t.same(await migrateToNext(database.url, mended), [])
+  t.same(await database.query('select n from made'), [{ n: 1 }])
 })

@@ -168,8 +168,8 @@ first. They may share the CustomResourceDefinition, and a namespace for Jobs; th
 \`app.kubernetes.io/instance\` of all objects of an installation, which it selects by:
 \`kubectl get deployments,pdb,jobs,pods -l app.kubernetes.io/instance=shutterfleet\`.
 
-A Deployment selects its pods by \`app.kubernetes.io/instance\` and \`shutterfleet.dev/pool\`, which is immutable. A Deployment of
-an older release keeps its selector. After a change of the name the pool is \`ApplyFailed\`: restore the name, or run
+A Deployment selects its pods by \`app.kubernetes.io/instance\` and \`shutterfleet.dev/pool\`, which is immutable. After
+a change of the name the pool is \`ApplyFailed\`: restore the name, or run
 \`kubectl delete deployment shutterfleet-POOL --cascade=orphan\`, wait for the new workers, and delete the old ReplicaSet.
 
 ### Pods

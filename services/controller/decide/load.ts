@@ -26,7 +26,7 @@ const move = (
 
 /**
  * Estimates with the ledger's latest counts; the same ones if there are no new ones. They begin at 0 with the first service time that was
- * measured, and again with the first count by lane: a ledger of an earlier release sends none.
+ * measured.
  */
 export const followLoad = (
   before: Load | undefined,
@@ -36,17 +36,13 @@ export const followLoad = (
   const { backlog } = observation
   if (backlog === 'unknown' || (before && backlog.atMs <= before.atMs)) return before
   const { lanes, atMs } = backlog
-  const isFirst =
-    observation.serviceMs === undefined ||
-    before?.interactive.accepted === undefined ||
-    lanes.interactive.accepted === undefined
+  const isFirst = observation.serviceMs === undefined || before === undefined
   const sinceMs = isFirst ? atMs : before.sinceMs
   const passedMs = before ? atMs - before.atMs : 0
   const estimates = byLane((lane): LaneLoad => {
     const { accepted, predicted: [predicted = 0] = [] } = lanes[lane]
-    const last = before?.[lane]
-    if (isFirst || accepted === undefined || last?.accepted === undefined)
-      return { accepted, quick: 0, slow: 0, predicted: 0 }
+    if (isFirst) return { accepted, quick: 0, slow: 0, predicted: 0 }
+    const last = before[lane]
     // The count falls when a database is restored.
     const serviceMs = serviceMsOf(lane, observation)
     const load = (Math.max(0, accepted - last.accepted) * serviceMs) / passedMs

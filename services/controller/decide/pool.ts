@@ -1,27 +1,23 @@
-import type { Lane } from '#shared/capture/lane.ts'
+import { byLane, type Lane } from '#shared/capture/lane.ts'
 import type { BacklogMessage } from '#shared/queue/messages.ts'
 
 /** The ledger's counts of the captures of one lane of a pool; see `BacklogMessage`. */
-export type LaneBacklog = Readonly<Required<BacklogMessage>['lanes'][Lane]>
+export type LaneBacklog = Readonly<BacklogMessage['lanes'][Lane]>
 
 /** The ledger's counts of a pool's captures, in all and by lane, and the monotonic time at which they were received. */
-export type Backlog = Readonly<Omit<BacklogMessage, 'pool' | 'arrivals10s' | 'lanes'>> & {
+export type Backlog = Readonly<Omit<BacklogMessage, 'pool' | 'lanes'>> & {
   readonly lanes: Readonly<Record<Lane, LaneBacklog>>
   readonly atMs: number
 }
 
-/** Without any captures. */
-const noCaptures: LaneBacklog = { pending: 0, processing: 0, oldestMs: 0 }
-
-/** Counts whose lanes are unknown, all attributed to the lane with the strictest objective. */
-export const attributeToInteractive = (counts: LaneBacklog, atMs: number): Backlog => ({
-  ...counts,
-  atMs,
-  lanes: { interactive: counts, normal: noCaptures, bulk: noCaptures },
-})
+const noCaptures = { pending: 0, processing: 0, oldestMs: 0 }
 
 /** A backlog without captures. */
-export const emptyBacklog: Backlog = attributeToInteractive(noCaptures, 0)
+export const emptyBacklog: Backlog = {
+  ...noCaptures,
+  atMs: 0,
+  lanes: byLane(() => ({ ...noCaptures, accepted: 0 })),
+}
 
 /**
  * JetStream's counts of a queue's captures: not delivered to a worker, also by lane, and delivered but not acknowledged. `isPaused`: an
@@ -134,8 +130,8 @@ export type PoolPolicy = {
 
 /** Estimated load of a lane: the slots that its arrivals keep busy, which are arrivals per time times the time of one in its slot. */
 export type LaneLoad = {
-  /** The ledger's count of arrivals when it was last received; undefined from a ledger of an earlier release. */
-  readonly accepted: number | undefined
+  /** The ledger's count of arrivals when it was last received. */
+  readonly accepted: number
   /** Means over about half the lane's objective, and over the longer of the objective and 2.5 hold windows. */
   readonly quick: number
   readonly slow: number

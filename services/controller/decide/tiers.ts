@@ -35,11 +35,7 @@ type LaneWork = Pick<Tier, 'objectiveMs' | 'serviceMs' | 'load' | 'meanLoad' | '
  */
 const waitingByLane = ({ backlog, depth, waiting }: Captures): Readonly<Record<Lane, number>> => {
   const stored = depth === 'unknown' ? undefined : depth.waitingByLane
-  // A ledger of an earlier release does not know the lanes.
-  const isByLane = backlog.lanes.interactive.accepted !== undefined
-  const counted = byLane((lane) =>
-    stored && !isByLane ? stored[lane] : Math.max(backlog.lanes[lane].pending, stored?.[lane] ?? 0),
-  )
+  const counted = byLane((lane) => Math.max(backlog.lanes[lane].pending, stored?.[lane] ?? 0))
   const sum = lanes.reduce((total, lane) => total + counted[lane], 0)
   const share = sum > waiting ? waiting / sum : 1
   const uncounted = Math.max(0, waiting - sum)

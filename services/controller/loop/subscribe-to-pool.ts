@@ -8,7 +8,7 @@ import {
   startedCodec,
 } from '#shared/queue/messages.ts'
 import { backlogSubject, heartbeatFilter, parseCaptureId, startedFilter } from '#shared/queue/subjects.ts'
-import { attributeToInteractive, type Backlog } from '#controller/decide/pool.ts'
+import type { Backlog } from '#controller/decide/pool.ts'
 
 /** A backlog message is unknown once the next one is due for longer than that: two intervals, since one may be lost, and a second. */
 const staleAfterMs = (nextMs = 2000): number => 2 * nextMs + 1000
@@ -103,10 +103,8 @@ export const subscribeToPool = (deps: PoolSubscriptionDeps, pool: Pool) => {
     subscriptions.use(deps.queue.subscribe(filter, received))
   }
   subscribe(backlogSubject(pool), ({ data }) => {
-    const { pool: _pool, arrivals10s: _arrivals, nextMs, lanes, ...counts } = backlogCodec.decode(data)
-    const receivedMs = deps.now()
-    const backlog = lanes ? { ...counts, lanes, atMs: receivedMs } : attributeToInteractive(counts, receivedMs)
-    backlogs.take(backlog, nextMs)
+    const { pool: _pool, nextMs, ...counts } = backlogCodec.decode(data)
+    backlogs.take({ ...counts, atMs: deps.now() }, nextMs)
     heartbeats.forget((atMs) => backlogs.listeningMs(atMs) > forgetAfterMs)
   })
   subscribe(heartbeatFilter(pool), heartbeats.take)

@@ -20,7 +20,7 @@ type Dependencies = {
 }
 
 const findOpen = `select iso_time(created_at) as "createdAt" from capture
-  where id = $1 and pool = $2 and status in ('pending', 'processing') and (part = 'open' or part is null) and follows is null`
+  where id = $1 and pool = $2 and status in ('pending', 'processing') and part = 'open' and follows is null`
 
 /**
  * Signs new addresses for images on request of workers, whose first one the store refused or which was used up; only for

@@ -10,7 +10,7 @@ const requeue = (ids: string) => `
   returning capture_id`
 
 /** Spares a plan for the partitions of captures that have ended, which a condition on the status does not. */
-const isOpen = `(c.part = 'open' or c.part is null)`
+const isOpen = `c.part = 'open'`
 
 /**
  * Whether a capture neither waits for admission nor is due. One whose row is not due yet has perhaps been published to a queue that

@@ -87,7 +87,7 @@ type Locked = JudgedCapture & { readonly period: string; readonly batchId: strin
 
 const lock = readStatement(import.meta.dirname, 'sql/lock-captures.sql')
 /** Nearly all are among those that have not ended: to look there first spares a plan for the partitions of the others. */
-const lockOpen = lock.replace(' where ', ` where (part = 'open' or part is null) and `)
+const lockOpen = lock.replace(' where ', ` where part = 'open' and `)
 
 /**
  * A follower ends only with its leader and is locked after it, so that no transaction holds a follower's row while it waits

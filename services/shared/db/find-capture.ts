@@ -133,7 +133,7 @@ type CaptureToSend = {
 export const findMessage = async (database: Sql, id: string): Promise<CaptureToSend | undefined> => {
   const [row] = await database.query<CaptureToSend>(
     `select id, account_id as "accountId", pool, lane, budget_ms as "budgetMs", attempts, sealed, traceparent
-       from capture where id = $1 and (part = 'open' or part is null) and sealed is not null and follows is null`,
+       from capture where id = $1 and part = 'open' and sealed is not null and follows is null`,
     [id],
   )
   return row

@@ -10,8 +10,8 @@ const refuse = (publicMessage: string): never => {
 }
 
 /**
- * Compares the pepper with the fingerprint in the database. Stores the fingerprint if the database has no keys; if it
- * has keys of an earlier version but no fingerprint, only with `record`, for the gateway, whose pepper must be right.
+ * Compares the pepper with the fingerprint in the database. Stores the fingerprint if the database has no keys; if it has keys but no
+ * fingerprint, which an operator removes to change the pepper, only with `record`, for the gateway, whose pepper must be right.
  * Throws `CONFIGURATION` if the pepper differs or cannot be confirmed.
  */
 export const confirmPepper = async (database: Database, pepper: string, may?: 'record'): Promise<void> => {
@@ -21,7 +21,7 @@ export const confirmPepper = async (database: Database, pepper: string, may?: 'r
   await database.query(recording, [own, may === 'record'])
   const [recorded] = await database.query<{ fingerprint: Buffer }>('select fingerprint from key_pepper')
   if (!recorded) {
-    return refuse('the keys of this database were made by an earlier version: start the gateway of this version first')
+    return refuse('the fingerprint of the pepper was removed: start the gateway first, which records that of its own')
   }
   if (recorded.fingerprint.equals(own)) return
   refuse(

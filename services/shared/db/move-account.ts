@@ -190,12 +190,6 @@ async function* readRows(sql: Sql, table: string, id: string): AsyncGenerator<re
   await sql.query('close moved')
 }
 
-/** A capture of before there were partitions has none. */
-const populated = (table: string) =>
-  table === 'capture'
-    ? `json_populate_record(json_populate_record(null::capture, u.row::json), '{"part": "ended"}')`
-    : `json_populate_record(null::${table}, u.row::json)`
-
 /** How many rows of each table were copied. */
 type RowCounts = ReadonlyMap<string, number>
 
@@ -224,9 +218,10 @@ const copyTable = async (from: Sql, to: Sql, table: string, id: string): Promise
   let copied = 0
   for await (const rows of readRows(from, table, id)) {
     if (table === 'activity') await to.query(addDays, [rows])
-    await to.query(`insert into ${table} select p.* from unnest($1::text[]) as u (row), ${populated(table)} as p`, [
-      rows,
-    ])
+    await to.query(
+      `insert into ${table} select p.* from unnest($1::text[]) as u (row), json_populate_record(null::${table}, u.row::json) as p`,
+      [rows],
+    )
     copied += rows.length
   }
   return copied

@@ -149,7 +149,7 @@ export const heartbeatCodec = report('heartbeat', {
   pool,
   pid: count(),
   slots: count(64),
-  /** How many of them serve no capture of lane `bulk`; absent: none, or the worker is of an earlier release. */
+  /** How many of them serve no capture of lane `bulk`; absent: none. */
   reservedSlots: Type.Optional(count(64)),
   busy: count(64),
   state: Type.Enum(['starting', 'ready', 'draining', 'drained']),
@@ -173,25 +173,21 @@ const backlogCounts = {
   processing: count(),
   /** Age of the oldest pending capture. */
   oldestMs: count(),
-  /** Captures accepted ever, to count those of any time. Absent: the ledger is of an earlier release. */
-  accepted: Type.Optional(count()),
 }
 
 /** The ledger's counts of one pool, in captures: `pending` wait for admission or for a worker, `processing` have begun. */
 export const backlogCodec = report('backlog', {
   pool,
   ...backlogCounts,
-  /** Captures accepted in the last ten seconds; only controllers of earlier releases read it. */
-  arrivals10s: count(),
-  /** The same by lane; but for rounding, the others are their sum, and the oldest. Absent: the ledger is of an earlier release. */
-  lanes: Type.Optional(
-    perLane(
-      Type.Object({
-        ...backlogCounts,
-        /** Captures that a pattern predicts for each minute, beginning with the present one; absent: none. */
-        predicted: Type.Optional(Type.Array(count(), { maxItems: predictedMinutes })),
-      }),
-    ),
+  /** The same by lane; but for rounding, the others are their sum, and the oldest. */
+  lanes: perLane(
+    Type.Object({
+      ...backlogCounts,
+      /** Captures accepted ever, to count those of any time. */
+      accepted: count(),
+      /** Captures that a pattern predicts for each minute, beginning with the present one; absent: none. */
+      predicted: Type.Optional(Type.Array(count(), { maxItems: predictedMinutes })),
+    }),
   ),
   /** Milliseconds since the present minute began; absent: nothing is predicted. */
   intoMinuteMs: Type.Optional(count(minuteMs)),
@@ -222,7 +218,7 @@ export const decisionCodec = report('decision', {
   /** What is done, and why: the words that logs, metrics and conditions use. */
   decision: text(40),
   reason: text(40),
-  /** Longest time that a capture of each lane should wait. Absent: the pool has none, or the controller is of an earlier release. */
+  /** Longest time that a capture of each lane should wait. Absent: the pool has none. */
   objectivesMs: Type.Optional(perLane(count())),
 })
 

@@ -69,7 +69,7 @@ export const eventSubject = (capture: { accountId: string; id: string }): string
 /** All events of an account, or of all accounts. */
 export const eventFilter = (accountId = any): string => eventSubject({ accountId, id: any })
 
-/** A worker's heartbeat. Not stored. Its last token is the one that workers of earlier releases may publish to. */
+/** A worker's heartbeat. Not stored. */
 export const heartbeatSubject = (worker: { pool: Pool; pod: string }): string =>
   `worker.${worker.pool}.${worker.pod}.beat`
 

@@ -73,10 +73,7 @@ export class SimulatedLedger {
     for (const pool of pools) this.#failHopeless(pool, nowMs)
     for (const pool of pools) {
       const lanes = byLane((lane) => this.#countRows(nowMs, pool, lane))
-      bus.publish(
-        backlogSubject(pool),
-        backlogCodec.encode({ pool, ...this.#countRows(nowMs, pool), arrivals10s: 0, lanes }),
-      )
+      bus.publish(backlogSubject(pool), backlogCodec.encode({ pool, ...this.#countRows(nowMs, pool), lanes }))
     }
   }
 

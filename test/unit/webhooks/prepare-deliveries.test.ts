@@ -12,7 +12,7 @@ const delivery: TakenDelivery = {
     url: 'https://hooks.example/in',
     event: 'batch.completed',
     eventData: null,
-    body: '{}',
+    body: testRecords.sealText('D', '{}'),
     sentAt: time,
     takenAt: time,
   },

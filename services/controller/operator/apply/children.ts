@@ -1,4 +1,4 @@
-import { budgetFields, deploymentFields, fieldsFor } from '#controller/operator/manifests/deployment.ts'
+import { assertSelector, budgetFields, deploymentFields } from '#controller/operator/manifests/deployment.ts'
 import type { PodSettings } from '#controller/operator/manifests/worker-pod.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
 import { createMutationCache, type MutationCache, requestMs } from '#controller/operator/watch/mutation-cache.ts'
@@ -89,11 +89,11 @@ export const createChildren = (deps: ChildrenDeps) => {
       await handOver(deps.api, created, signal)
       await deployment.apply(pool, fields.deployment, signal)
     } else if (deployment.hasDrift(found, pool, fields.deployment)) {
-      const adapted = fieldsFor(found, fields.deployment)
+      assertSelector(found, fields.deployment)
       using turn = turnOf(pool, found, fields.deployment)
       waitsForTurn = !turn
       if (found.ownsReplicas) await handOver(deps.api, found, signal)
-      if (turn) await deployment.apply(pool, adapted, signal)
+      if (turn) await deployment.apply(pool, fields.deployment, signal)
     }
     const foundBudget = await budget.find(pool, signal)
     if (!foundBudget) await budget.create(pool, fields.budget, signal)

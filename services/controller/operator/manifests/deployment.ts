@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { V1OwnerReference } from '@kubernetes/client-node'
 import { workerSettings } from '#shared/config/settings/worker.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -6,7 +7,7 @@ import type { Fields } from '#controller/kube/apply.ts'
 import { appliedAnnotation, poolLabels, poolSelector } from '#shared/kube/names.ts'
 import { hashOf } from '#controller/operator/watch/observed-object.ts'
 import type { ObservedDeployment } from '#controller/operator/watch/observed-deployment.ts'
-import { type PodSettings, type PodTemplate, workerPod } from './worker-pod.ts'
+import { type PodSettings, workerPod } from './worker-pod.ts'
 
 /** Old ReplicaSets to keep: none, because the pool's template would be applied again after a rollback. */
 const revisionHistoryLimit = 0
@@ -62,23 +63,16 @@ export const deploymentFields = (pool: BrowserPool, settings: PodSettings): Retu
   })
 }
 
-/**
- * The fields to apply to an existing Deployment. Its selector is immutable: that of an older release is kept, because the
- * pods still have its labels. Throws `SERVICE_UNAVAILABLE` if they do not.
- */
-export const fieldsFor = (
+/** Throws `SERVICE_UNAVAILABLE` if an existing Deployment has another selector, which is immutable. */
+export const assertSelector = (
   { metadata, selector }: Pick<ObservedDeployment, 'metadata' | 'selector'>,
-  fields: ReturnType<typeof deploymentFields>,
-): ReturnType<typeof deploymentFields> => {
-  const { labels } = (fields.spec as { readonly template: PodTemplate }).template.metadata
-  const { matchLabels = {}, matchExpressions = [] } = selector
-  const isKept =
-    matchExpressions.length === 0 && Object.entries(matchLabels).every(([name, value]) => labels[name] === value)
-  if (isKept) return { ...fields, spec: { ...fields.spec, selector } }
+  { spec }: ReturnType<typeof deploymentFields>,
+): void => {
+  if (isDeepStrictEqual(selector, (spec as { readonly selector: unknown }).selector)) return
   const { name } = metadata
   const message =
-    `Deployment ${name} selects pods by ${JSON.stringify(selector)}, which cannot be changed and which the pods of this ` +
-    `installation do not match. Set SHUTTERFLEET_INSTANCE back; or run kubectl delete deployment ${name} --cascade=orphan, ` +
+    `Deployment ${name} selects pods by ${JSON.stringify(selector)}, which cannot be changed, and which is not that of this ` +
+    `installation. Set SHUTTERFLEET_INSTANCE back; or run kubectl delete deployment ${name} --cascade=orphan, ` +
     'wait for the new workers, and delete the old ReplicaSet.'
   throw new AppError('SERVICE_UNAVAILABLE', { message })
 }

@@ -200,6 +200,5 @@ export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
     ScalingLimited: scalingLimitedCondition(parts),
     Degraded: degradedCondition(parts),
   })
-  // Absent without a schedule: a definition of an older release, which has no schedules, rejects a status with this field.
   return { ...status, ...(autoscaling.enabled && minimum.isScheduled && { scheduledMinReplicas: minimum.replicas }) }
 }

@@ -142,8 +142,6 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
   })
   const groups = createGroups(() => reflected.pods.all())
   const all = [...new Set<AsyncDisposable>(Object.values(reflected))]
-  // A Role of an earlier release does not allow to read autoscalers.
-  const { autoscalers: _optional, ...needed } = reflected
   const ofPools = [reflected.pools, reflected.deployments, reflected.pods]
   const keyOf = (name: string) => `${namespace}/${name}`
 
@@ -153,7 +151,7 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     pools: () => reflected.pools.all(),
     deployment: (name: string) => reflected.deployments.get(keyOf(name)),
     budget: (name: string) => reflected.budgets.get(keyOf(name)),
-    /** Names of the HorizontalPodAutoscalers that size this Deployment. Empty if they cannot be read. */
+    /** Names of the HorizontalPodAutoscalers that size this Deployment. */
     autoscalersOf: (deployment: string): readonly string[] =>
       reflected.autoscalers.all().flatMap((each) => (each.deployment === deployment ? [each.metadata.name] : [])),
     /** The pods of the pool with this label, except those of Jobs. */
@@ -163,8 +161,8 @@ export const openInformers = (deps: InformersDeps, scope: InformersScope) => {
     jobs: reflected.jobs as Lister<ObservedJob>,
     /** The managed pods in the namespace of the Jobs, not only those of Jobs. */
     jobPods: reflected.jobPods as Lister<ObservedPod>,
-    /** Whether every kind that the controller needs was listed at least once. */
-    hasSynced: () => Object.values(needed).every(({ hasSynced }) => hasSynced),
+    /** Whether every kind was listed at least once. */
+    hasSynced: () => Object.values(reflected).every(({ hasSynced }) => hasSynced),
     /** Throws `SERVICE_UNAVAILABLE` if pools, Deployments or pods were never listed, or unwatched for more than 5 s. */
     assertFresh: (): void => {
       if (ofPools.every((each) => each.hasSynced && each.downMs() <= staleAfterMs)) return

@@ -1,9 +1,9 @@
--- Each half reads its own index (migration 19), so that the cost follows what is overdue, not what runs. By `part` no
+-- Each half reads its own index, so that the cost follows what is overdue, not what runs. By `part` no
 -- partition of captures that have ended is planned for, which by status alone each is.
 with running as not materialized (
   select id, account_id, pool, lane, attempts, unended_starts, created_at,
          (attempt_started_at at time zone 'utc') + budget_ms * interval '1 millisecond' as deadline
-    from capture where status = 'processing' and (part = 'open' or part is null)
+    from capture where status = 'processing' and part = 'open'
 ), overdue as (
   (select * from running
     where deadline < (now() at time zone 'utc') + $1 * interval '1 millisecond'

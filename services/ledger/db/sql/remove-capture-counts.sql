@@ -6,8 +6,6 @@ with kept as materialized (
   -- What no partition has.
   select time_of(f.id) - interval '1 day', time_of(l.id) + interval '1 day'
     from (select id from capture_ended_other order by id limit 1) as f, (select id from capture_ended_other order by id desc limit 1) as l
-  union all
-  select '-infinity', (select min(p.begins_at) from capture_partitions() as p) where to_regclass('capture_before') is not null
 ), gone as materialized (
   select d.day::date from (select min(day) as day from capture_count) as oldest
     cross join lateral generate_series(oldest.day::timestamp, (now() at time zone 'utc')::date - $1::integer - 1, interval '1 day') as d (day)

@@ -1,5 +1,5 @@
 -- Uploads of captures that went with their partition: those from before the oldest one, by the index of each destination, deleted ones
--- included. None while the table of before there were partitions is kept. What remove_ended removes takes its uploads along.
+-- included. What remove_ended removes takes its uploads along.
 with recursive destination as (
   (select upload_destination_id as id from webhook_delivery where upload_destination_id is not null order by 1 limit 1)
   union all
@@ -7,7 +7,7 @@ with recursive destination as (
            order by d.upload_destination_id limit 1)
     from destination p where p.id is not null
 ), oldest as materialized (
-  select min(begins_at) as begins_at from capture_partitions() where to_regclass('capture_before') is null
+  select min(begins_at) as begins_at from capture_partitions()
 )
 delete from webhook_delivery where id in (
     select id from webhook_delivery where id = any (array(

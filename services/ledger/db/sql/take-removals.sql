@@ -4,7 +4,7 @@ with due as (
   select r.key,
          exists (select from stored_object s where s.key = r.key) as needed,
          exists (select from capture c
-                   where c.id = split_part(r.key, '/', 3)::uuid and (c.part = 'open' or c.part is null)
+                   where c.id = split_part(r.key, '/', 3)::uuid and c.part = 'open'
                      and c.status in ('pending', 'processing')) as open
     from (select key from object_removal where not_before <= now() order by not_before limit $1 for update skip locked) as r
 ), withdrawn as (

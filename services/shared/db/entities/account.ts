@@ -26,7 +26,7 @@ export const Account = defineEntity({
     disabledAt: p.datetime().columnType('timestamptz').nullable(),
     /** When its erasure was ordered, which the ledger carries out. */
     erasingAt: p.datetime().columnType('timestamptz').nullable(),
-    /** Since when it is being moved to another installation; see migration 0037. */
+    /** Since when it is being moved to another installation. */
     movingAt: p.datetime().columnType('timestamptz').nullable(),
     /** Which targets its captures may reach, up to 34 KB, so read only where it is populated; null if both lists are empty. */
     targets: p.json<TargetTexts>().columnType('json').nullable().lazy(),

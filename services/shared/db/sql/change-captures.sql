@@ -26,7 +26,7 @@ begin
   with changed as (
     update capture c
        set status = n.status,
-           part = case when n.ends and c.part = 'open' then 'ended' else c.part end,
+           part = case when n.ends then 'ended' else 'open' end,
            attempts = n.attempts,
            unended_starts = n.unended_starts,
            attempt_started_at = case when n.attempt_begins then n.begun_at else c.attempt_started_at end,
@@ -42,7 +42,7 @@ begin
            cache_key = case when n.status = 'failed' then null else c.cache_key end
       from (select u.*, v_now - coalesce(u.begun_ms_ago, 0) * interval '1 millisecond' as begun_at
               from unnest(v_changes) as u) as n
-     where c.id = n.id and (c.part = 'open' or c.part is null)
+     where c.id = n.id and c.part = 'open'
     returning c as capture
   )
   select coalesce(array_agg(k.capture) filter (where (k.capture).completed_at is not null), '{}') into v_ended from changed k;

@@ -1,8 +1,7 @@
 -- The first checks of every authenticated operation: the key, its domains and scopes, whether the account is being moved, the minute
 -- count. Returns a rejection, never raises. accept_capture calls it too, so the checks and their order are defined only here. p_counted: this
 -- request passed the minute limit in an earlier call, so it is neither counted nor limited again. p_account_id: an
--- operator or a session of the console acts for this account, without a key. p_scopes: the key needs one of them; a
--- release that does not pass them knows no keys that lack one.
+-- operator or a session of the console acts for this account, without a key. p_scopes: the key needs one of them.
 --
 -- The key's last use is written once a minute, by the first of its concurrent requests: as the beginning of the minute,
 -- or as the key's creation if that was later.
@@ -69,8 +68,7 @@ language sql stable as $$
 $$;
 
 create or replace function check_request(
-  p_key_hash bytea, p_origin_host text, p_counted boolean default false, p_account_id uuid default null,
-  p_scopes text[] default '{capture,read,manage}'
+  p_key_hash bytea, p_origin_host text, p_counted boolean, p_account_id uuid, p_scopes text[]
 ) returns request_check
 language plpgsql as $$
 declare
@@ -244,7 +242,7 @@ end
 $$;
 
 -- Refuses a capture that its gateway has sealed with other lists of targets than its account has: the gateway seals it anew, with
--- those returned. A release that does not know the lists passes null, and so accepts no captures for accounts that have any.
+-- those returned.
 create or replace function refuse_stale_targets(c request_check, p_targets_sha256 bytea) returns request_check
 language plpgsql as $$
 begin

@@ -4,8 +4,6 @@
 -- the first can neither store nor release it. p_capture_id, p_webhook_id: the resource with which the key is deleted.
 -- Lock order: see check-request.sql.
 
-drop function if exists claim_answer(uuid, text, bytea, uuid);
-drop function if exists claim_answer(uuid, text, bytea, uuid, uuid);
 create or replace function claim_answer(
   p_account_id uuid, p_key text, p_request_sha256 bytea, p_capture_id uuid, p_webhook_id uuid,
   out outcome text, out answer bytea, out claimed_at timestamptz

@@ -4,7 +4,6 @@
 -- locked them, and take their own locks last, in the order of check-request.sql.
 
 -- Counts captures that have just ended. Must be called once for each, with their accounts' meters locked.
-drop function if exists count_ended(uuid[]);
 create or replace function count_ended(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
@@ -35,7 +34,6 @@ $$;
 
 -- Subtracts from `capture_count` captures that are about to be deleted; those that have not ended were never counted. Must be called with
 -- the rows locked, before they are deleted.
-drop function if exists uncount_ended(uuid[]);
 create or replace function uncount_ended(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin

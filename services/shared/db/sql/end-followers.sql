@@ -2,7 +2,6 @@
 -- For change_captures, which has locked the accounts' meters: a follower was either accepted before and is found here, or
 -- is accepted later and finds the ended capture. Most rows are locked already; the others were accepted in between.
 
-drop function if exists end_followers(uuid[]);
 create or replace function end_followers(p_leaders capture[]) returns capture[]
 language plpgsql as $$
 declare
@@ -12,7 +11,7 @@ begin
   with ended as (
     update capture f
        set status = k.status,
-           part = case when f.part = 'open' then 'ended' end,
+           part = 'ended',
            started_at = case when k.started_at is not null then greatest(k.started_at, f.created_at) end,
            completed_at = v_now,
            expires_at = case when k.status = 'completed' then v_now + f.retention_seconds * interval '1 second' end,
@@ -23,7 +22,7 @@ begin
            target_status = k.target_status, sealed_result = k.sealed_result, timings = k.timings,
            files = k.files, error_code = k.error_code, error_message = k.error_message
       from unnest(p_leaders) as k
-     where f.follows = k.id and (f.part = 'open' or f.part is null)
+     where f.follows = k.id and f.part = 'open'
     returning f as follower
   )
   select coalesce(array_agg(follower), '{}') into v_ended from ended;

@@ -19,7 +19,9 @@ language sql stable as $$
   select p.part, coalesce(time_of(substring(p.bound from 'FROM \(''([^'']+)')::uuid), '-infinity'),
          time_of(substring(p.bound from 'TO \(''([^'']+)')::uuid) as ends_at
     from (select c.relname::text as part, pg_get_expr(c.relpartbound, c.oid) as bound
-            from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'capture_ended'::regclass) as p
+            from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'capture_ended'::regclass
+           -- So that no bound of another table's partition is read as an id.
+           offset 0) as p
    where p.bound <> 'DEFAULT' order by ends_at
 $$;
 
@@ -90,9 +92,9 @@ end
 $$;
 
 -- Drops the oldest partition of captures that were all accepted and ended p_days ago, whose images have expired and that have no
--- pending delivery; what else belongs to them, and the counts of its days, are removed by their own age. So goes the table of before there
--- were partitions. Returns its name and about how many rows it had; nothing if there is none, or if somebody holds it for a fifth of a
--- second. Others wait while the catalog changes.
+-- pending delivery; what else belongs to them, and the counts of its days, are removed by their own age. Returns its name and about
+-- how many rows it had; nothing if there is none, or if somebody holds it for a fifth of a second. Others wait while the catalog
+-- changes.
 create or replace function drop_captures(p_days integer, out part text, out removed bigint)
 language plpgsql as $$
 declare
@@ -106,21 +108,16 @@ begin
     return;
   end if;
   set local lock_timeout = '200ms';
-  for part in
-    select 'capture_before' where to_regclass('capture_before') is not null
-    union all select p.part from capture_partitions() as p where p.ends_at <= v_before
-  loop
+  for part in select p.part from capture_partitions() as p where p.ends_at <= v_before loop
     execute format('select exists (select from %I where completed_at >= $1)', part) into v_recent using v_before;
     continue when v_recent;
     execute format(
       'select not exists (select from webhook_delivery d join %1$I c on c.id = d.capture_id where d.state = ''pending'')
-          and (%1$L <> ''capture_before'' or not exists (select from %1$I where status in (''pending'', ''processing'')))
           and not exists (select from %1$I where expires_at > now())', part) into v_is_over;
     continue when not v_is_over;
     begin
       -- Parent first, as all who use the table: dropping the partition locks it, and whoever has locked it may wait for the partition.
-      execute format('lock table only %s in access exclusive mode',
-                     (select i.inhparent::regclass from pg_inherits i where i.inhrelid = part::regclass));
+      lock table only capture_ended in access exclusive mode;
       execute format('lock table %I in access exclusive mode', part);
       -- A capture that waited for long may have ended, and moved here, since, or be delivered again.
       execute format(

@@ -19,7 +19,6 @@ language sql volatile as $$
           || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid
 $$;
 
-drop function if exists queue_deliveries(uuid[]);
 create or replace function queue_deliveries(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin

@@ -11,7 +11,7 @@ language sql stable as $$
     select c.account_id, c.pool || '/' || c.lane as lane, c.status, c.charge, c.period::text as period,
            o.capture_id is not null as waits, count(*) as captures
       from capture c left join outbox o on o.capture_id = c.id and o.relay_at is null
-     where c.account_id = any (p_account_ids) and c.status in ('pending', 'processing') and (c.part = 'open' or c.part is null) and c.follows is null
+     where c.account_id = any (p_account_ids) and c.status in ('pending', 'processing') and c.part = 'open' and c.follows is null
      group by c.account_id, c.pool, c.lane, c.status, c.charge, c.period, o.capture_id is not null
   ), actual as (
     select u.account_id, n.meter, n.part, sum(u.captures)::bigint as number

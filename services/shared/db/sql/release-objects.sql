@@ -3,7 +3,6 @@
 --
 -- Sharing locks the object's row before reading it, as this does, so that no removed object becomes shared.
 
-drop function if exists release_objects(uuid[]);
 create or replace function release_objects(p_captures capture[]) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare

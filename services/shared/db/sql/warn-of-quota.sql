@@ -2,7 +2,6 @@
 -- that reserves. p_used includes the p_added captures just reserved. A webhook gets one delivery per threshold and
 -- period: the delivery's id is derived from them, so usage that falls and rises again sends nothing. Only inserts.
 
-drop function if exists warn_of_quota(uuid, date, integer, integer, integer);
 create or replace function warn_of_quota(
   p_account_id uuid, p_period date, p_used bigint, p_added integer, p_limit integer
 ) returns void

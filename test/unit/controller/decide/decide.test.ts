@@ -331,7 +331,7 @@ t.test('decide: idle time starts when a capture was last known, and at first if 
   t.equal(decide(observed({ workers: [] }), none, blankMemory).memory.lastKnownMs, Number.NEGATIVE_INFINITY)
   const lastKnown = (given: Partial<Observation>) => decide(observed(given), none, calm).memory.lastKnownMs
   const backlog = { ...quiet, pending: 1 }
-  const batches = { ...backlog, lanes: { ...quiet.lanes, bulk: backlog, interactive: quiet } }
+  const batches = { ...backlog, lanes: { ...quiet.lanes, bulk: { ...quiet.lanes.bulk, pending: 1 } } }
   const beside = { otherPools: otherPools(1, 0, { slots: 0, busy: 0 }) }
   const observations = [{ backlog }, { ...beside, backlog }, { ...beside, backlog: batches }]
   t.strictSame(observations.map(lastKnown), [nowMs, Number.NEGATIVE_INFINITY, nowMs], 'reserved slots serve no batch')

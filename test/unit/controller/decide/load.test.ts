@@ -99,14 +99,6 @@ t.test('load: stays as it was without a new count, and does not fall below 0 whe
   t.end()
 })
 
-t.test('load: begins with the first count by lane of a new ledger, as one of before sends none', (t) => {
-  const old = follow(follow(undefined, { ...emptyBacklog, atMs: 1000 }), { ...emptyBacklog, atMs: 2000 })
-  const first = follow(old, counted(3000, { normal: 36_000 }))
-  t.equal(first?.normal.slow, 0, 'what was accepted before is no load')
-  t.equal(follow(first, counted(4000, { normal: 36_005 }))?.normal.slow, 10)
-  t.end()
-})
-
 t.test('load: of captures that wait only as many count as their objective leaves at a time', (t) => {
   const batch = after([...constant(0, 200), 1000], 'bulk')
   const state = { serviceMs, objectiveMs: 120_000, holdMs: policy.holdMs, running: 0, waiting: 1000 }

@@ -1,6 +1,5 @@
 import t from 'tap'
 import {
-  attributeToInteractive,
   type Backlog,
   emptyBacklog as quiet,
   type LaneBacklog,
@@ -9,7 +8,13 @@ import {
   type PoolPolicy,
 } from '#controller/decide/pool.ts'
 import { type Demand, requiredCapacity } from '#controller/decide/required-capacity.ts'
-import { constantLoad, otherPools, poolPolicy, observedWorker } from '#test/helpers/observed-pool.ts'
+import {
+  attributeToInteractive,
+  constantLoad,
+  otherPools,
+  poolPolicy,
+  observedWorker,
+} from '#test/helpers/observed-pool.ts'
 
 const policy = poolPolicy({ min: 0, max: 100, slots: 2 })
 const worker = (given: Partial<ObservedWorker> = {}) => observedWorker('worker-1', { slots: 2, ...given })
@@ -23,7 +28,7 @@ const batch = (given: Partial<LaneBacklog>): Backlog => {
   return { ...bulk, atMs: 0, lanes: { interactive: none, normal: none, bulk } }
 }
 /** The ledger's counts, all of lane `interactive`. */
-const counts = (given: Partial<LaneBacklog>) =>
+const counts = (given: Partial<LaneBacklog>): Backlog =>
   attributeToInteractive({ pending: 0, processing: 0, oldestMs: 0, ...given }, 0)
 /** Eight captures run and 20 wait, none of which has ended for a minute. */
 const slowPages = counts({ pending: 20, processing: 8, oldestMs: 60_000 })
@@ -335,15 +340,6 @@ const cases: {
     },
     policy: { slots: 4, reservedSlots: 3 },
     want: { workers: 2, reason: 'load' },
-  },
-  {
-    name: 'takes the lanes from JetStream alone if the ledger does not know them',
-    // 600 s of batches within 120 s, not within two.
-    demand: {
-      backlog: counts({ pending: 600 }),
-      depth: { waiting: 600, inFlight: 0, waitingByLane: { interactive: 0, normal: 0, bulk: 600 } },
-    },
-    want: { workers: 3, reason: 'backlog' },
   },
   {
     name: 'assumes three seconds for start and service until they are measured',

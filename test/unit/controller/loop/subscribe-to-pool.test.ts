@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type PoolSubscriptionDeps, subscribeToPool } from '#controller/loop/subscribe-to-pool.ts'
+import { emptyBacklog } from '#controller/decide/pool.ts'
 import type { Incoming } from '#shared/queue/connection.ts'
 import {
   backlogCodec,
@@ -18,7 +19,7 @@ import {
 } from '#shared/queue/subjects.ts'
 
 const pool = 'standard'
-const quiet: BacklogMessage = { pool, pending: 0, processing: 0, arrivals10s: 0, oldestMs: 0 }
+const quiet: BacklogMessage = { pool, pending: 0, processing: 0, oldestMs: 0, lanes: emptyBacklog.lanes }
 
 /** A subscription whose clock and messages the test controls. */
 const begin = (more: Partial<PoolSubscriptionDeps> = {}) => {
@@ -84,14 +85,11 @@ t.test('subscribe to pool: the backlog of a ledger at rest is known until two mo
   t.end()
 })
 
-t.test('subscribe to pool: a backlog without lanes is that of the lane with the strictest objective', (t) => {
+t.test('subscribe to pool: a backlog has the counts of each lane', (t) => {
   const { subscription, backlog, clock } = begin()
   const atMs = clock.nowMs
-  const none = { pending: 0, processing: 0, oldestMs: 0 }
   const counts = { pending: 3, processing: 2, oldestMs: 700 }
-  backlog(counts)
-  t.strictSame(subscription.backlog(), { ...counts, atMs, lanes: { interactive: counts, normal: none, bulk: none } })
-  const lanes = { interactive: none, normal: none, bulk: counts }
+  const lanes = { ...quiet.lanes, bulk: { ...counts, accepted: 9 } }
   backlog({ ...counts, lanes })
   t.strictSame(subscription.backlog(), { ...counts, atMs, lanes })
   t.end()

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { emptyBacklog } from '#controller/decide/pool.ts'
 import { openPoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
 import type { Pool } from '#shared/capture/lane.ts'
 import type { Incoming, Queue } from '#shared/queue/connection.ts'
@@ -25,8 +26,9 @@ const setUp = () => {
       if (pattern.test(subject)) handle({ subject, data, reply: undefined, traceparent: undefined, statusCode: 0 })
     }
   }
+  const { lanes } = emptyBacklog
   const count = (pool: Pool) =>
-    publish(backlogSubject(pool), backlogCodec.encode({ pool, pending: 1, processing: 0, arrivals10s: 0, oldestMs: 0 }))
+    publish(backlogSubject(pool), backlogCodec.encode({ pool, pending: 1, processing: 0, oldestMs: 0, lanes }))
   const heartbeat = (pool: Pool, given: Partial<HeartbeatMessage> = {}) => {
     const whole = { pod: 'a', pool, pid: 1, slots: 1, busy: 0, state: 'ready' as const, captures: [], ...given }
     publish(heartbeatSubject({ pool, pod: whole.pod }), heartbeatCodec.encode(whole))

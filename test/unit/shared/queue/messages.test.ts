@@ -55,11 +55,11 @@ t.test('messages: encoding an invalid message is a TypeError', async (t) => {
 
 t.test('messages: a controller reads the reports of ledgers and workers of later releases', async (t) => {
   const counts = { pending: 1, processing: 2, oldestMs: 4, later: 1 }
+  const lane = { ...counts, accepted: 5 }
   const backlog = {
     pool: 'standard',
     ...counts,
-    arrivals10s: 3,
-    lanes: { interactive: counts, normal: counts, bulk: counts, later: counts },
+    lanes: { interactive: lane, normal: lane, bulk: lane, later: lane },
   }
   t.match(backlogCodec.decode(Buffer.from(JSON.stringify(backlog))), { pending: 1, lanes: { bulk: { oldestMs: 4 } } })
   const heartbeat = { pod: 'a', pool: 'standard', pid: 1, slots: 1, busy: 0, state: 'ready', captures: [], later: [] }

@@ -6,7 +6,7 @@ import { type ObservedDeployment, trimDeployment } from '#controller/operator/wa
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import type { Patch } from '#shared/kube/client.ts'
 import { KubeError, type Outcome } from '#shared/kube/kube-error.ts'
-import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
+import { appliedAnnotation, fieldOwner, replicasOwner, workersName } from '#shared/kube/names.ts'
 import type { KubeObject, Ref } from '#shared/kube/resource.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { createHandClock } from '#test/helpers/hand-clock.ts'
@@ -274,16 +274,7 @@ t.test('children: a refusal is a problem until the retry succeeds', async (t) =>
   t.match(await run(), { problem: undefined, isPending: false })
 })
 
-t.test('children: the selector of an older release is kept if it still matches', async (t) => {
-  const { 'app.kubernetes.io/instance': _, ...matchLabels } = poolLabels('shutterfleet', 'web')
-  const { run, answer, world } = setUp()
-  answer('deployments', { labels: matchLabels, applied: 'older', spec: { selector: { matchLabels } } })
-  t.ok((await run()).asked.includes('apply deployments'))
-  t.match(world.applied[0], { spec: { selector: { matchLabels } } })
-  t.match(world.applied[0], { spec: { template: { metadata: { labels: poolLabels('shutterfleet', 'web') } } } })
-})
-
-t.test('children: a selector that would not match is a problem, with advice', async (t) => {
+t.test('children: another selector is a problem, with advice', async (t) => {
   const matchLabels = { 'app.kubernetes.io/instance': 'other', 'shutterfleet.dev/pool': 'web' }
   for (const selector of [{ matchLabels }, { matchExpressions: [{ key: 'a', operator: 'Exists' }] }]) {
     const { run, answer } = setUp()

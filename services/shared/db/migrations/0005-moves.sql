@@ -35,8 +35,6 @@ begin
 end
 $$;
 
-create index account_moving on account (moving_at) where moving_at is not null;
-
 create trigger account_moves before update or delete on account
   for each row execute function refuse_change_while_moving('moving_at', 'disabled_at', 'erasing_at');
 create trigger member_moves before insert or update or delete on member
