@@ -26,6 +26,12 @@ export const portOf = ({ port, protocol }: URL): number => (port === '' ? (defau
 const isAllowedHost = (host: string, port: number, allow: readonly AllowTarget[]): boolean =>
   allowsHost(allow, host, port) || (isAddress(host) ? isPublicAddress(host) : !isLocalName(host))
 
+/** What is meant by an address without a scheme; its query is left out, which may have secrets. */
+const hintAt = (text: string, schemes: readonly string[]): string => {
+  const [, address] = /^(?:\/\/)?([\w-]+(?:\.[\w-]+)+(?:[:/][^?#\s]*)?)(?:[?#]|$)/.exec(text.slice(0, 80)) ?? []
+  return address ? `; did you mean ${schemes.at(-1)}//${address}?` : ''
+}
+
 /**
  * Checks the text of a target without DNS: an absolute URL with one of the schemes, a port that browsers fetch from,
  * and a host that is not visibly private, and that the lists do not refuse by name. A name that passes may still resolve to a
@@ -37,12 +43,8 @@ export const checkTarget = (
 ): CheckedTarget => {
   const kind = `${schemes.map((scheme) => scheme.slice(0, -1)).join(' or ')} address`
   const url = URL.parse(text)
-  if (url === null || !schemes.includes(url.protocol)) {
-    // Without the query, which may have secrets.
-    const [, address] = /^(?:\/\/)?([\w-]+(?:\.[\w-]+)+(?:[:/][^?#\s]*)?)(?:[?#]|$)/.exec(text.slice(0, 80)) ?? []
-    const meant = address === undefined ? '' : `; did you mean ${schemes.at(-1)}//${address}?`
-    return { ok: false, problem: `must be an absolute ${kind}${meant}` }
-  }
+  if (url === null || !schemes.includes(url.protocol))
+    return { ok: false, problem: `must be an absolute ${kind}${hintAt(text, schemes)}` }
   const port = portOf(url)
   if (isBadPort(port)) return { ok: false, problem: `port ${port} is not allowed` }
   const host = normalHost(url.hostname)
