@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { eventually } from '#test/helpers/eventually.ts'
 import type { OutsideServices } from './outside-services.ts'
 import type { Release } from './release.ts'
@@ -39,7 +40,7 @@ export const captureSteadily = (release: Release, outside: OutsideServices): Ste
   }
   const running = (async () => {
     for (let index = 0; !stop.signal.aborted; index += 1) {
-      requests.push(request(index).catch((error: unknown) => failures.push(`request ${index}: ${String(error)}`)))
+      requests.push(request(index).catch((error: unknown) => failures.push(`request ${index}: ${inspect(error)}`)))
       await delay(everyMs)
     }
   })()
