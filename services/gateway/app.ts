@@ -118,9 +118,14 @@ const answerOperation = async (context: Context, operation: Served, exchange: Ex
   return answer
 }
 
-const unknownPath = new AppError('NOT_FOUND', {
-  publicMessage: 'The path does not exist; the reference is at /v1/docs.',
-})
+/** Responds to a path that does not exist. */
+const failUnknown = (context: Context): Handler => {
+  const fail = (path: string) =>
+    failWith(context, new AppError('NOT_FOUND', { publicMessage: `${path}; the reference is at /v1/docs.` }))
+  const unknown = fail('The path does not exist')
+  const slashed = fail('The path does not exist with a slash at its end')
+  return (request, reply) => (request.url.split('?')[0]?.endsWith('/') ? slashed : unknown)(request, reply)
+}
 
 /** Responds to a method that a path does not serve; to `OPTIONS` as a CORS preflight. */
 const answerUnserved = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> => {
@@ -144,7 +149,7 @@ const handlePath = (context: Context, operations: readonly Served[]): Handler =>
     }),
   )
   const methods = [...served.keys(), 'OPTIONS']
-  const notFound = failWith(context, unknownPath)
+  const notFound = failUnknown(context)
   const unserved: Handler = (request, reply) =>
     handleWith(context, unnamed, (exchange) => answerUnserved(request.method, methods, exchange))(request, reply)
   return (request, reply) => (hasEmptyId(request) ? notFound : (served.get(request.method) ?? unserved))(request, reply)
@@ -181,7 +186,7 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
   const answerRouter = createRouterAnswer(context)
   if (answerRouter) app.post(credentialsPath, handleWith(context, { name: 'router_credentials' }, answerRouter))
   routeProbes(app, context.isStopping)
-  app.setNotFoundHandler(failWith(context, unknownPath))
+  app.setNotFoundHandler(failUnknown(context))
 }
 
 /** Handles errors to which Node or the framework would respond without the contract's envelope and headers. */

@@ -137,6 +137,7 @@ t.test(
       `There is no screenshot \`${'a'.repeat(100)}\`.`,
     )
     t.equal(await messageOf(key, 'GET', '/nothing'), 'The path does not exist; the reference is at /v1/docs.')
+    t.match(await messageOf(key, 'GET', '/screenshots/?page=1'), 'does not exist with a slash at its end;')
   },
 )
 

@@ -32,11 +32,16 @@ const structureMax = 10_000
 const isJson = (contentType: string | undefined): boolean =>
   contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
+/** The first bytes of what gzip writes (RFC 1952). */
+const gzipMagic = Buffer.from([0x1f, 0x8b])
+
 const decodeText = (body: Buffer): string => {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch (cause) {
-    throw new AppError('BAD_REQUEST', { publicMessage: 'The body is not text in UTF-8.', cause })
+    const isGzip = gzipMagic.equals(body.subarray(0, 2))
+    const publicMessage = isGzip ? 'The body is compressed: send it as it is.' : 'The body is not text in UTF-8.'
+    throw new AppError('BAD_REQUEST', { publicMessage, cause })
   }
 }
 

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { gatherPlainQuery, isOverstructured, parseJson } from '#gateway/http/input.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
@@ -66,4 +67,5 @@ t.test('input: invalid JSON is refused with line and column, text that is not UT
   ] as const)
     refused(body, `The body is not valid JSON at ${place}.`)
   refused(Buffer.from([0x22, 0xff, 0x22]), 'The body is not text in UTF-8.')
+  refused(gzipSync('{}'), 'The body is compressed: send it as it is.')
 })
