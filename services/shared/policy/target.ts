@@ -26,10 +26,10 @@ export const portOf = ({ port, protocol }: URL): number => (port === '' ? (defau
 const isAllowedHost = (host: string, port: number, allow: readonly AllowTarget[]): boolean =>
   allowsHost(allow, host, port) || (isAddress(host) ? isPublicAddress(host) : !isLocalName(host))
 
-/** What is meant by an address without a scheme; its query is left out, which may have secrets. */
+/** What is meant by the address of a page without a scheme; its query is left out, which may have secrets. */
 const hintAt = (text: string, schemes: readonly string[]): string => {
   const [, address] = /^(?:\/\/)?([\w-]+(?:\.[\w-]+)+(?:[:/][^?#\s]*)?)(?:[?#]|$)/.exec(text.slice(0, 80)) ?? []
-  return address ? `; did you mean ${schemes.at(-1)}//${address}?` : ''
+  return address && schemes.includes('https:') ? `; did you mean https://${address}?` : ''
 }
 
 /**
