@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 import { formatAuthority } from '#shared/policy/host.ts'
+import { abortAfter } from '#shared/process/pause.ts'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { createApp } from './app.ts'
@@ -31,6 +32,6 @@ await runMain('egress', async ({ env, stop, announce }) => {
     : await listen(app.server, 'http', config.egressPort)
   if (config.plainPort !== 0) await listen(app.server, 'http', config.plainPort)
   announce({ egress: url, probeUrl: probe.url })
-  await untilStopped(stop)
+  await untilStopped(abortAfter(stop, config.shutdownDelayMs))
   await app.drain(config.drainMs)
 })

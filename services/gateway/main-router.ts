@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { boundConnections } from '#shared/config/bound-connections.ts'
 import { formatAuthority } from '#shared/policy/host.ts'
+import { abortAfter } from '#shared/process/pause.ts'
 import { runMain, untilStopped } from '#shared/process/run-main.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
@@ -29,7 +30,7 @@ await runMain('router', async ({ env, stop, announce }) => {
   const bodies = new Bodies(events)
   const server = serveCells({ cells, directory, agent, publicUrl, events, clients, bodies })
   boundConnections(server, { max: config.connectionsMax, trustedProxies, refused: events.connectionRefused })
-  const closeConnections = trackConnections(server)
+  const closeConnections = trackConnections(server, stop)
   server.listen(config.routerPort, config.routerHost)
   await once(server, 'listening')
   const { address, port } = server.address() as AddressInfo
@@ -38,7 +39,7 @@ await runMain('router', async ({ env, stop, announce }) => {
   await using probe = await startProbeServer(config, { metrics, health })
   events.listening(baseUrl, cells)
   announce({ baseUrl, probeUrl: probe.url })
-  await untilStopped(stop)
+  await untilStopped(abortAfter(stop, config.shutdownDelayMs))
   const closed = once(server, 'close')
   server.close()
   closeConnections()

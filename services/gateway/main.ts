@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { boundConnections } from '#shared/config/bound-connections.ts'
+import { abortAfter } from '#shared/process/pause.ts'
 import { runMain } from '#shared/process/run-main.ts'
 import { startProbeServer } from '#shared/telemetry/probe-server.ts'
 import { adminOf, openAdmin } from './admin/admin-app.ts'
@@ -22,15 +23,16 @@ const urlOf = (server: Server): string => {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-await runMain('gateway', async ({ env, stop, announce, rest, hasTraces }) => {
+await runMain('gateway', async ({ env, stop: leaving, announce, rest, hasTraces }) => {
   const config = readConfig(env)
+  const stop = abortAfter(leaving, config.shutdownDelayMs)
   let listeningUrl = ''
   const lifecycle = { stop, rest, hasTraces, listeningUrl: () => listeningUrl, operations: routes }
   await using gateway = await openContext(config, lifecycle)
   gateway.events.browserAgeMax(config.browserAgeDaysMax)
   const administration = adminOf(gateway, config, settingsInForce(env))
   const app = createApp(gateway, operatorOperations(administration))
-  const closeConnections = trackConnections(app.server)
+  const closeConnections = trackConnections(app.server, leaving)
   const { connectionsMax: max, trustedProxies } = config
   boundConnections(app.server, { max, trustedProxies, refused: gateway.events.connectionRefused })
   await app.listen({ host: config.gatewayHost, port: config.gatewayPort })

@@ -17,8 +17,7 @@ A pod: dict of
   affinity      overrides pods.affinity
   traced        whether it sends traces
   migrates      whether an init container migrates the database
-  grace         seconds from the start of termination to SIGKILL, drainSeconds included; a longer drain in the settings lengthens it
-  drainSeconds  seconds before SIGTERM in which the pod still serves, until endpoints are updated
+  grace         seconds from SIGTERM to SIGKILL; longer delays and drains in the settings lengthen it
   restartPolicy
   name          of a Pod without a controller
   annotations   additional annotations
@@ -141,10 +140,6 @@ readinessProbe:
   timeoutSeconds: 3
   failureThreshold: 2
 {{- end }}
-{{- with .drainSeconds }}
-lifecycle:
-  preStop: { exec: { command: [sleep, {{ . | quote }}] } }
-{{- end }}
 resources:
   {{- toYaml .config.resources | nindent 2 }}
 {{ include "shutterfleet.containerSecurity" . }}
@@ -158,12 +153,12 @@ volumeMounts:
 serviceAccountName: {{ coalesce .token .account (include "shutterfleet.fullname" .root) | quote }}
 automountServiceAccountToken: {{ ne (.token | default "") "" }}
 enableServiceLinks: false
-{{- /* A drain that the settings lengthen, with what precedes and follows it. */}}
-{{- $grace := .grace | default 30 }}
+{{- /* What the settings lengthen, with what follows it. */}}
+{{- $stopMs := 0 }}
 {{- range $name, $value := .settings }}
-{{- if hasSuffix "_DRAIN_MS" $name }}{{ $grace = max $grace (add 20 (div (int64 $value) 1000)) }}{{ end }}
+{{- if regexMatch "_(SHUTDOWN_DELAY|DRAIN)_MS$" $name }}{{ $stopMs = add $stopMs (int64 $value) }}{{ end }}
 {{- end }}
-terminationGracePeriodSeconds: {{ $grace }}
+terminationGracePeriodSeconds: {{ max (.grace | default 30) (add 15 (div $stopMs 1000)) }}
 {{- with .restartPolicy }}
 restartPolicy: {{ . }}
 {{- end }}

@@ -5,11 +5,12 @@ import type { Socket } from 'node:net'
 type ConnectionState = { running: number; bytesSeen: number }
 
 /**
- * Tracks the connections of a server. The returned function closes idle connections at once, and the others after their
- * response. Node itself leaves open those on which nothing was ever sent, and those whose last response had begun before
- * the server was closed, so a stop would wait for idle clients.
+ * Tracks the connections of a server. From `leaving` on, each response is the last of its connection, so that no client
+ * sends a request on a connection that is about to close. The returned function closes idle connections at once, and the
+ * others after their response. Node itself leaves open those on which nothing was ever sent, and those whose last response
+ * had begun before the server was closed, so a stop would wait for idle clients.
  */
-export const trackConnections = (server: Server): (() => void) => {
+export const trackConnections = (server: Server, leaving: AbortSignal): (() => void) => {
   const states = new Map<Socket, ConnectionState>()
   let closing = false
 
@@ -24,9 +25,10 @@ export const trackConnections = (server: Server): (() => void) => {
     socket.once('close', () => states.delete(socket))
     if (closing) closeIdle(socket, state)
   })
-  server.on('request', ({ socket }, response: ServerResponse) => {
+  server.prependListener('request', ({ socket }, response: ServerResponse) => {
     const state = states.get(socket)
     if (!state) return
+    if (leaving.aborted) response.shouldKeepAlive = false
     state.running += 1
     response.once('close', () => {
       state.running -= 1

@@ -1,4 +1,5 @@
 import { listenHost } from './listen-host.ts'
+import { shutdownDelay } from './shutdown-delay.ts'
 import { splitEntries, integer, list, oneOf, port, parsed, type Setting, text } from './setting.ts'
 import { type AllowTarget, parseAllowList } from '#shared/policy/allow-list.ts'
 import { type Cidr, parseCidr } from '#shared/policy/cidr.ts'
@@ -241,6 +242,7 @@ export const egressSettings = {
     min: 100,
     max: 3_600_000,
   }),
+  shutdownDelayMs: shutdownDelay('EGRESS_SHUTDOWN_DELAY_MS'),
   drainMs: integer('EGRESS_DRAIN_MS', {
     help: 'time that open connections get to end when the filter is stopped',
     unit: 'ms',

@@ -4,6 +4,7 @@ import { consoleSettings } from './console.ts'
 import { allowSettings, targetListSettings } from './egress.ts'
 import { linkSettings } from './links.ts'
 import { listenHost } from './listen-host.ts'
+import { shutdownDelay } from './shutdown-delay.ts'
 import { recordKeys } from './named-keys.ts'
 import { oidcSettings } from './oidc.ts'
 import { routedSettings } from './router.ts'
@@ -145,6 +146,7 @@ export const gatewaySettings = {
     min: 1_048_576,
     max: 17_179_869_184,
   }),
+  shutdownDelayMs: shutdownDelay('GATEWAY_SHUTDOWN_DELAY_MS'),
   drainMs: integer('GATEWAY_DRAIN_MS', {
     help: 'time that running requests get to end when the gateway is stopped; waiting requests then get 202',
     unit: 'ms',

@@ -1,5 +1,6 @@
 import { integer, parsed, port, requiredAddress, splitEntries, text } from './setting.ts'
 import { listenHost } from './listen-host.ts'
+import { shutdownDelay } from './shutdown-delay.ts'
 import { trustedProxies } from './trusted-proxies.ts'
 
 /** A whole installation with a database of its own, behind a router: its name, and the base URL of its gateways. */
@@ -95,6 +96,7 @@ export const routerSettings = {
     help: 'address under which clients reach the router',
     schemes: ['http', 'https'],
   }),
+  shutdownDelayMs: shutdownDelay('ROUTER_SHUTDOWN_DELAY_MS'),
   drainMs: integer('ROUTER_DRAIN_MS', {
     help: 'time that running requests get to end when the router is stopped',
     unit: 'ms',

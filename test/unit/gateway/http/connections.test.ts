@@ -10,7 +10,8 @@ const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
 const start = async (t: Test, listener: RequestListener) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, listener)
-  const closeConnections = trackConnections(server)
+  const leaving = new AbortController()
+  const closeConnections = trackConnections(server, leaving.signal)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.closeAllConnections())
@@ -27,7 +28,7 @@ const start = async (t: Test, listener: RequestListener) => {
     closeConnections()
     return closed
   }
-  return { open, stop }
+  return { open, stop, leave: () => leaving.abort() }
 }
 
 const received = (socket: Socket) => {
@@ -83,4 +84,19 @@ t.test('connections: serves a request whose head was incomplete at the stop', as
   t.match(await text(socket), 'served')
   await stopped
   t.equal(heads, 2)
+})
+
+t.test('connections: a response is the last of its connection once the service is leaving', async (t) => {
+  const { open, leave, stop } = await start(t, (_, response) => response.end('ok'))
+  const socket = await open()
+  const answer = received(socket)
+  socket.write(get)
+  await eventually(() => answer().includes('ok'))
+  t.notMatch(answer(), /connection: close/i)
+  leave()
+  t.equal(socket.closed, false, 'a request may be on its way')
+  socket.write(get)
+  await once(socket, 'close')
+  t.match(answer(), /connection: close[^]*ok/i)
+  await stop()
 })
