@@ -130,7 +130,7 @@ bench-nodes: setup ## measures installation, a start from zero and proxied captu
 bench-http: setup ## measures the HTTP interface and writes its parts of docs/benchmarks.md, each at once; ARGS=removal for one part (rates, webhooks, removal, memory, replica, router, rows), ARGS='--rows 1000000' for fewer rows
 	@exec node test/bench/run-http.ts $(ARGS)
 
-bench-autoscaler: setup ## simulates the control law beside those of other autoscalers and writes its parts of docs/autoscaling.md; 25 minutes, ARGS=laws for one part (laws, batches, conditions, drains, replay, flash)
+bench-autoscaler: setup ## simulates the control law beside those of other autoscalers and writes its parts of docs/simulations.md; 25 minutes, ARGS=laws for one part (laws, batches, conditions, drains, replay, flash)
 	@exec node test/bench/autoscaler/run-autoscaler.ts $(ARGS)
 
 bench-before-key: packages ## measures what hostile requests without a valid key cost the gateway's event loop and writes its part of docs/benchmarks.md; exit 1 above 10 ms

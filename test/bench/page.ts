@@ -28,7 +28,7 @@ export const writePart = (heading: string, text: string, page = benchmarks): voi
 
 const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 
-const generated = [benchmarks, scaling, 'docs/autoscaling.md'].map((path) => `:!/${path}`)
+const generated = [benchmarks, scaling, 'docs/simulations.md'].map((path) => `:!/${path}`)
 
 /** The commit of the measured code; what other parts of the page changed does not count. */
 const commit = (): string => {

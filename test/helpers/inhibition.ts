@@ -11,9 +11,9 @@ type InhibitRule = {
   readonly equal: readonly string[]
 }
 
-const page = resolve(import.meta.dirname, '../../docs/operations.md')
+const page = resolve(import.meta.dirname, '../../docs/monitoring.md')
 
-/** The inhibition rules that docs/operations.md documents. */
+/** The inhibition rules that docs/monitoring.md documents. */
 export const readInhibitRules = (): InhibitRule[] => {
   const [, block] = /```yaml\n(inhibit_rules:\n[^`]*)```/.exec(readFileSync(page, 'utf8')) ?? []
   if (block === undefined) throw new Error(`${page} has no block with inhibit_rules`)

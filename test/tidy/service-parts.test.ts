@@ -9,7 +9,7 @@ const template = 'charts/shutterfleet/templates/toy.yaml'
 const tree = {
   'services/toy/main.ts': 'export {}',
   'tools/docs/metrics-page.ts': `import { createEvents } from '#toy/telemetry/events.ts'`,
-  'docs/operations.md': '| Process | Does |\n| toy | plays |\n',
+  'docs/one-machine.md': '| Process | Does |\n| toy | plays |\n',
   [template]: '"component" "toy" "traced" true "args" (list "node" "services/toy/main.js")',
 }
 const without = (path: string) => Object.fromEntries(Object.entries(tree).filter(([each]) => each !== path))
@@ -18,7 +18,7 @@ await testCheck(t, {
   check: (files) => serviceParts(files, { toy: { program: 'toy/main', sendsSpans: true } }),
   real: () => serviceParts(readTree(''), services),
   bad: [
-    ...['services/toy/main.ts', 'tools/docs/metrics-page.ts', 'docs/operations.md'].map((path) => ({
+    ...['services/toy/main.ts', 'tools/docs/metrics-page.ts', 'docs/one-machine.md'].map((path) => ({
       name: `a service without ${path}`,
       tree: without(path),
       at: [register],

@@ -15,7 +15,7 @@ For private CAs of PostgreSQL, NATS or the object store, set \`NODE_EXTRA_CA_CER
 passes it on. Pages do not trust them: use \`SHUTTERFLEET_EXTRA_CA\` for pages.
 
 Gateway, ledger and webhooks export traces if \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set, and support the other standard \`OTEL_…\`
-variables ([operations.md](operations.md#traces)).
+variables ([monitoring.md](monitoring.md#traces)).
 
 This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.
 `

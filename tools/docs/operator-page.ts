@@ -286,7 +286,7 @@ kubectl get jobs -L shutterfleet.dev/capture        # proxied captures
   with \`edit\` or \`admin\` change and scale them. [k8s/argocd-health.yaml](../k8s/argocd-health.yaml) is a health check for Argo
   CD.
 - Metrics of the controller: [metrics.md](metrics.md); dashboards and alerts:
-  [operations.md](operations.md#alerts-and-dashboards).
+  [monitoring.md](monitoring.md#alerts-and-dashboards).
 
 ## Behaviour on failures
 

@@ -64,7 +64,7 @@ spec:
 \`\`\`
 
 Let Prometheus scrape every 5 s (\`metrics.interval\` of the chart): the autoscaler looks every 15 s, and a scrape of 15 s doubles that. What
-the examples cost and how long captures wait beside the built-in law: [autoscaling.md](autoscaling.md#compared-with-other-laws).
+the examples cost and how long captures wait beside the built-in law: [simulations.md](simulations.md#compared-with-other-laws).
 
 Select by \`namespace\` too if Prometheus scrapes several installations. With \`ignoreNullValues\` at its default of true, KEDA scales
 to zero while no controller exports the metric, although captures wait.
@@ -116,6 +116,6 @@ spec:
 - A pod that fits nowhere waits for a node: Karpenter makes one as the pod prefers it, and any that it tolerates if there is none; the
   cluster autoscaler chooses node groups by its expander \`priority\`. Meanwhile the pool is \`unschedulable\`.
 - A spot node that is reclaimed ends its pods: workers finish what they run within the notice, what is cut off is captured again by another
-  worker and counts as no attempt, and the pods are replaced. [Other conditions](autoscaling.md#other-conditions) has what pods that live for ten
+  worker and counts as no attempt, and the pods are replaced. [Other conditions](simulations.md#other-conditions) has what pods that live for ten
   minutes, and a lost zone, cost.
 `

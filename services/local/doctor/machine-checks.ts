@@ -93,7 +93,7 @@ export const machineChecks = (facts: MachineFacts): Check[] => [
   {
     name: 'sandbox',
     needs: 'chromium',
-    advice: 'install bubblewrap, allow user namespaces and, in a container, an unmasked /proc; see docs/operations.md',
+    advice: 'install bubblewrap, allow user namespaces and, in a container, an unmasked /proc; see docs/isolation.md',
     run: () => checkSandbox(facts),
   },
   {

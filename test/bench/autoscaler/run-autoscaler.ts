@@ -210,5 +210,5 @@ const parts = {
 }
 
 await runProgram({ parts, names: process.argv.slice(2), footer: madeBy('bench-autoscaler') }, (heading, text) =>
-  writePart(heading, text, 'docs/autoscaling.md'),
+  writePart(heading, text, 'docs/simulations.md'),
 )

@@ -18,7 +18,7 @@ const templateOf = (files: readonly SourceFile[], name: string, program: string)
       text.includes(`"services/${program}.js"`),
   )
 
-/** Every service of the register has a program, events on the page of metrics, a page of operations that names it, and a template of the chart that starts it, with `traced` if it sends spans. */
+/** Every service of the register has a program, events on the page of metrics, a row on the page of one machine, and a template of the chart that starts it, with `traced` if it sends spans. */
 export const serviceParts = (files: readonly SourceFile[], services: Services): Finding[] => {
   const readText = (at: string) => files.find(({ path }) => path === at)?.text ?? ''
   return Object.entries(services).flatMap(([name, { program, cluster, sendsSpans }]) => {
@@ -29,7 +29,7 @@ export const serviceParts = (files: readonly SourceFile[], services: Services): 
       [`its events in tools/docs/metrics-page.ts`]: readText('tools/docs/metrics-page.ts').includes(
         `'#${folder}/telemetry/events.ts'`,
       ),
-      'a row in docs/operations.md': readText('docs/operations.md').includes(`\n| ${name} |`),
+      'a row in docs/one-machine.md': readText('docs/one-machine.md').includes(`\n| ${name} |`),
       'a template of the chart': template !== undefined,
       [`"traced" ${sendsSpans} in its template`]: template?.text.includes('"traced" true') === sendsSpans,
     }
