@@ -9,7 +9,7 @@ type Schema = {
   readonly pattern?: string
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
-  readonly propertyNames?: { readonly enum: readonly string[] }
+  readonly propertyNames?: { readonly enum?: readonly string[] }
   readonly additionalProperties?: boolean | Schema
 }
 const schema = JSON.parse(await readFile(join(chartFolder, 'values.schema.json'), 'utf8')) as Schema
@@ -29,7 +29,7 @@ const fillObject = (
   text: string,
 ): unknown => {
   if (typeof others === 'object' && others.type === 'string')
-    return { [propertyNames?.enum[0] ?? 'example.com/name']: text }
+    return { [propertyNames?.enum?.[0] ?? 'example.com/name']: text }
   const filled = Object.entries(properties).map(([name, each]) => [name, fill(each, text)] as const)
   const known = filled.filter(([, value]) => value !== undefined)
   return known.length > 0 ? Object.fromEntries(known) : undefined
