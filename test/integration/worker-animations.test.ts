@@ -6,7 +6,25 @@ import { blue, pixel, red, redPage, startCaptureEnvironment } from '#test/helper
 const go = '@keyframes go { to { background: rgb(0,0,255) } }'
 const framed = `<style>${go} body { margin: 0; height: 100vh; animation: go 100s forwards }</style><body>`
 
-const { pages, shoot } = await startCaptureEnvironment(t, { '/framed': content('text/html', framed) })
+const svgOf = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90">${inner}</svg>`
+const bar = '<rect width="90" height="90" fill="rgb(0,0,255)"/>'
+const appearing = svgOf(
+  `<g opacity="0">${bar}<animate attributeName="opacity" from="0" to="1" begin="9s" dur="3s" fill="freeze"/></g>`,
+)
+/** A page that shows an image of its own or of another origin, and turns green once it can read a copy of it. */
+const reading = `<body style="margin:0;background:red"><script>
+  const image = new Image()
+  image.src = (location.hash ? location.origin.replace(location.hostname, 'localhost') : '') + '/appearing.svg'
+  document.body.append(image)
+  const turn = () => { document.body.style.background = 'lime' }
+  onload = () => new MutationObserver(turn).observe(image, { attributes: true })
+</script>`
+
+const { pages, shoot } = await startCaptureEnvironment(t, {
+  '/framed': content('text/html', framed),
+  '/appearing.svg': content('image/svg+xml', appearing),
+  '/reading': content('text/html', reading),
+})
 const otherSite = `http://localhost:${pages.host.split(':')[1]}`
 
 const box = 'width:100px;height:100px'
@@ -115,14 +133,22 @@ t.test('worker animations: animated images and marquees are held at their start,
   t.equal(hashes.size, 1)
 })
 
-const svgOf = (inner: string) => `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90">${inner}</svg>`
-const bar = '<rect width="90" height="90" fill="rgb(0,0,255)"/>'
 const movingImages = {
   'an endless animation': `${bar}<rect width="9" height="90"><animate attributeName="x" from="0" to="90" dur=".7s" repeatCount="indefinite"/></rect>`,
   'an endless animation by styles': `<style>@keyframes go { to { translate: 90px } } .go { animation: go .9s linear infinite }</style>${bar}<rect class="go" width="9" height="90"/>`,
   'a fading in by styles': `<style>@keyframes in { from { opacity: 0 } } g { animation: in 3s 1s both }</style><g>${bar}</g>`,
   'a fading in': `<g opacity="0">${bar}<animate attributeName="opacity" from="0" to="1" begin="1s" dur="3s" fill="freeze"/></g>`,
 }
+
+t.test(
+  'worker animations: an SVG image of another origin stays as it is, as the page could read its copy',
+  async (t) => {
+    const own = await shoot({ url: `${pages.url}/reading` })
+    t.strictSame([await pixel(own, 50, 50), await pixel(own, 50, 200)], [blue, [0, 255, 0]])
+    const other = await shoot({ url: `${pages.url}/reading#other` })
+    t.strictSame([await pixel(other, 50, 50), await pixel(other, 50, 200)], [red, red])
+  },
+)
 
 t.test('worker animations: animations in SVG images are shown at their end, endless ones not at all', async (t) => {
   for (const [what, inner] of Object.entries(movingImages)) {

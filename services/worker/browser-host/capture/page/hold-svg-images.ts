@@ -16,7 +16,8 @@ const mayMove = (text: string): boolean =>
 
 /**
  * A function that shows images of the page, given as pairs of address and text, as they are once their animations have ended, and
- * endless ones without theirs: scripts reach neither these nor their clock. An image whose copy the page's policy refuses stays.
+ * endless ones without theirs: scripts reach neither these nor their clock. Scripts can read the copies, so an image of another origin
+ * stays as it is, and so does one whose copy the page's policy refuses.
  */
 const holdImages = `async (images) => {
   const still = (text) => {
@@ -35,7 +36,12 @@ const holdImages = `async (images) => {
     return 'data:image/svg+xml,' + encodeURIComponent(new XMLSerializer().serializeToString(svg))
   }
   const elements = (${everyElement})(document).slice(0, ${elementsMax})
+  const isReadable = (address) => {
+    const { protocol, origin } = new URL(address)
+    return protocol === 'data:' || (origin !== 'null' && origin === location.origin)
+  }
   for (const [address, text] of images) {
+    if (!isReadable(address)) continue
     const copy = still(text)
     const probe = new Image()
     probe.src = copy
