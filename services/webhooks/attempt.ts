@@ -2,6 +2,7 @@ import { type Agent, type ClientRequest, type IncomingMessage, request as openRe
 import type { Readable } from 'node:stream'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { startDeadline } from '#shared/config/stalls.ts'
+import { requestedWaitMs } from './next-attempt.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ReceiverRequestOptions } from './receiver-agent.ts'
 
@@ -86,9 +87,10 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
   new Promise((resolve) => {
     let status: number | null = null
     let deadline: Disposable | undefined
+    let requestedMs = 0
     const end = (failure: Failure | null | 'not_tried') => {
       deadline?.[Symbol.dispose]()
-      resolve(failure === 'not_tried' ? failure : { status, failure })
+      resolve(failure === 'not_tried' ? failure : { status, failure, ...(requestedMs > 0 && { requestedMs }) })
     }
     // The wait for a connection has its own bound.
     request.once('socket', () => {
@@ -101,6 +103,7 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     request.once('response', (response) => {
       status = response.statusCode ?? 0
       const failure = failureOfStatus(status)
+      if (failure !== null) requestedMs = requestedWaitMs(response.headers['retry-after'], new Date())
       readBody(response).then(
         () => end(failure),
         () => end('connection_failed'),

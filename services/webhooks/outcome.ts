@@ -1,7 +1,12 @@
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
-/** The outcome of an attempt; `not_tried` if egress or the object store was unreachable, through no fault of the receiver. */
-export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'
+/**
+ * The outcome of an attempt; `not_tried` if egress or the object store was unreachable, through no fault of the receiver.
+ * `requestedMs`: the wait before the next attempt that the receiver requested.
+ */
+export type Outcome =
+  | { readonly status: number | null; readonly failure: Failure | null; readonly requestedMs?: number }
+  | 'not_tried'
 
 /** Thrown if no connection to a receiver can be opened, with the reason. */
 export class NoConnection extends Error {

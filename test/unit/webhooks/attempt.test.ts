@@ -4,6 +4,22 @@ import { listening } from '#test/helpers/egress-filter.ts'
 import { freeze } from '#test/helpers/freeze.ts'
 import { attempt } from '#webhooks/attempt.ts'
 
+t.test('attempt: the Retry-After of a refusal is part of the outcome', async (t) => {
+  await using receiver = await listening(
+    createServer((request, response) =>
+      response.writeHead(request.url === '/busy' ? 429 : 200, { 'retry-after': '90' }).end(),
+    ),
+  )
+  using agent = Object.assign(new Agent(), { [Symbol.dispose]: () => agent.destroy() })
+  const send = (path: string) =>
+    attempt(
+      { agent, answerMs: 30_000 },
+      { accountId: 'a', url: `https://127.0.0.1:${receiver.port}${path}`, headers: {}, body: '{}' },
+    )
+  t.same(await send('/busy'), { status: 429, failure: 'status', requestedMs: 90_000 })
+  t.same(await send('/'), { status: 200, failure: null })
+})
+
 t.test('attempt: a response that arrived while the sender was frozen is in time', async (t) => {
   await using receiver = await listening(
     createServer((_request, response) => {
