@@ -127,6 +127,11 @@ const failUnknown = (context: Context): Handler => {
   return (request, reply) => (request.url.split('?')[0]?.endsWith('/') ? slashed : unknown)(request, reply)
 }
 
+const failWithoutMcp = (context: Context): Handler => {
+  const publicMessage = 'The tools for models are off here; an operator turns them on with SHUTTERFLEET_MCP=true.'
+  return failWith(context, new AppError('NOT_FOUND', { publicMessage }))
+}
+
 /** Responds to a method that a path does not serve; to `OPTIONS` as a CORS preflight. */
 const answerUnserved = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> => {
   if (method === 'OPTIONS') return { status: 204, headers: preflightHeaders(methods) }
@@ -179,7 +184,7 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
     app.route({ method: ['GET', 'HEAD'], url: prefix + errorsPath, handler: errors })
   }
   routeConsole(app, context, forOperators)
-  if (context.hasMcp) app.all('/mcp', handlePath(context, [mcpOperation(app)]))
+  app.all('/mcp', context.hasMcp ? handlePath(context, [mcpOperation(app)]) : failWithoutMcp(context))
   for (const url of redirectPaths)
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, unnamed, redirectToReference) })
   app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })
