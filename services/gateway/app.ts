@@ -8,6 +8,7 @@ import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer, w
 import { createClientErrors } from './http/client-error.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { routeProbes } from './http/public-probes.ts'
+import { publicPath, withoutPublicPath } from './http/public-path.ts'
 import { redirectPaths, redirectToReference } from './http/redirect-to-reference.ts'
 import { namingMissing } from './http/errors.ts'
 import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
@@ -218,7 +219,7 @@ export const createApp = (context: Context, forOperators: readonly Served[] = []
     return503OnClosing: false,
     ...frameworkOptions,
     routerOptions: { maxParamLength: serverOptions.maxHeaderSize, querystringParser: () => ({}) },
-    rewriteUrl: ({ url = '' }) => decodableTarget(url),
+    rewriteUrl: ({ url = '' }) => decodableTarget(withoutPublicPath(url, publicPath(context.publicUrl()))),
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)
       clientErrors.answer(error, socket)

@@ -246,7 +246,11 @@ const oidcOf = (config: Config): OidcSignIn | undefined => {
 }
 
 /** What accounts change themselves, and what the console adds. */
-const consoleOf = (database: Database, queue: Queue, config: Config, { signInFailureLost: failed }: Events) => ({
+const consoleOf = (
+  { database, queue, publicUrl }: { readonly database: Database; readonly queue: Queue } & Pick<Context, 'publicUrl'>,
+  config: Config,
+  { signInFailureLost: failed }: Events,
+) => ({
   signInFailures: new SignInFailures({ database, failed }, () => performance.now()),
   natsVersion: () => serverVersion(queue),
   accountKeys: accountKeysIn(database, config.keyPepper),
@@ -254,7 +258,7 @@ const consoleOf = (database: Database, queue: Queue, config: Config, { signInFai
   targetStore: targetStoreIn(database),
   accountTargets: new TargetsCache(),
   sessions: createSessions(config),
-  showConsole: createConsole(config.consoleFolder),
+  showConsole: createConsole(config.consoleFolder, publicUrl),
   oidc: oidcOf(config),
 })
 
@@ -370,7 +374,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     clients,
     bodies: new Bodies(events),
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: authorizations.isValidKey }),
-    ...consoleOf(database, queue, config, events),
+    ...consoleOf({ database, queue, publicUrl }, config, events),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
