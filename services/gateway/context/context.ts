@@ -246,11 +246,7 @@ const oidcOf = (config: Config): OidcSignIn | undefined => {
 }
 
 /** What accounts change themselves, and what the console adds. */
-const consoleOf = (
-  { database, queue, publicUrl }: { readonly database: Database; readonly queue: Queue } & Pick<Context, 'publicUrl'>,
-  config: Config,
-  { signInFailureLost: failed }: Events,
-) => ({
+const consoleOf = (database: Database, queue: Queue, config: Config, { signInFailureLost: failed }: Events) => ({
   signInFailures: new SignInFailures({ database, failed }, () => performance.now()),
   natsVersion: () => serverVersion(queue),
   accountKeys: accountKeysIn(database, config.keyPepper),
@@ -258,7 +254,6 @@ const consoleOf = (
   targetStore: targetStoreIn(database),
   accountTargets: new TargetsCache(),
   sessions: createSessions(config),
-  showConsole: createConsole(config.consoleFolder, publicUrl),
   oidc: oidcOf(config),
 })
 
@@ -374,7 +369,8 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     clients,
     bodies: new Bodies(events),
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: authorizations.isValidKey }),
-    ...consoleOf({ database, queue, publicUrl }, config, events),
+    ...consoleOf(database, queue, config, events),
+    showConsole: createConsole(config.consoleFolder, publicUrl),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
