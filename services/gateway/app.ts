@@ -8,6 +8,7 @@ import { type Answer, errorAnswer, preflightHeaders, sendAnswer, thrownAnswer, w
 import { createClientErrors } from './http/client-error.ts'
 import { decodableTarget } from './http/decodable-target.ts'
 import { routeProbes } from './http/public-probes.ts'
+import { publicPath, withoutPublicPath } from './http/public-path.ts'
 import { redirectPaths, redirectToReference } from './http/redirect-to-reference.ts'
 import { namingMissing } from './http/errors.ts'
 import { type Exchange, hostProblem, readExchange } from './http/exchange.ts'
@@ -127,6 +128,11 @@ const failUnknown = (context: Context): Handler => {
   return (request, reply) => (request.url.split('?')[0]?.endsWith('/') ? slashed : unknown)(request, reply)
 }
 
+const failWithoutMcp = (context: Context): Handler => {
+  const publicMessage = 'The tools for models are off here; an operator turns them on with SHUTTERFLEET_MCP=true.'
+  return failWith(context, new AppError('NOT_FOUND', { publicMessage }))
+}
+
 /** Responds to a method that a path does not serve; to `OPTIONS` as a CORS preflight. */
 const answerUnserved = async (method: string, methods: readonly string[], { requestId }: Exchange): Promise<Answer> => {
   if (method === 'OPTIONS') return { status: 204, headers: preflightHeaders(methods) }
@@ -179,7 +185,7 @@ const routeAll = (app: FastifyInstance, context: Context, forOperators: readonly
     app.route({ method: ['GET', 'HEAD'], url: prefix + errorsPath, handler: errors })
   }
   routeConsole(app, context, forOperators)
-  if (context.hasMcp) app.all('/mcp', handlePath(context, [mcpOperation(app)]))
+  app.all('/mcp', context.hasMcp ? handlePath(context, [mcpOperation(app)]) : failWithoutMcp(context))
   for (const url of redirectPaths)
     app.route({ method: ['GET', 'HEAD'], url, handler: handleWith(context, unnamed, redirectToReference) })
   app.route({ method: ['GET', 'HEAD'], url: '/favicon.ico', handler: icon })
@@ -213,7 +219,7 @@ export const createApp = (context: Context, forOperators: readonly Served[] = []
     return503OnClosing: false,
     ...frameworkOptions,
     routerOptions: { maxParamLength: serverOptions.maxHeaderSize, querystringParser: () => ({}) },
-    rewriteUrl: ({ url = '' }) => decodableTarget(url),
+    rewriteUrl: ({ url = '' }) => decodableTarget(withoutPublicPath(url, publicPath(context.publicUrl()))),
     clientErrorHandler: (error, socket) => {
       context.events.unreadable(error)
       clientErrors.answer(error, socket)

@@ -2,6 +2,7 @@ import { type Agent, type ClientRequest, type IncomingMessage, request as openRe
 import type { Readable } from 'node:stream'
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 import { startDeadline } from '#shared/config/stalls.ts'
+import { requestedWaitMs } from './next-attempt.ts'
 import { NoConnection, type Outcome } from './outcome.ts'
 import type { ReceiverRequestOptions } from './receiver-agent.ts'
 
@@ -73,22 +74,37 @@ const classifyFailure = (error: NodeJS.ErrnoException): Failure | 'not_tried' =>
   return error.code?.startsWith('HPE_') ? 'bad_answer' : 'connection_failed'
 }
 
-/** Reads a response to its end, or until `bodyBytesMax` are exceeded. Rejects if it is interrupted. */
-const readBody = async (response: IncomingMessage): Promise<void> => {
+/** Most characters of an answer that are kept. */
+const answerMax = 200
+
+/** The code of an S3 store's error, else the first line of a body, without control characters. */
+const firstLine = (body: string): string => {
+  const code = /<Code>(?<code>\w{1,64})<\/Code>/.exec(body)?.groups?.['code']
+  const [line = ''] = body.trimStart().split(/[\r\n]/, 1)
+  return code ?? line.replaceAll(/\p{Cc}/gu, ' ').slice(0, answerMax)
+}
+
+/** Reads a response to its end, or until `bodyBytesMax` are exceeded, and returns its first line. Rejects if it is interrupted. */
+const readBody = async (response: IncomingMessage): Promise<string> => {
   let bytes = 0
+  let first = Buffer.of()
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > bodyBytesMax) return
+    if (first.length === 0) first = chunk.subarray(0, 1024)
+    if (bytes > bodyBytesMax) break
   }
+  return firstLine(first.toString())
 }
 
 const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome> =>
   new Promise((resolve) => {
     let status: number | null = null
     let deadline: Disposable | undefined
-    const end = (failure: Failure | null | 'not_tried') => {
+    let requestedMs = 0
+    const end = (failure: Failure | null | 'not_tried', answer = '') => {
       deadline?.[Symbol.dispose]()
-      resolve(failure === 'not_tried' ? failure : { status, failure })
+      const more = { ...(requestedMs > 0 && { requestedMs }), ...(failure !== null && answer !== '' && { answer }) }
+      resolve(failure === 'not_tried' ? failure : { status, failure, ...more })
     }
     // The wait for a connection has its own bound.
     request.once('socket', () => {
@@ -101,8 +117,9 @@ const readResponse = (request: ClientRequest, answerMs: number): Promise<Outcome
     request.once('response', (response) => {
       status = response.statusCode ?? 0
       const failure = failureOfStatus(status)
+      if (failure !== null) requestedMs = requestedWaitMs(response.headers['retry-after'], new Date())
       readBody(response).then(
-        () => end(failure),
+        (answer) => end(failure, answer),
         () => end('connection_failed'),
       )
     })

@@ -1,7 +1,17 @@
 import type { Failure } from '#shared/errors/delivery-failures.ts'
 
-/** The outcome of an attempt; `not_tried` if egress or the object store was unreachable, through no fault of the receiver. */
-export type Outcome = { readonly status: number | null; readonly failure: Failure | null } | 'not_tried'
+/**
+ * The outcome of an attempt; `not_tried` if egress or the object store was unreachable, through no fault of the receiver.
+ * `requestedMs`: the wait before the next attempt that the receiver requested. `answer`: the first line of its refusal, or the code of an S3 store.
+ */
+export type Outcome =
+  | {
+      readonly status: number | null
+      readonly failure: Failure | null
+      readonly requestedMs?: number
+      readonly answer?: string
+    }
+  | 'not_tried'
 
 /** Thrown if no connection to a receiver can be opened, with the reason. */
 export class NoConnection extends Error {

@@ -106,11 +106,23 @@ const send = async (sender: Sender, prepared: Prepared): Promise<AttemptRecord |
     return undefined
   }
   const ms = Math.round(performance.now() - began)
-  const { status, failure } = outcome
+  const { status, failure, requestedMs, answer } = outcome
   span.end({ error: failure ?? undefined, attributes: status === null ? {} : { 'http.response.status_code': status } })
-  const nextMs = failure === null ? null : nextAttemptMs(sender.retryDelaysMs, failures + 1, sender.random())
+  const nextMs =
+    failure === null
+      ? null
+      : nextAttemptMs(sender.retryDelaysMs, failures + 1, { random: sender.random(), requestedMs })
   const givenUp = failure !== null && nextMs === null
-  sender.events.attempted({ id, event, traceId: readTraceId(delivery.traceparent), failure, status, ms, givenUp })
+  sender.events.attempted({
+    id,
+    event,
+    traceId: readTraceId(delivery.traceparent),
+    failure,
+    status,
+    answer,
+    ms,
+    givenUp,
+  })
   return { id, take, takenAt, at, ms, status, error: failure, body: newBody, nextMs }
 }
 

@@ -51,7 +51,9 @@ export const upload = async (
     body: Parameters<typeof attempt>[1]['body'],
     { sha256: digest, mediaType }: Pick<StoredImage, 'sha256' | 'mediaType'>,
   ) => {
-    const signed = { 'content-type': mediaType }
+    // Buckets with Object Lock accept no object without a checksum; others compare it with what arrived.
+    const checksum = { 'x-amz-checksum-sha256': Buffer.from(digest, 'hex').toString('base64') }
+    const signed = { 'content-type': mediaType, ...(method === 'PUT' && checksum) }
     const headers = {
       'user-agent': 'Shutterfleet-Uploads',
       ...signed,

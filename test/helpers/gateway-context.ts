@@ -235,7 +235,7 @@ const fakeConsole = (): Pick<
     sessionIdleSeconds: 3600,
     sessionRequestsPerMinute: 600,
   }),
-  showConsole: createConsole('/nonexistent'),
+  showConsole: createConsole('/nonexistent', () => 'https://shots.example'),
 })
 
 /** Links of which every one is signed, and the link secret of one key. */

@@ -112,7 +112,39 @@ t.test('mcp: long content is cut, and its result says so', async (t) => {
   t.match(text, 'only the first 100000 of')
 })
 
-t.test('mcp: a picture above 5 MB is named by its address', async (t) => {
+const widthOf = async (block: Block | undefined) =>
+  (await sharp(Buffer.from(block?.data ?? '', 'base64')).metadata()).width
+
+t.test('mcp: a picture above 2,000 pixels a side is scaled down, and one of 8,000 on request', async (t) => {
+  const { call } = await overHttp(t)
+  const page = { html: '<body style="margin: 0"><div style="height: 5000px">High water</div>', full_page: true }
+  const { blocks, text } = await call('capture', { ...page, width: 1000 })
+  t.match(blocks[0], { type: 'image', mimeType: 'image/jpeg' })
+  t.equal(await widthOf(blocks[0]), 400)
+  t.match(text, /scaled down; the full one is at http\S+\/image\ncapture \S+ completed: 1000 × 5000 pixels/)
+  t.equal(await widthOf((await call('capture', { ...page, width: 1000, picture_side: 8000 })).blocks[0]), 1000)
+  t.match(await call('capture', { ...page, options: { scale: 7 } }), { isError: true, text: /scale must be/ })
+})
+
+t.test('mcp: a picture that models cannot read is returned as JPEG', async (t) => {
+  const { call } = await overHttp(t)
+  const { blocks, text } = await call('capture', { html, width: 320, height: 240, format: 'avif' })
+  t.match(blocks[0], { type: 'image', mimeType: 'image/jpeg' })
+  t.match(text, 'image/avif')
+})
+
+for (const [name, over] of Object.entries(transports)) {
+  t.test(`mcp ${name}: a client that wants it is told of progress, and reads structured results`, async (t) => {
+    const { client } = await over(t)
+    const reports: unknown[] = []
+    const onprogress = (report: unknown) => void reports.push(report)
+    const result = await client.callTool({ name: 'capture', arguments: { html } }, undefined, { onprogress })
+    t.match(reports[0], { progress: 1, message: /^waiting for capture [0-9a-f-]{36}$/ })
+    t.match(result.structuredContent, { status: 'completed', width: 1280, height: 800 })
+  })
+}
+
+t.test('mcp: a picture above 3.75 MB is replaced by a smaller one of the same load', async (t) => {
   const { call } = await overHttp(t)
   const noise = `<canvas width=1400 height=1400></canvas><script>
     const c = document.querySelector('canvas').getContext('2d'); const i = c.createImageData(1400, 1400)
@@ -120,8 +152,9 @@ t.test('mcp: a picture above 5 MB is named by its address', async (t) => {
     c.putImageData(i, 0, 0)</script>`
   const { blocks, text, isError } = await call('capture', { html: noise, width: 1450, height: 1450 })
   t.equal(isError, false, text)
-  t.notOk(blocks.some(({ type }) => type !== 'text'))
-  t.match(text, /larger than 5242880 bytes and not included.*download http\S+\/image/)
+  t.match(blocks[0], { type: 'image', mimeType: 'image/jpeg' })
+  t.ok(Buffer.from(blocks[0]?.data ?? '', 'base64').length <= 3_750_000)
+  t.match(text, /the full one is at http\S+\/image\ncapture \S+ completed: 1450 × 1450 pixels, \d{7} bytes, image\/png/)
 })
 
 t.test('mcp: the schemas of tools name the parameters of the interface with their bounds', async (t) => {
@@ -129,7 +162,7 @@ t.test('mcp: the schemas of tools name the parameters of the interface with thei
   const { tools } = await client.listTools()
   t.same(
     tools.map(({ name }) => name),
-    ['capture', 'capture_content', 'status', 'list', 'usage'],
+    ['capture', 'capture_content', 'status', 'list', 'usage', 'describe_options'],
   )
   t.match(tools[0]?.inputSchema.properties, { url: { type: 'string' }, full_page: { type: 'boolean', default: false } })
   t.notMatch(tools[0]?.inputSchema.properties, { webhook_url: {} })

@@ -76,10 +76,20 @@ t.test('typescript client bounds: a broken connection is retried if the request 
   t.match(await shots.create({ html: 'x' }), { id: 'i' })
   t.equal(new Set(requests.map(({ headers }) => headers.get('idempotency-key'))).size, 1)
   const other = answered([broken])
-  await t.rejects(other.shots.webhooks.create({ url: 'https://x' }), /fetch failed/)
+  await t.rejects(other.shots.webhooks.create({ url: 'https://x' }), { code: 'UNREACHABLE', message: /fetch failed/ })
   t.equal(other.requests.length, 1)
   const single = answered([broken], { retries: 0 })
-  await t.rejects(single.shots.usage(), /fetch failed/)
+  await t.rejects(single.shots.usage(), { code: 'UNREACHABLE', message: /fetch failed/ })
+})
+
+t.test('typescript client bounds: an unreachable service is an error with its address and the reason', async (t) => {
+  const shots = new Shutterfleet({ baseUrl: 'http://127.0.0.1:9', apiKey: 'key', retries: 0 })
+  const thrown: unknown = await shots.usage().catch((error: unknown) => error)
+  t.ok(thrown instanceof ShutterfleetError)
+  t.match(thrown, { code: 'UNREACHABLE', status: undefined, cause: { name: 'TypeError' } })
+  t.match((thrown as Error).message, /^The service at http:\/\/127\.0\.0\.1:9 is not reachable: .+/)
+  const stopped = AbortSignal.abort()
+  await t.rejects(shots.usage({ signal: stopped }), { name: 'AbortError' }, 'an abort of the caller stays one')
 })
 
 t.test('typescript client bounds: the message of an error ends with its first detail', async (t) => {

@@ -38,7 +38,6 @@ const bundle = async (folder: string): Promise<Outputs> => {
     entryPoints: [...['main.tsx', 'style/console.css'].map((name) => join(sources, name)), icon],
     absWorkingDir: root,
     outdir: join(folder, 'assets'),
-    publicPath: `${basePath}assets/`,
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',

@@ -11,7 +11,7 @@ import { crdPage } from './crd-page.ts'
 import { dashboardFiles } from './dashboards/render.ts'
 import { errorsPage } from './errors-page.ts'
 import { fromOtherServicesPage } from './from-other-services-page.ts'
-import { adminOpenapiText, openapiText } from './openapi-text.ts'
+import { adminOpenapiText, exactOpenapiText, openapiText } from './openapi-text.ts'
 import { metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
 import { parametersPage } from './parameters-page.ts'
@@ -44,11 +44,11 @@ const bringUpToDate = ([path, text]: [path: string, text: string]) => {
 // First: the chart has a copy of one of them.
 for (const file of Object.entries(versionFiles(current))) bringUpToDate(file)
 
-const client = clientTypes(openapiText())
+const client = clientTypes(exactOpenapiText())
 const pages: Record<string, string> = {
   ...dashboardFiles(),
   ...pythonClient(root),
-  'clients/python/src/shutterfleet/types.py': pythonTypes(openapiText()),
+  'clients/python/src/shutterfleet/types.py': pythonTypes(exactOpenapiText()),
   'clients/typescript/src/requests.ts': client.requests,
   'clients/typescript/src/account-requests.ts': client.accountRequests,
   'clients/typescript/src/screenshot-options.ts': client.options,

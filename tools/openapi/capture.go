@@ -1,4 +1,4 @@
-// Captures a page as PNG to standard output, with the client that oapi-codegen generated.
+// Captures a page as PNG to standard output, with the client that oapi-codegen generated, and reads records of tomorrow.
 package main
 
 import (
@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/google/uuid"
 
 	"shutterfleet/tools/openapi/shots"
 )
@@ -30,6 +32,18 @@ func main() {
 	used, err := client.UsageWithResponse(ctx, nil)
 	if err != nil || used.JSON200 == nil || used.JSON200.Data.ScreenshotsUsed < 1 {
 		log.Fatalf("no usage: %v %s", err, used.Body)
+	}
+	tomorrow, err := shots.NewClientWithResponses(os.Getenv("TOMORROW_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	record, err := tomorrow.StatusWithResponse(ctx, uuid.MustParse("3f2504e0-4f89-41d3-9a0c-0305e82c3301"), nil)
+	if err != nil || record.JSON200 == nil || record.JSON200.Data.Status != "of_tomorrow" {
+		log.Fatalf("no record of tomorrow: %v", err)
+	}
+	page, err := tomorrow.ListWithResponse(ctx, nil)
+	if err != nil || page.JSON200 == nil || page.JSON200.Data[0].Status != "of_tomorrow" {
+		log.Fatalf("no list of tomorrow: %v", err)
 	}
 	os.Stdout.Write(picture.Body)
 }

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from conftest import Answer, Answered
 
-from shutterfleet import Shutterfleet, ShutterfleetError
+from shutterfleet import Shutterfleet, ShutterfleetError, UnreachableError
 
 
 def refusal(status: int, code: str = "X", retry_after: int | None = 0, **fields: Any) -> Answer:
@@ -45,9 +45,13 @@ def test_a_broken_connection_of_an_idempotent_request_is_retried() -> None:
 
 def test_a_broken_connection_of_another_request_is_not_retried() -> None:
     answered = Answered([broken])
-    with pytest.raises(httpx.ReadError):
+    with pytest.raises(UnreachableError) as raised:
         answered.client().webhooks.create(url="https://x")
     assert len(answered.requests) == 1
+    assert isinstance(raised.value, httpx.TransportError)
+    assert isinstance(raised.value, ShutterfleetError)
+    assert raised.value.code == "UNREACHABLE"
+    assert str(raised.value) == "The service at https://shots.example is not reachable: the connection broke"
 
 
 @pytest.mark.parametrize(

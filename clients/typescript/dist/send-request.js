@@ -1,4 +1,4 @@
-import { readError } from './shutterfleet-error.js';
+import { readError, unreachableError } from './shutterfleet-error.js';
 /** Waits `ms`; throws the signal's reason if it aborts. */
 export const pause = async (ms, signal) => {
     signal?.throwIfAborted();
@@ -46,7 +46,7 @@ export const createSender = (options) => {
         for (let left = retries;; left -= 1) {
             const response = await attempt(path, request).catch((error) => {
                 if (left <= 0 || !isRepeatable(error, request))
-                    throw error;
+                    throw error instanceof TypeError ? unreachableError(baseUrl, error) : error;
             });
             if (!response) {
                 await pause(1000, request.signal);

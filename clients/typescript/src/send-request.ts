@@ -1,4 +1,4 @@
-import { readError } from './shutterfleet-error.ts'
+import { readError, unreachableError } from './shutterfleet-error.ts'
 import type { ClientOptions } from './options.ts'
 
 export type SendOptions = {
@@ -67,7 +67,8 @@ export const createSender = (options: Required<ClientOptions> & { apiKey: string
   return async (path, request = {}) => {
     for (let left = retries; ; left -= 1) {
       const response = await attempt(path, request).catch((error: unknown) => {
-        if (left <= 0 || !isRepeatable(error, request)) throw error
+        if (left <= 0 || !isRepeatable(error, request))
+          throw error instanceof TypeError ? unreachableError(baseUrl, error) : error
       })
       if (!response) {
         await pause(1000, request.signal)

@@ -27,12 +27,12 @@ const withFirstDetail = (message: string, details: ErrorFields['details'] = {}):
   return first === undefined ? message : `${message} ${first[0]}: ${first[1][0]}`
 }
 
-/** An error response of the service, or a failed capture. Its message ends with the first of the details. */
+/** An error response of the service, a failed capture, or a service that is not reachable. Its message ends with the first of the details. */
 export class ShutterfleetError extends Error {
   override readonly name = 'ShutterfleetError'
-  /** Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service. */
+  /** Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service, `UNREACHABLE` without a response. */
   readonly code: string
-  /** HTTP status; undefined if the request succeeded and its capture failed later. */
+  /** HTTP status; undefined without a response, and if the request succeeded and its capture failed later. */
   readonly status: number | undefined
   /** Validation errors by parameter, of `VALIDATION_ERROR`. */
   readonly details: Readonly<Record<string, readonly string[]>> | undefined
@@ -54,6 +54,18 @@ export class ShutterfleetError extends Error {
     this.retryAfter = retryAfter
     this.screenshotId = screenshotId
   }
+}
+
+/** Names the address, and the reason that `fetch` has in the cause of its error. */
+export const unreachableError = (baseUrl: string, cause: TypeError): ShutterfleetError => {
+  const { message } = cause.cause instanceof Error ? cause.cause : cause
+  const error = new ShutterfleetError({
+    code: 'UNREACHABLE',
+    message: `The service at ${baseUrl} is not reachable: ${message}`,
+    status: undefined,
+  })
+  error.cause = cause
+  return error
 }
 
 const secondsOf = (text: string | null) => (text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined)

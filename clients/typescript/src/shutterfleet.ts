@@ -192,7 +192,10 @@ export class Shutterfleet {
   }
 
   /** A link to the image that needs no key. `expiresIn` in minutes, 0 for no expiry. Default: 60. */
-  signedUrl(id: string, { expiresIn, signal }: CallOptions & { expiresIn?: number } = {}): Promise<SignedUrl> {
+  signedUrl(
+    id: string,
+    { expiresIn, signal }: CallOptions & { /** Minutes. */ expiresIn?: number } = {},
+  ): Promise<SignedUrl> {
     const body = expiresIn === undefined ? {} : { expires_in: expiresIn }
     return this.#transport.data(at(id, '/signed-url'), { method: 'POST', body, signal })
   }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { servedPath } from './base-path.ts'
 
 /** Handlers of server-sent events by name, `interrupted` for a lost connection, and `lost` for a stream that cannot be opened again. */
 type Handlers = Readonly<Record<string, (content: unknown) => void>>
@@ -26,7 +27,7 @@ const openStream = ({ path, names, last, receive }: Stream): (() => void) => {
   let attempts = 0
   const open = () => {
     attempts += 1
-    const opened = new EventSource(path)
+    const opened = new EventSource(servedPath(path))
     source = opened
     for (const name of names)
       opened.addEventListener(name, ({ data }: MessageEvent<string>) => {

@@ -1,4 +1,5 @@
 import type { Screenshot } from '#client/responses.js'
+import { servedPath } from './base-path.ts'
 
 /** What a person may do: the last two belong to no account. */
 export type Role = 'owner' | 'member' | 'viewer' | 'operator' | 'operator_read_only'
@@ -27,4 +28,4 @@ export const isOpen = ({ status }: Pick<Screenshot, 'status'>): boolean =>
   status === 'pending' || status === 'processing'
 
 /** Path of the image on this origin: `image_url` names the public one, to which the cookie does not belong. */
-export const imagePath = (id: string): string => `/v1/screenshots/${encodeURIComponent(id)}/image`
+export const imagePath = (id: string): string => servedPath(`/v1/screenshots/${encodeURIComponent(id)}/image`)

@@ -1,3 +1,5 @@
+import { servedPath } from './base-path.ts'
+
 /** Error of the API, or `OFFLINE` if it cannot be reached. */
 export class ApiError extends Error {
   readonly code: string
@@ -63,7 +65,7 @@ export const sendRequest = async <Answer>(path: string, request: ApiRequest = {}
 
 const fetchOnline = async (path: string, { method = 'GET', body, csrfToken, signal }: ApiRequest) => {
   try {
-    return await fetch(path, {
+    return await fetch(servedPath(path), {
       method,
       credentials: 'same-origin',
       headers: {

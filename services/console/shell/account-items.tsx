@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/preact-query'
+import { servedPath } from '#console/api/base-path.ts'
 import { useApi } from '#console/api/session.tsx'
 import { texts } from '#console/text/texts.ts'
 
@@ -14,7 +15,7 @@ export const AccountItems = () => {
     try {
       await api('/console/api/session/account', { method: 'POST', body: { account_id: id } })
     } finally {
-      location.assign('/console/')
+      location.assign(servedPath('/console/'))
     }
   }
   return (

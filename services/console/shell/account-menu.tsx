@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { servedPath } from '#console/api/base-path.ts'
 import { ApiError } from '#console/api/request.ts'
 import { sessionPath, useApi } from '#console/api/session.tsx'
 import { ErrorNotice } from '#console/components/state.tsx'
@@ -24,7 +25,7 @@ const useSignOut = () => {
       if (!(thrown instanceof ApiError && thrown.status === 401)) return setError(thrown as Error)
     }
     clearHistories(localStorage)
-    location.assign('/console/sign-in?signed-out')
+    location.assign(servedPath('/console/sign-in?signed-out'))
   }
   return { error, signOut }
 }

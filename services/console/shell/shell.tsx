@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Link, Route, Switch, useLocation } from 'wouter-preact'
+import { servedPath } from '#console/api/base-path.ts'
 import { isOperator, useSession } from '#console/api/session.tsx'
 import { Page } from '#console/components/page.tsx'
 import { texts } from '#console/text/texts.ts'
@@ -106,7 +107,7 @@ export const Shell = () => {
         <Navigation />
         <div class="side-foot">
           <CommandPalette />
-          <a class="side-link" href="/v1/docs">
+          <a class="side-link" href={servedPath('/v1/docs')}>
             {texts.shell.reference}
           </a>
           <AccountMenu account={account?.name ?? texts.operator.name} detail={detail} />

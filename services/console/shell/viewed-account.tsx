@@ -1,4 +1,5 @@
 import { Link } from 'wouter-preact'
+import { servedPath } from '#console/api/base-path.ts'
 import { isOperator, useApi, useSession } from '#console/api/session.tsx'
 import { Page } from '#console/components/page.tsx'
 import { Notice } from '#console/components/state.tsx'
@@ -13,7 +14,7 @@ export const ViewedAccount = () => {
   const leave = async () => {
     await api('/console/api/operator/view', { method: 'DELETE' })
     // Leaving the page forgets what it has shown of the account.
-    location.assign(`/console/accounts/${id}`)
+    location.assign(servedPath(`/console/accounts/${id}`))
   }
   return (
     <aside class="viewed" aria-label={texts.operator.banner(name)}>

@@ -68,6 +68,14 @@ export const readStaticFiles = async (folder: string): Promise<StaticFiles | und
 
 const indexName = 'index.html'
 
+/** The files as they are served below a path, which their page names; their scripts find it by their own address. */
+export const servedBelow = (files: StaticFiles, path: string): StaticFiles => {
+  const page = files.get(indexName)
+  if (path === '' || !page) return files
+  const text = page.bytes.toString().replaceAll(/(?<=(?:href|src)=")(?=\/console\/)/g, path)
+  return new Map([...files, [indexName, { ...toVariant(Buffer.from(text)), compressed: new Map() }]])
+}
+
 /** Whether an `Accept-Encoding` header contains a coding, unless with weight zero. */
 const accepts = (header: string, coding: string): boolean =>
   header.split(',').some((each) => {

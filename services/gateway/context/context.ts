@@ -66,6 +66,7 @@ import { Bodies } from '#gateway/http/bodies.ts'
 import { type IdempotencyStore, idempotencyStoreIn } from '#gateway/http/idempotency.ts'
 import type { Contract } from '#gateway/openapi/schema/contract.ts'
 import { openapiDocument } from '#gateway/openapi/document.ts'
+import { openResponses } from '#gateway/openapi/schema/open-responses.ts'
 import { createReference, type Reference } from '#gateway/openapi/reference.ts'
 import { FleetWatch } from '#gateway/queue/fleet-watch.ts'
 import { createWaiters, type Waiters } from '#gateway/queue/waiters.ts'
@@ -253,7 +254,6 @@ const consoleOf = (database: Database, queue: Queue, config: Config, { signInFai
   targetStore: targetStoreIn(database),
   accountTargets: new TargetsCache(),
   sessions: createSessions(config),
-  showConsole: createConsole(config.consoleFolder),
   oidc: oidcOf(config),
 })
 
@@ -370,6 +370,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     bodies: new Bodies(events),
     keyGuesses: createKeyGuesses({ perMinute: config.keyFailuresPerMinute, nowMs, isValid: authorizations.isValidKey }),
     ...consoleOf(database, queue, config, events),
+    showConsole: createConsole(config.consoleFolder, publicUrl),
     activity,
     idempotencyStore: idempotencyStoreIn(database, config.keyPepper),
     objects,
@@ -385,7 +386,7 @@ export const openContext = async (config: Config, lifecycle: Lifecycle, by = rea
     events,
     metrics,
     ...linksOf(database, config),
-    reference: createReference(() => openapiDocument(lifecycle.operations, publicUrl())),
+    reference: createReference(() => openResponses(openapiDocument(lifecycle.operations, publicUrl()))),
     sealingKeys,
     records: createRecordSeal(config.recordKeys),
     ...boundsOf(config),

@@ -71,6 +71,18 @@ const dispatchTo =
     return toResponse(await (signal ? Promise.race([answered, untilAborted(signal)]) : answered))
   }
 
+/** The response as the transport makes it, which may be a stream of events; then releases what it holds. */
+const streamAnswer = ({ status, headers, body }: Response, held: Disposable): Answer => {
+  const contentType = headers.get('content-type') ?? 'application/json'
+  const named = { 'cache-control': 'no-store', 'content-type': contentType }
+  if (!body) {
+    held[Symbol.dispose]()
+    return { status, headers: named }
+  }
+  const stream = Readable.fromWeb(body as ReadableStream).once('close', () => held[Symbol.dispose]())
+  return { status, headers: named, body: stream }
+}
+
 const answerMcp = async (app: FastifyInstance, context: Context, exchange: Exchange): Promise<Answer> => {
   assertOrigin(context, exchange)
   const keyHash = await assertKey(context, exchange)
@@ -79,29 +91,26 @@ const answerMcp = async (app: FastifyInstance, context: Context, exchange: Excha
   if (Array.isArray(message)) throw new AppError('BAD_REQUEST', { publicMessage: 'Send one message at a time.' })
   // Loaded by the first request: most gateways serve none.
   const { answerMessage } = await import('#shared/mcp/answer-message.ts')
-  using held = new DisposableStack()
-  using client = exchange.watchClient()
+  // Until the response has been sent or given up.
+  const held = new DisposableStack()
+  const client = held.use(exchange.watchClient())
   const reserve = (bytes: number) => {
     if (!context.bufferedImages.fits(bytes * copies)) return false
     held.use(context.bufferedImages.hold(bytes * copies))
     return true
   }
   const headers = { ...pick(exchange.headers, negotiated), 'content-type': 'application/json' }
-  const response = await answerMessage(message, headers, {
-    baseUrl,
-    apiKey: keyOf(exchange.headers) ?? '',
-    fetch: dispatchTo(app, exchange),
-    stop: client.signal,
-    reserve,
-  })
-  const body = Buffer.from(await response.arrayBuffer())
-  return {
-    status: response.status,
-    headers: {
-      'cache-control': 'no-store',
-      'content-type': response.headers.get('content-type') ?? 'application/json',
-    },
-    ...(body.length > 0 && { body }),
+  const upstream = {
+    ...{ baseUrl, apiKey: keyOf(exchange.headers) ?? '', fetch: dispatchTo(app, exchange) },
+    ...{ stop: client.signal, reserve },
+  }
+  try {
+    const { response, close } = await answerMessage(message, headers, upstream)
+    held.defer(close)
+    return streamAnswer(response, held)
+  } catch (error) {
+    held.dispose()
+    throw error
   }
 }
 

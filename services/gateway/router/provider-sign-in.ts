@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Cell } from '#shared/config/settings/router.ts'
 import { readCookie, writeCookie } from '#gateway/http/identification/secure-cookie.ts'
+import { publicPath, withoutPublicPath } from '#gateway/http/public-path.ts'
 import { pathOf } from './credential.ts'
 
 const startPath = '/console/sign-in/oidc'
@@ -50,7 +51,7 @@ const begin = (cell: Cell, passedOver: boolean, { to, wasBusy }: Omit<Kept, 'cel
   kept: { cell, to: to.length > pathMax ? '' : to, wasBusy: wasBusy || passedOver },
 })
 
-const end = (cells: readonly Cell[], cell: Cell, { to, wasBusy }: Omit<Kept, 'cell'>, location: string): Step => {
+const end = (cells: readonly Cell[], { cell, to, wasBusy }: Kept, location: string): Step => {
   if (!goesOn.test(location)) return { kept: undefined }
   const isBusy = wasBusy || location.endsWith('busy')
   const next = cells[cells.indexOf(cell) + 1]
@@ -68,6 +69,7 @@ export const routeProviderSignIn = (
   { url = '', headers }: IncomingMessage,
 ): SignInRoute | undefined => {
   const path = pathOf(url)
+  const base = publicPath(publicUrl)
   const isStart = path === startPath
   if (cells.length === 1 || (!isStart && path !== callbackPath)) return undefined
   const found = readCookie(headers, cookieName, publicUrl)
@@ -78,11 +80,11 @@ export const routeProviderSignIn = (
   const adapt: SignInRoute['adapt'] = (cell, sent) => {
     const step = isStart
       ? begin(cell, cell !== tried[0], { to, wasBusy })
-      : end(cells, cell, { to, wasBusy }, sent.location ?? '')
+      : end(cells, { cell, to, wasBusy }, withoutPublicPath(sent.location ?? '', base))
     if (!step.kept && found === undefined) return sent
     const value = step.kept ? write(step.kept) : ''
     const cookie = writeCookie({ name: cookieName, value, maxAgeSeconds: step.kept ? cookieSeconds : 0 }, publicUrl)
-    const location = step.location ?? sent.location
+    const location = step.location === undefined ? sent.location : base + step.location
     return {
       ...sent,
       ...(location !== undefined && { location }),

@@ -60,10 +60,16 @@ const isUnavailable = (thrown: unknown): boolean => {
   return isReplaced(thrown) || isUnanswered(thrown)
 }
 
-/** A transaction pooler rejects session parameters. */
+/** A transaction pooler rejects session parameters; RDS Proxy says so in words of its own. */
 const poolerAdvice = (thrown: unknown): string =>
-  /unsupported startup parameter/.test(String(thrown))
+  /unsupported startup parameter|RDS Proxy/.test(String(thrown))
     ? '; it is a pooler: SHUTTERFLEET_DATABASE_DIRECT_URL has to name PostgreSQL itself'
+    : ''
+
+/** Since PostgreSQL 15 only the owner of a database creates tables in its schema `public`. */
+const ownerAdvice = (thrown: unknown): string =>
+  errorCode(thrown) === '42501' && /for schema/.test(String(thrown))
+    ? '; make its user the owner: ALTER DATABASE … OWNER TO …'
     : ''
 
 /** What a caller reads whose account is being moved to another installation. */
@@ -77,7 +83,7 @@ export const classifyDatabaseError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
   if (errorCode(thrown) === movingCode)
     return new AppError('SERVICE_UNAVAILABLE', { publicMessage: movingMessage, retryAfterSeconds: 1, cause: thrown })
-  const advice = trustAdvice(thrown) + poolerAdvice(thrown)
+  const advice = trustAdvice(thrown) + poolerAdvice(thrown) + ownerAdvice(thrown)
   const message = `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}${advice}`
   return new AppError(isUnavailable(thrown) ? 'SERVICE_UNAVAILABLE' : 'SERVER_ERROR', { message, cause: thrown })
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
 import type { Screenshot, StoredOutput } from '#client/shutterfleet.js'
-import { captureAndWait, describeCapture, incompleteResult } from './captures.ts'
+import { captureAndWait, describeCapture, incompleteResult, structuredCapture } from './captures.ts'
 import { type Arguments, textBlock, type ToolCall } from './tool.ts'
 
 /** Most characters of a file in a result: about 25,000 tokens. */
@@ -30,5 +30,5 @@ export const captureContent = async (call: ToolCall, input: Arguments): Promise<
   if (record?.status !== 'completed') return incompleteResult(id, record)
   const blocks: ContentBlock[] = [textBlock(describeCapture(record).join('\n'))]
   for (const output of record.outputs ?? []) blocks.push(...(await contentBlocks(call, record, output)))
-  return { content: blocks }
+  return { content: blocks, ...structuredCapture(record) }
 }

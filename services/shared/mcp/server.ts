@@ -47,8 +47,18 @@ export const createMcpServer = ({ stop, reserve, ...options }: Upstream): McpSer
   const client = new Shutterfleet({ ...options, retries: 0, timeoutMs: requestMs })
   const listed = tools.map(({ run: _run, ...tool }) => tool) as ListToolsResult['tools']
   mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listed }))
-  mcp.server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal }) =>
-    callTool({ client, signal: AbortSignal.any([stop, signal]), reserve }, params.name, params.arguments ?? {}),
-  )
+  mcp.server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification }) => {
+    const { progressToken } = params._meta ?? {}
+    let reports = 0
+    const progress = (message: string) => {
+      if (progressToken === undefined) return
+      reports += 1
+      const report = { progressToken, progress: reports, message }
+      // A client that has gone needs no report.
+      void sendNotification({ method: 'notifications/progress', params: report }).catch(() => undefined)
+    }
+    const call = { client, signal: AbortSignal.any([stop, signal]), reserve, progress }
+    return callTool(call, params.name, params.arguments ?? {})
+  })
   return mcp
 }

@@ -9,6 +9,8 @@ export type ToolCall = {
   readonly signal: AbortSignal
   /** Reserves memory for a file until the call ends; false if there is too little now. */
   readonly reserve: (bytes: number) => boolean
+  /** Reports what the call does now, if its client wants to know. */
+  readonly progress: (message: string) => void
 }
 
 /** Arguments as a model sent them, not validated: the service does it, and names the field. */
@@ -31,8 +33,11 @@ export const textBlock = (text: string): ContentBlock => ({ type: 'text', text }
 /** A result of one line for each part. */
 export const linesResult = (lines: readonly string[]): CallToolResult => ({ content: [textBlock(lines.join('\n'))] })
 
-/** A result that a program could read too. */
-export const jsonResult = (value: unknown): CallToolResult => ({ content: [textBlock(JSON.stringify(value))] })
+/** A result that programs read too. */
+export const jsonResult = (value: object): CallToolResult => ({
+  content: [textBlock(JSON.stringify(value))],
+  structuredContent: { ...value },
+})
 
 const problemsOf = (details: ShutterfleetError['details'] = {}) =>
   Object.entries(details).map(([name, problems]) => `${name} ${problems.join(', ')}`)
@@ -51,5 +56,6 @@ export const errorResult = (thrown: unknown): CallToolResult => {
     ...(screenshotId === undefined ? [] : [`capture ${screenshotId}`]),
     ...(docUrl === undefined ? [] : [docUrl]),
   ]
-  return { isError: true, content: [textBlock(lines.join('\n'))] }
+  const structuredContent = { error: { code, message, details, retry_after: retryAfter, screenshot_id: screenshotId } }
+  return { isError: true, content: [textBlock(lines.join('\n'))], structuredContent }
 }

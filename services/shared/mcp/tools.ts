@@ -1,25 +1,41 @@
 import type { ListFilter, Screenshot } from '#client/shutterfleet.js'
+import type { ParameterName } from '#shared/capture/options.ts'
 import { statuses } from '#shared/capture/status.ts'
 import { enumSchema, flag, integer, text } from '#shared/schema/fields.ts'
-import { captureAndWait, captureResult, waitSecondsMax } from './captures.ts'
+import { captureAndWait, captureResult, waitSecondsMax, waitWithProgress } from './captures.ts'
 import { captureContent } from './content.ts'
-import { contentSchema, pictureSchema } from './input-schemas.ts'
-import { type Arguments, jsonResult, type Tool, type ToolCall } from './tool.ts'
+import {
+  contentNames,
+  contentSchema,
+  pictureNames,
+  pictureSchema,
+  pictureSide,
+  requestedSide,
+  schemasOf,
+} from './input-schemas.ts'
+import { withSmallPicture } from './picture.ts'
+import { type Arguments, jsonResult, linesResult, type Tool, type ToolCall } from './tool.ts'
 
 /** A capture is charged and recorded, and opens pages of others. */
 const captures = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true }
 const reads = { readOnlyHint: true, openWorldHint: false }
 
+/** Parameters of a capture: those at the top take precedence over `options`. */
+const parametersIn = ({ options, picture_side: _side, ...input }: Arguments): Arguments => ({
+  ...(typeof options === 'object' ? options : {}),
+  ...input,
+})
+
 const capture: Tool = {
   name: 'capture',
   title: 'Capture a page',
   description:
-    'Opens a URL, HTML or Markdown in a browser and returns the picture: of the viewport, of the full page, or of one element. Use resize_width to make the picture of a large page small.',
+    'Opens a URL, HTML or Markdown in a browser and returns the picture: of the viewport, of the full page, or of one element.',
   inputSchema: pictureSchema,
   annotations: captures,
   run: async (call, input) => {
-    const { id, record } = await captureAndWait(call, input)
-    return captureResult(call, id, record)
+    const side = requestedSide(input)
+    return captureResult(call, { side, ...(await captureAndWait(call, withSmallPicture(parametersIn(input), side))) })
   },
 }
 
@@ -30,13 +46,15 @@ const content: Tool = {
     'Opens a page in a browser and returns its content as rendered: markdown unless outputs names others, such as text, html, links, accessibility.',
   inputSchema: contentSchema,
   annotations: captures,
-  run: captureContent,
+  run: (call, input) => captureContent(call, parametersIn(input)),
 }
 
-const showStatus = async (call: ToolCall, { id, wait, picture }: Arguments) => {
+const showStatus = async (call: ToolCall, { wait, picture, ...input }: Arguments) => {
   const { client, signal } = call
-  const record = await client.status(String(id), { ...(wait !== undefined && { wait: wait as number }), signal })
-  return picture === true ? captureResult(call, record.id, record) : jsonResult(record)
+  const id = String(input['id'])
+  const reading = client.status(id, { ...(wait !== undefined && { wait: wait as number }), signal })
+  const record = await waitWithProgress(call, id, reading)
+  return picture === true ? captureResult(call, { id, record, side: requestedSide(input) }) : jsonResult(record)
 }
 
 const status: Tool = {
@@ -49,6 +67,7 @@ const status: Tool = {
       id: text('Id of the capture.'),
       wait: integer(0, waitSecondsMax, 'Seconds to wait for the end of the capture.', { default: 0 }),
       picture: flag('Whether to return the picture of the completed capture.', { default: false }),
+      picture_side: pictureSide,
     },
     required: ['id'],
     additionalProperties: false,
@@ -109,5 +128,36 @@ const usage: Tool = {
   run: async ({ client, signal }) => jsonResult(await client.usage({ signal })),
 }
 
+const allNames = [...new Set([...pictureNames, ...contentNames])]
+
+/** The first sentence of a description, by which a model finds a parameter. */
+const firstSentence = ({ description }: { readonly description?: unknown }) =>
+  String(description).replace(/\. .*/s, '.')
+
+const describeParameters = ({ names }: Arguments) => {
+  const all = schemasOf(allNames)
+  if (!Array.isArray(names) || names.length === 0) {
+    return jsonResult(Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, firstSentence(schema)])))
+  }
+  const requested = names.map(String)
+  const unknown = requested.filter((name) => !(name in all))
+  if (unknown.length === 0) return jsonResult(schemasOf(requested as ParameterName[]))
+  const text = `VALIDATION_ERROR: names has no parameter ${unknown.join(', ')}; without names all are listed`
+  return { isError: true, ...linesResult([text]) }
+}
+
+const describeOptions: Tool = {
+  name: 'describe_options',
+  title: 'Describe parameters',
+  description: 'Returns the schemas of the named parameters of captures; without names, one line for each parameter.',
+  inputSchema: {
+    type: 'object',
+    properties: { names: { type: 'array', items: { type: 'string' } } },
+    additionalProperties: false,
+  },
+  annotations: reads,
+  run: (_call, input) => Promise.resolve(describeParameters(input)),
+}
+
 /** The tools of the MCP server, in the order in which models see them. */
-export const tools: readonly Tool[] = [capture, content, status, list, usage]
+export const tools: readonly Tool[] = [capture, content, status, list, usage, describeOptions]

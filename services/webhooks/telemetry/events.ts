@@ -13,6 +13,7 @@ export type Attempted = {
   readonly traceId: string | undefined
   readonly failure: Failure | null
   readonly status: number | null
+  readonly answer: string | undefined
   readonly ms: number
   /** Whether this attempt failed and was the last. */
   readonly givenUp: boolean
@@ -43,12 +44,12 @@ export const createEvents = (log: Logger, metrics: Metrics) => {
     ...createStoreEvents(log, metrics),
     ...createCertificateEvents(log, metrics),
     ...createIdentityEvents(log, metrics),
-    attempted: ({ id, event, traceId, failure, status, ms, givenUp }: Attempted) => {
+    attempted: ({ id, event, traceId, failure, status, answer, ms, givenUp }: Attempted) => {
       const outcome = failure ?? 'delivered'
       metric.webhook_attempts_total.inc({ outcome })
       metric.webhook_attempt_seconds.observe(ms / 1000)
       if (givenUp) metric.webhook_deliveries_failed_total.inc()
-      log.debug({ delivery: id, event, traceId, outcome, status, ms, givenUp }, 'attempted')
+      log.debug({ delivery: id, event, traceId, outcome, status, answer, ms, givenUp }, 'attempted')
     },
     /** The egress filter, or the object store of an upload, was unreachable: deliveries wait, and no attempt is counted. */
     unattempted: (deliveries: number) => {

@@ -107,7 +107,7 @@ t.test('gateway: rejects a missing or malformed key before it reads anything els
     [`Basic ${testKey}`, /holds no API key/],
     ['Bearer sk_live_short', /not complete: .*40 letters/],
     [`Bearer ${testKey}x`, /not complete/],
-    [testKey, /holds no API key/],
+    [testKey, /`Bearer` is missing before the API key: .*`Authorization: Bearer/],
   ] as const) {
     const headers = given === undefined ? {} : { authorization: given }
     const answer = await app.inject({ method: 'POST', url: '/v1/screenshots', headers, payload: '{' })

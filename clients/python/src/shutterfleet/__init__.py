@@ -5,7 +5,7 @@ from ._client import Shutterfleet
 from ._models import Image, ImageDescription, StreamEvent
 from ._render_link import render_link
 from ._webhook import verify_webhook
-from .errors import ShutterfleetError
+from .errors import ShutterfleetError, UnreachableError
 
 __all__ = [
     "AsyncShutterfleet",
@@ -14,6 +14,7 @@ __all__ = [
     "Shutterfleet",
     "ShutterfleetError",
     "StreamEvent",
+    "UnreachableError",
     "render_link",
     "verify_webhook",
 ]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from .errors import read_error
+from .errors import UnreachableError, read_error
 
 T = TypeVar("T")
 
@@ -54,13 +54,13 @@ def _is_retryable(request: Request, status: int | None) -> bool:
 
 
 def send(request: Request, policy: RetryPolicy) -> Flow[httpx.Response]:
-    """Returns a successful response. Raises `ShutterfleetError`, or the `httpx.TransportError` of the last attempt."""
+    """Returns a successful response. Raises `ShutterfleetError`, without a response of the last attempt `UnreachableError`."""
     for left in range(policy.retries, -1, -1):
         try:
             response = yield request
-        except httpx.TransportError:
+        except httpx.TransportError as error:
             if left == 0 or not _is_idempotent(request):
-                raise
+                raise UnreachableError(error) from error
             yield Pause(1)
             continue
         if response.is_success:

@@ -14,7 +14,7 @@ class ShutterfleetError(Exception):
     """An error response of the service, or a failed capture."""
 
     code: str
-    """Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service."""
+    """Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service, `UNREACHABLE` without one."""
     status: int | None
     """HTTP status; None if the request succeeded and its capture failed later."""
     details: Details
@@ -47,6 +47,16 @@ class ShutterfleetError(Exception):
         self.doc_url = doc_url
         self.retry_after = retry_after
         self.screenshot_id = screenshot_id
+
+
+class UnreachableError(ShutterfleetError, httpx.TransportError):
+    """No response: the service is not reachable, or did not answer in time."""
+
+    def __init__(self, cause: httpx.TransportError) -> None:
+        url = cause.request.url
+        reason = str(cause) or type(cause).__name__
+        super().__init__("UNREACHABLE", f"The service at {url.scheme}://{url.netloc.decode()} is not reachable: {reason}")
+        self.request = cause.request
 
 
 def _with_first_detail(message: str, details: Details) -> str:

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { useParams } from 'wouter-preact'
+import { servedPath } from '#console/api/base-path.ts'
 import { useApi, useSession } from '#console/api/session.tsx'
 import { FactList } from '#console/components/fact-list.tsx'
 import { Page, Section } from '#console/components/page.tsx'
@@ -25,7 +26,7 @@ const LookInto = ({ id }: { id: string }) => {
     try {
       await api(`${operatorPath}/accounts/${id}/view`, { method: 'POST' })
       // Leaving the page forgets what it has shown of another account.
-      location.assign('/console/')
+      location.assign(servedPath('/console/'))
     } catch (caught) {
       setError(caught as Error)
     }

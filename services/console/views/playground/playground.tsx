@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { servedPath } from '#console/api/base-path.ts'
 import { isOperator, useMayChange, useSession } from '#console/api/session.tsx'
 import { ApiError } from '#console/api/request.ts'
 import { CopyButton } from '#console/components/copy-field.tsx'
@@ -42,7 +43,7 @@ const leftOutIn = (query: string): readonly string[] => {
   return controls.map(({ name }) => name).filter((name) => named.includes(name))
 }
 
-const linkTo = (query: string) => `${location.origin}/console/playground${query === '' ? '' : `?${query}`}`
+const linkTo = (query: string) => location.origin + servedPath(`/console/playground${query === '' ? '' : `?${query}`}`)
 
 /** Fills the form from a request of before. Contents of pages are not part of it, so those of the form stay. */
 const useRestore = (

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { servedPath } from '#console/api/base-path.ts'
 import { CopyButton } from '#console/components/copy-field.tsx'
 import { Section } from '#console/components/page.tsx'
 import { texts } from '#console/text/texts.ts'
@@ -27,7 +28,8 @@ const Program = ({ language, sample }: { language: Language; sample: string }) =
 export const RequestSamples = ({ parameters }: { parameters: Parameters }) => {
   const [kind, setKind] = useState<Kind>('curl')
   const shown = hasSource(parameters) ? parameters : { url: texts.playground.exampleUrl, ...parameters }
-  const sample = kind === 'link' ? undefined : sampleOf(kind, { baseUrl: location.origin, parameters: shown })
+  const sample =
+    kind === 'link' ? undefined : sampleOf(kind, { baseUrl: location.origin + servedPath(''), parameters: shown })
   return (
     <Section title={texts.playground.samples} actions={sample !== undefined && <CopyButton text={sample} />}>
       <fieldset class="segments">

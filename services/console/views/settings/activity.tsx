@@ -1,6 +1,7 @@
 import type { ActivityEntry, ApiKey } from '#client/responses.js'
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
+import { servedPath } from '#console/api/base-path.ts'
 import { sendRequest } from '#console/api/request.ts'
 import { Field } from '#console/components/field.tsx'
 import { LoadMore } from '#console/components/load-more.tsx'
@@ -93,7 +94,9 @@ const Table = ({ entries }: { entries: readonly ActivityEntry[] }) => {
 /** Path of a file with the activity of the last days; what is older is removed. */
 const exportPath = (operation: string) => {
   const from = new Date(Date.now() - exportedDays * 86_400_000).toISOString()
-  return `/v1/account/activity/export?${new URLSearchParams({ from, ...(operation !== '' && { operation }) })}`
+  return servedPath(
+    `/v1/account/activity/export?${new URLSearchParams({ from, ...(operation !== '' && { operation }) })}`,
+  )
 }
 
 /** What the requests of the account did, newest first. */

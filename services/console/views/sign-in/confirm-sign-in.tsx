@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
+import { servedPath } from '#console/api/base-path.ts'
 import { ApiError, sendRequest } from '#console/api/request.ts'
 import { isOperator, type Session, sessionPath } from '#console/api/session.tsx'
 import { ErrorNotice, Loading } from '#console/components/state.tsx'
@@ -69,7 +70,7 @@ const Question = ({ found, onConfirm }: { found: Found; onConfirm: () => void })
         {words.submit(nameOf(link))}
       </button>
       {session && (
-        <a class="button" href="/console/">
+        <a class="button" href={servedPath('/console/')}>
           {words.stay(nameOf(session))}
         </a>
       )}

@@ -1,3 +1,4 @@
+import { servedPath } from '#console/api/base-path.ts'
 import { useQuery } from '@tanstack/preact-query'
 import { Notice } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
@@ -19,7 +20,10 @@ const failureIn = (search: string) => {
 }
 
 /** The page to return to: the one that was asked for. */
-const returnPath = () => (location.pathname === '/console/sign-in' ? '/console' : location.pathname + location.search)
+const returnPath = () => {
+  const path = location.pathname.slice(servedPath('').length)
+  return path === '/console/sign-in' ? '/console' : path + location.search
+}
 
 /** The button that leads to the provider, and what became of the last attempt. */
 export const ProviderSignIn = ({ name }: { name: string }) => {
@@ -31,7 +35,7 @@ export const ProviderSignIn = ({ name }: { name: string }) => {
           {failure.text(name)}
         </Notice>
       )}
-      <a class="button primary" href={`/console/sign-in/oidc?${new URLSearchParams({ to: returnPath() })}`}>
+      <a class="button primary" href={servedPath(`/console/sign-in/oidc?${new URLSearchParams({ to: returnPath() })}`)}>
         {texts.signIn.with(name)}
       </a>
     </>

@@ -37,6 +37,7 @@ const keyHint = 'send it in the header `Authorization: Bearer sk_live_…`'
 /** Describes why a header contains no well-formed key, and how to send one. */
 const problemOf = ({ authorization }: IncomingHttpHeaders): string => {
   if (authorization === undefined) return `The API key is missing: ${keyHint}.`
+  if (keyPattern.test(authorization)) return `The word \`Bearer\` is missing before the API key: ${keyHint}.`
   if (!bearer.test(authorization)) return `The Authorization header holds no API key: ${keyHint}.`
   return 'The API key is not complete: keys are `sk_live_` and 40 letters and digits.'
 }

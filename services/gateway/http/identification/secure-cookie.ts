@@ -1,9 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { publicPath } from '#gateway/http/public-path.ts'
 
 const isOverTls = (publicUrl: string): boolean => publicUrl.startsWith('https:')
 
-/** With TLS, the prefix keeps other hosts of the domain from setting the cookie (RFC 6265bis §4.1.3.2). */
-const fullName = (name: string, publicUrl: string): string => (isOverTls(publicUrl) ? `__Host-${name}` : name)
+/**
+ * With TLS, the prefix keeps other hosts of the domain from setting the cookie (RFC 6265bis §4.1.3.2). Below a path it cannot, because
+ * such a cookie would be sent to all applications of the host.
+ */
+const fullName = (name: string, publicUrl: string): string => {
+  if (!isOverTls(publicUrl)) return name
+  return publicPath(publicUrl) === '' ? `__Host-${name}` : `__Secure-${name}`
+}
 
 /** The value of a cookie; undefined if it is missing. */
 export const readCookie = (
@@ -34,7 +41,7 @@ export const writeCookie = (
 ): string =>
   [
     `${fullName(name, publicUrl)}=${value}`,
-    'Path=/',
+    `Path=${publicPath(publicUrl) || '/'}`,
     'HttpOnly',
     'SameSite=Lax',
     ...(isOverTls(publicUrl) ? ['Secure'] : []),

@@ -5,6 +5,7 @@ import type { Answer } from '#gateway/http/answer.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
 import { readCookie, writeCookie } from '#gateway/http/identification/secure-cookie.ts'
 import { takeFrom } from '#gateway/http/identification/sessions.ts'
+import { publicPath } from '#gateway/http/public-path.ts'
 import { SignInError } from '#gateway/oidc/sign-in-error.ts'
 import { beginFlow, flowSeconds, resumeFlow, returnPathOf, type SignInFlow } from '#gateway/oidc/sign-in-flow.ts'
 import type { Served } from '#gateway/operations/operation.ts'
@@ -44,7 +45,7 @@ const orSignInPage = async (context: Context, exchange: Exchange, work: () => Pr
     const error = toSignInError(thrown)
     context.events.providerSignInFailed(error)
     await context.signInFailures.note({ how: 'provider', reason: error.reason, client: context.clients.find(exchange) })
-    return redirectTo(`/console/sign-in?error=${error.reason}`)
+    return redirectTo(`${publicPath(context.publicUrl())}/console/sign-in?error=${error.reason}`)
   }
 }
 
@@ -110,7 +111,7 @@ const finish: Served = {
   access: 'open',
   run: (context, exchange) =>
     orSignInPage(context, exchange, async () => {
-      const { sessions, events, clients } = context
+      const { sessions, events, clients, publicUrl } = context
       const client = clients.find(exchange)
       const flow = requireFlow(context, exchange)
       takeFrom(sessions.signInLimit, client)
@@ -118,7 +119,8 @@ const finish: Served = {
       sessions.signInLimit.giveBack(client)
       events.signedInByProvider()
       // Nobody is signed in by a navigation, which pages of others cause too: a click on this page does it.
-      return redirectTo(`/console/sign-in?${new URLSearchParams({ to: flow.returnPath }).toString()}#token=${token}`)
+      const query = new URLSearchParams({ to: flow.returnPath }).toString()
+      return redirectTo(`${publicPath(publicUrl())}/console/sign-in?${query}#token=${token}`)
     }),
 }
 

@@ -75,13 +75,15 @@ export const resizeHeight = () => integer(16, 2160)
 export const resizeModes = ['fit', 'cover', 'contain'] as const
 /** Most renditions of a capture. */
 export const renditionsMax = 5
+/** Longest side to which a rendition is resized, in pixels: the longest of a picture that models accept. */
+export const renditionSideMax = 8000
 /** Another format or size of the image. */
 export const rendition = Type.Object(
   {
     format: enumSchema(imageFormats),
     quality: Type.Optional(quality()),
-    resize_width: Type.Optional(resizeWidth()),
-    resize_height: Type.Optional(resizeHeight()),
+    resize_width: Type.Optional(integer(16, renditionSideMax)),
+    resize_height: Type.Optional(integer(16, renditionSideMax)),
     resize_mode: Type.Optional(enumSchema(resizeModes)),
   },
   { additionalProperties: false },

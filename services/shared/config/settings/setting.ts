@@ -100,6 +100,12 @@ export const oneOf = <const T extends string>(
 /** The entries of a list that are separated by commas or white space. */
 export const splitEntries = (value: string): string[] => value.split(/[\s,]+/).filter((entry) => entry !== '')
 
+/** Of an address that cannot be read with the user and password that it contains. */
+const encodingAdvice = (value: string): string =>
+  /^\w{1,20}:\/\//.test(value) && value.includes('@')
+    ? '; percent-encode its password: / as %2F, # as %23, ? as %3F, % as %25'
+    : ''
+
 /** An absolute address with one of the given schemes, without a trailing slash; '' becomes undefined if the fallback is ''. */
 export const address = (name: string, common: Common & { schemes: readonly string[] }): Setting<string | undefined> =>
   setting(name, `address (${common.schemes.join(', ')})`, common, (value) => {
@@ -109,7 +115,7 @@ export const address = (name: string, common: Common & { schemes: readonly strin
       ? { ok: true, value: value.replace(/\/+$/, '') }
       : {
           ok: false,
-          problem: `must be an address that begins with ${common.schemes.map((s) => `${s}://`).join(' or ')}`,
+          problem: `must be an address that begins with ${common.schemes.map((s) => `${s}://`).join(' or ')}${encodingAdvice(value)}`,
         }
   })
 

@@ -24,13 +24,25 @@ const exchangeOf = (path: string) => readExchange(context, new IncomingMessage(n
 
 t.test('console: says how to build it while it is missing, and is served once it is there', async (t) => {
   const empty = t.testdir()
-  const show = createConsole(empty)
+  const show = createConsole(empty, () => 'https://shots.example')
   const missing = { code: 'NOT_FOUND', publicMessage: /make setup.*SHUTTERFLEET_CONSOLE_FOLDER/ }
   await t.rejects(show(exchangeOf('')), missing)
-  await t.rejects(createConsole(join(empty, 'nothing'))(exchangeOf('')), missing)
+  await t.rejects(createConsole(join(empty, 'nothing'), () => 'https://shots.example')(exchangeOf('')), missing)
   await writeFile(join(empty, 'index.html'), '<!doctype html>')
   t.match(await show(exchangeOf('')), { status: 200 })
   await t.rejects(show(exchangeOf('api/unknown')), { code: 'NOT_FOUND' })
+})
+
+t.test('console: its page names the path of the public URL, and is not served compressed then', async (t) => {
+  const below = t.testdir()
+  await writeFile(join(below, 'index.html'), '<script src="/console/assets/main.js"></script>')
+  await writeFile(join(below, 'index.html.br'), 'compressed')
+  const show = (publicUrl: string) =>
+    createConsole(below, () => publicUrl)({ ...exchangeOf(''), headers: { 'accept-encoding': 'br' } })
+  const { body, headers } = await show('https://shots.example/team/shots')
+  t.equal(String(body), '<script src="/team/shots/console/assets/main.js"></script>')
+  t.notOk(headers?.['content-encoding'])
+  t.equal(String((await show('https://shots.example')).body), 'compressed')
 })
 
 // Contract: Console files

@@ -33,7 +33,9 @@ const start = (t: Test, settings: { hasMcp: boolean }) => {
 
 t.test('mcp: is not served unless the setting is on', async (t) => {
   const { call } = start(t, { hasMcp: false })
-  t.equal((await call()).statusCode, 404)
+  const answer = await call()
+  t.equal(answer.statusCode, 404)
+  t.match(answer.json(), { error: { code: 'NOT_FOUND', message: /SHUTTERFLEET_MCP=true/ } })
 })
 
 t.test('mcp: operations identify the client of the request, whose activity is recorded once', async (t) => {

@@ -20,6 +20,15 @@ t.test('classify error: a missing function, as before a migration, is unavailabl
   }
 })
 
+t.test('classify error: says what to do about a schema of others, and about a pooler', (t) => {
+  const message = (text: string, code: string) =>
+    classifyDatabaseError(Object.assign(new Error(text), { code })).message
+  t.match(message('permission denied for schema public', '42501'), /permission denied for schema public; .*OWNER TO/)
+  t.notMatch(message('permission denied for table capture', '42501'), /OWNER TO/)
+  t.match(message("RDS Proxy currently doesn't support command-line options.", '0A000'), /DATABASE_DIRECT_URL/)
+  t.end()
+})
+
 t.test('classify error: any other error is a SERVER_ERROR, and keeps its cause', async (t) => {
   for (const thrown of [withCode('23505', 'ERROR'), withCode('XX000', 'FATAL'), new Error('x'), 'x', undefined]) {
     const error = classifyDatabaseError(thrown)
