@@ -2,17 +2,17 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate as pause } from 'node:timers/promises'
 import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
 import type { Caller } from '#shared/db/check-request.ts'
-import { acceptBatch } from '#gateway/db/accept-batch.ts'
+import { acceptBatch, type AcceptBatchOutcome } from '#gateway/db/accept-batch.ts'
 import { findBatch } from '#gateway/db/find-batch.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { orNotFound, withFacts } from '#gateway/http/errors.ts'
+import { orNotFound, refusalError, withFacts } from '#gateway/http/errors.ts'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import type { AccountTargets } from '#gateway/db/targets-cache.ts'
-import { targetErrors, withAccountTargets } from './account-targets.ts'
-import { acceptedOutcome, checkAvailability } from './create-capture.ts'
+import { acceptWithTargets, targetErrors } from './account-targets.ts'
+import { checkAvailability } from './create-capture.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
 
@@ -92,22 +92,23 @@ const acceptPrepared = async (
   context: Context,
   request: ValidRequest<ParsedBatch>,
   { targets, isCounted, traceparent }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
-) => {
+): Promise<AcceptBatchOutcome & { readonly id: string; readonly members: Members }> => {
   const { parsed } = request
   const [first] = parsed.captures
   const unavailable = first.unavailable ?? batchErrors(targets, parsed)
   const members = await prepareAll(context, parsed, targets)
   const common = commonOf(members, request)
   const capture = { ...members[0], ...common }
-  const { counted, replay } = await checkAvailability(context, capture, { ...first, unavailable }, isCounted)
   const id = randomUUIDv7()
-  if (replay) return { id, members, ...replay }
+  const checked = await checkAvailability(context, capture, { ...first, unavailable }, isCounted)
+  if (!checked.ok) return { id, members, ...checked }
+  if (checked.replay) return { id, members, ...checked.replay }
   const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
   const webhookUrl = common.webhookUrl && context.records.sealUrl(id, common.webhookUrl)
   const batch = { id, ...common, webhookUrl, traceparent, members: sealedMembers }
-  const accept = () => acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
-  const outcome = await context.lockWaits.run(request.caller?.accountId ?? '', accept)
-  return { id, members, ...acceptedOutcome(outcome, common) }
+  const options = { windowSize: context.windowCaptures, counted: checked.counted }
+  const accept = () => acceptBatch(context.database, batch, options)
+  return { id, members, ...(await context.lockWaits.run(request.caller?.accountId ?? '', accept)) }
 }
 
 /**
@@ -120,11 +121,12 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const how = { operation: 'batch', from: 'body', keyFirst: true, parse } as const
   const request = await readRequest(context, exchange, how)
   const { traceparent } = exchange
-  const by = { issuer: request, isCounted: request.isCounted }
   return await withFacts({ caller: request.caller }, async () => {
-    const accepted = await withAccountTargets(context.accountTargets, by, (targets, isCounted) =>
+    const accepted = await acceptWithTargets(context.accountTargets, request, (targets, isCounted) =>
       acceptPrepared(context, request, { targets, isCounted, traceparent }),
     )
+    if (!accepted.ok) throw refusalError(accepted, request.originHost)
+
     const { id, members, caller, createdAt, replayOf, admitted, admittedIds } = accepted
     const { accountId } = caller
     if (replayOf !== undefined) {
