@@ -36,28 +36,6 @@ const prepareAll = async (
   return members
 }
 
-/** The fields that all members share, taken from the first. */
-const commonOf = (members: Members, request: ValidRequest<ParsedBatch>) => {
-  const { parsed, keyHash, accountId, originHost, idempotency } = request
-  const [{ pool, budgetMs, webhookUrl, sharing, targetsSha256 }] = members
-  const { features } = parsed
-  return {
-    features,
-    pool,
-    lane,
-    budgetMs,
-    webhookUrl,
-    cacheSeconds: sharing?.seconds,
-    targetsSha256,
-    keyHash,
-    ...(accountId !== undefined && { accountId }),
-    originHost,
-    idempotency,
-  } as const
-}
-
-const publishedFields = ({ id, pool, budgetMs, sealed }: Member) => ({ id, pool, budgetMs, sealed })
-
 /** A batch that this request or an earlier identical one created. */
 export type CreatedBatch = { readonly batch: Batch; readonly caller: Caller; readonly isReplay: boolean }
 
@@ -97,15 +75,19 @@ const acceptPrepared = async (
   const [first] = parsed.captures
   const unavailable = first.unavailable ?? batchErrors(targets, parsed)
   const members = await prepareAll(context, parsed, targets)
-  const common = commonOf(members, request)
-  const capture = { ...members[0], ...common }
+  // All members have what the first has, but for their own fields.
+  const capture = { ...request, ...members[0], features: parsed.features, lane, traceparent } as const
   const id = randomUUIDv7()
   const checked = await checkAvailability(context, capture, { ...first, unavailable }, isCounted)
   if (!checked.ok) return { id, members, ...checked }
   if (checked.replay) return { id, members, ...checked.replay }
-  const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
-  const webhookUrl = common.webhookUrl && context.records.sealUrl(id, common.webhookUrl)
-  const batch = { id, ...common, webhookUrl, traceparent, members: sealedMembers }
+  const batch = {
+    ...capture,
+    id,
+    webhookUrl: capture.webhookUrl && context.records.sealUrl(id, capture.webhookUrl),
+    cacheSeconds: capture.sharing?.seconds,
+    members: members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key })),
+  }
   const options = { windowSize: context.windowCaptures, counted: checked.counted }
   const accept = () => acceptBatch(context.database, batch, options)
   return { id, members, ...(await context.lockWaits.run(request.caller?.accountId ?? '', accept)) }
@@ -134,10 +116,10 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
       const find = async () => orNotFound(await findBatch(context, { id: replayOf, accountId }))
       return { batch: await withFacts({ caller, isReplay: true }, find), caller, isReplay: true }
     }
-    for (const member of members) {
-      const isAdmitted = admittedIds?.includes(member.id) ?? false
+    for (const { id: captureId, pool, budgetMs, sealed } of members) {
+      const isAdmitted = admittedIds?.includes(captureId) ?? false
       if (isAdmitted)
-        context.publisher.publish({ ...publishedFields(member), lane, accountId, attempts: 0, traceparent })
+        context.publisher.publish({ id: captureId, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
       context.events.accepted({ lane, admitted: isAdmitted, as: 'batch' })
     }
     if (!admitted) context.publisher.wakeRelay()
