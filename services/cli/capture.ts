@@ -14,7 +14,7 @@ import {
   type ParsedArgs,
   UsageError,
 } from './command/command.ts'
-import { captureImage } from './capture/capture-image.ts'
+import { captureImage, extensionOf } from './capture/capture-image.ts'
 import { openClient } from './open-client.ts'
 
 /** How often a request for an address of a list waits for the minute limit, or for room in the queue. */
@@ -117,11 +117,6 @@ export const readParameters = (args: ParsedArgs): Readonly<Record<string, unknow
   throw new UsageError(`-p ${name}: ${problems.join(', ')}`)
 }
 
-const extensionOf = ({ mime_type: mimeType }: Screenshot): string => {
-  const [format = 'bin'] = Object.entries(mediaTypes).find(([, mediaType]) => mediaType === mimeType) ?? []
-  return `.${format}`
-}
-
 const describe = (record: Screenshot, file: string): string => {
   const size = `${record.width} × ${record.height}, ${record.file_size} bytes, ${record.mime_type}`
   const answered = record.target_status === undefined ? '' : `, the page answered ${record.target_status}`
@@ -197,6 +192,6 @@ export const capture: Command = {
     }
     const { captureList } = await import('./capture/capture-list.ts')
     const client = await openClient(context, args, { retries: retriesMax })
-    await captureList(context, args, { client, parameters: readParameters(args), extensionOf })
+    await captureList(context, args, { client, parameters: readParameters(args) })
   },
 }

@@ -1,4 +1,11 @@
-import type { EndedScreenshot, KeyedOptions, Shutterfleet, WaitedParameters } from '#client/shutterfleet.js'
+import type { EndedScreenshot, KeyedOptions, Screenshot, Shutterfleet, WaitedParameters } from '#client/shutterfleet.js'
+import { mediaTypes } from '#shared/capture/options.ts'
+
+/** The extension of the file of an image. */
+export const extensionOf = ({ mime_type: mimeType }: Screenshot): string => {
+  const [format = 'bin'] = Object.entries(mediaTypes).find(([, mediaType]) => mediaType === mimeType) ?? []
+  return `.${format}`
+}
 
 /** How long a queued capture is followed. */
 const followMs = 600_000

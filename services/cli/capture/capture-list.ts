@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors/app-error.ts'
 import { type CommandContext, flagCount, flagText, type ParsedArgs } from '#cli/command/command.ts'
 import { createProgress } from '#cli/command/progress.ts'
 import type { Screenshot, Shutterfleet } from '#client/shutterfleet.js'
-import { captureImage } from './capture-image.ts'
+import { captureImage, extensionOf } from './capture-image.ts'
 import { captureMany, type CaptureManyDeps, type Ended } from './capture-many.ts'
 import { type Address, readAddresses } from './read-addresses.ts'
 
@@ -41,8 +41,6 @@ const toJson = ({ line, ...end }: Ended) =>
 export type CaptureListOptions = {
   readonly client: Pick<Shutterfleet, 'captureRecord' | 'image'>
   readonly parameters: object
-  /** The extension of an image of this record. */
-  readonly extensionOf: (record: Screenshot) => string
 }
 
 const captureInto = async (
@@ -51,7 +49,7 @@ const captureInto = async (
   context: CommandContext,
   { workers, options, ended }: Pick<CaptureManyDeps, 'ended'> & { workers: number; options: CaptureListOptions },
 ): Promise<Ended[]> => {
-  const { client, parameters, extensionOf } = options
+  const { client, parameters } = options
   using progress = createProgress(context)
   const deps = {
     capture: (url: string) => captureImage(client, { ...parameters, url }, { signal: context.stop }),
