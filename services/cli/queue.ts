@@ -25,15 +25,10 @@ export const queueList: Command = {
   run: async ({ env, print }, args) => {
     const queues = await withDatabase(env, args, (database) => countQueue(database))
     print({
-      json: queues.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts })),
+      json: queues,
       text: table([
         ['ACCOUNT', 'PENDING', 'PROCESSING', 'NAME'],
-        ...queues.map(({ accountId, name, pending, processing }) => [
-          accountId,
-          String(pending),
-          String(processing),
-          name,
-        ]),
+        ...queues.map((queue) => [queue.account_id, String(queue.pending), String(queue.processing), queue.name]),
       ]),
     })
   },

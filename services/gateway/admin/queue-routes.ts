@@ -175,10 +175,7 @@ export const queueRoutes: readonly AdminRoute[] = [
       description: 'The accounts.',
       data: list(queuedAccount, 1000, 'Accounts with captures that have not ended.'),
     },
-    run: async ({ database }) => {
-      const accounts = await countQueue(database)
-      return accounts.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts }))
-    },
+    run: ({ database }) => countQueue(database),
   }),
   adminRoute({
     name: 'cancel_queue',
