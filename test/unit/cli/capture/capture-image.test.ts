@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import t from 'tap'
+import { Shutterfleet } from '#client/shutterfleet.js'
 import { captureImage } from '#cli/capture/capture-image.ts'
 import { describeError } from '#cli/command/describe-error.ts'
+import { serviceFetch } from '#cli/http/service-fetch.ts'
 import { openClient } from '#cli/open-client.ts'
 
 type Answer = { status: number; headers?: Record<string, string>; body?: unknown; image?: string }
@@ -78,3 +80,26 @@ t.test('capture image: the error of a rejected request names every wrong paramet
 t.test('capture image: the error of an unreachable service says so', async (t) => {
   t.match(await rejected(captureImage(await connect('http://127.0.0.1:9'), {})), /127.0.0.1:9 is unreachable.*status/)
 })
+
+t.test(
+  'capture image: a request whose connection fails is repeated, one without a response in time is not',
+  async (t) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => (server.closeAllConnections(), server.close()))
+    const { port } = server.address() as AddressInfo
+    const baseUrl = `http://127.0.0.1:${port}`
+    const fetchUntil = serviceFetch(new AbortController().signal)
+    let calls = 0
+    const client = new Shutterfleet({
+      ...{ baseUrl, apiKey: 'key', retries: 5 },
+      fetch: async (url, init) => {
+        calls += 1
+        if (calls === 1) return await fetchUntil('http://127.0.0.1:9', init)
+        return await fetchUntil(url, { ...init, signal: AbortSignal.timeout(50) })
+      },
+    })
+    t.match(await rejected(captureImage(client, {})), /is unreachable \(TimeoutError/)
+    t.equal(calls, 2)
+  },
+)
