@@ -34,8 +34,8 @@ export const results: readonly Mutation[] = [
   {
     test: 'test/unit/ledger/reports/judge-reports.test.ts',
     at: 'services/ledger/reports/judge-reports.ts > lose',
-    replace: 'if ($state.winner !== $result.objectKey) $state.losers.push($result.objectKey)',
-    by: '$state.losers.push($result.objectKey)',
+    replace: 'if ($state.winner !== $key) $state.losers.push($key)',
+    by: '$state.losers.push($key)',
   },
   { point: 'Target 4xx/5xx page', at: 'services/shared/db/record.ts > imageFields', drop: 'target_status: $status' },
   {
