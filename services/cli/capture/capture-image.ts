@@ -1,4 +1,4 @@
-import type { EndedScreenshot, KeyedOptions, Screenshot, Shutterfleet, WaitedParameters } from '#client/shutterfleet.js'
+import type { EndedScreenshot, KeyedOptions, Screenshot, Shutterfleet } from '#client/shutterfleet.js'
 import { mediaTypes } from '#shared/capture/options.ts'
 
 /** The extension of the file of an image. */
@@ -19,7 +19,7 @@ export const captureImage = async (
   parameters: object,
   options?: KeyedOptions,
 ): Promise<Captured> => {
-  const record = await client.captureRecord(parameters as WaitedParameters, { ...options, waitMs: followMs })
+  const record = await client.captureRecord(parameters, { ...options, waitMs: followMs })
   if (record.status === 'failed') return { record, image: undefined }
   const { bytes } = await client.image(record.id, options)
   return { record, image: bytes }

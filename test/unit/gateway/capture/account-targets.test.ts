@@ -45,7 +45,7 @@ t.test('account targets: are refused if they change with each of three tries; ot
     let tries = 0
     const refused = await acceptWithTargets(new TargetsCache(), { ...issuer, isCounted: true }, async () => {
       tries += 1
-      return { ...stale(`a${tries}.example`), ...more } as AcceptOutcome
+      return { ...stale(`a${tries}.example`), ...more }
     })
     t.match(refused, { ok: false, code: 'SERVICE_UNAVAILABLE', ...more })
     t.equal(tries, expected)
