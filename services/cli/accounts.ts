@@ -1,6 +1,5 @@
 import {
-  accountToJson,
-  type AccountView,
+  type AccountJson,
   createAccount,
   listAccounts,
   orderErasure,
@@ -24,7 +23,7 @@ import { confirm } from './command/confirm.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `accountToJson`, for the help. */
+/** `AccountJson`, for the help. */
 const accountShape = '{ id, name, email, plan, created_at, disabled_at, erasing_at, moving_at }'
 
 /** `account create`: creates an account on an existing plan. */
@@ -60,7 +59,7 @@ export const accountList: Command = {
   run: async ({ env, print }, args) => {
     const accounts = await withDatabase(env, args, (database) => listAccounts(database))
     print({
-      json: accounts.map(accountToJson),
+      json: accounts,
       text: table([
         ['ID', 'PLAN', 'NAME', 'EMAIL'],
         ...accounts.map(({ id, plan, name, email }) => [id, plan, name, email]),
@@ -82,7 +81,7 @@ export const accountSetPlan: Command = {
   },
 }
 
-const state = ({ disabledAt, erasingAt, movingAt }: AccountView): string => {
+const state = ({ disabled_at: disabledAt, erasing_at: erasingAt, moving_at: movingAt }: AccountJson): string => {
   if (erasingAt !== null) return `being erased since ${erasingAt}${movingAt === null ? '' : ', after it was moved'}`
   if (movingAt !== null) return `being moved since ${movingAt}`
   return disabledAt === null ? 'enabled' : `disabled since ${disabledAt}`
@@ -97,15 +96,14 @@ export const accountShow: Command = {
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
     const account = await withDatabase(env, args, (database) => showAccount(database, id))
-    const { name, email, plan, createdAt } = account
     print({
-      json: accountToJson(account),
+      json: account,
       text: table([
         ['account', account.id],
-        ['name', name],
-        ['email', email],
-        ['plan', plan],
-        ['created', createdAt],
+        ['name', account.name],
+        ['email', account.email],
+        ['plan', account.plan],
+        ['created', account.created_at],
         ['state', state(account)],
       ]),
     })
@@ -120,7 +118,7 @@ const setState = async ({ env, print }: CommandContext, args: ParsedArgs, name: 
     await setDisabled(database, id, name === 'disable', 'command line')
     return showAccount(database, id)
   })
-  print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })
+  print({ json: account, text: `account ${id} is ${state(account)}` })
 }
 
 /** `account disable`: makes its keys invalid immediately. */
@@ -196,6 +194,6 @@ export const accountErase: Command = {
       await confirm(context, args, { effect, name: name || id })
       return orderErasure(database, id, 'command line')
     })
-    context.print({ json: accountToJson(account), text: `account ${id} is ${state(account)}` })
+    context.print({ json: account, text: `account ${id} is ${state(account)}` })
   },
 }

@@ -1,23 +1,11 @@
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
+import type { ActivityEntry } from '#client/responses.js'
 import { type Command, dataFlag, flagText } from './command/command.ts'
 import { readDuration } from './command/duration.ts'
-import { send } from './http/http-interface.ts'
-import { findInterface } from './installation.ts'
+import { openClient } from './open-client.ts'
 
 const sinceDefault = '1d'
 
-type Entry = {
-  readonly at: string
-  readonly operation: string
-  readonly status: number
-  readonly code: string | null
-  readonly client: string
-  readonly key_id: string | null
-  readonly object_id: string | null
-}
-
-const lineOf = ({ at, operation, status, code, client, key_id: keyId, object_id: objectId }: Entry) =>
+const lineOf = ({ at, operation, status, code, client, key_id: keyId, object_id: objectId }: ActivityEntry) =>
   [at, operation, code ?? status, client, keyId ?? 'session', objectId ?? ''].join(' ').trimEnd()
 
 /** `activity`: what the requests of the API key's account did, newest first, printed as it is read. */
@@ -31,20 +19,15 @@ export const activity: Command = {
     operation: { type: 'string', value: 'NAME', help: 'only this operation, such as capture_post' },
     data: dataFlag,
   },
-  run: async ({ env, stop, printEach }, args) => {
+  run: async (context, args) => {
     const sinceMs = readDuration('since', flagText(args, 'since') ?? sinceDefault)
     const [keyId, operation] = [flagText(args, 'key'), flagText(args, 'operation')]
-    const query = new URLSearchParams({
+    const client = await openClient(context, args)
+    const entries = client.exportActivity({
       from: new Date(Date.now() - sinceMs).toISOString(),
       ...(keyId !== undefined && { key_id: keyId }),
       ...(operation !== undefined && { operation }),
     })
-    const at = { ...(await findInterface(env, args)), stop }
-    const response = await send(at, { method: 'GET', path: `/account/activity/export?${query.toString()}` })
-    if (!response.body) return
-    for await (const line of createInterface({ input: Readable.fromWeb(response.body) })) {
-      const entry = JSON.parse(line) as Entry
-      printEach({ json: entry, text: lineOf(entry) })
-    }
+    for await (const entry of entries) context.printEach({ json: entry, text: lineOf(entry) })
   },
 }

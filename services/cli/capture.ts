@@ -1,5 +1,6 @@
 import { access, constants, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
+import type { Screenshot } from '#client/responses.js'
 import { fromQuery } from '#shared/capture/from-query.ts'
 import { type Format, mediaTypes } from '#shared/capture/options.ts'
 import { systemReason } from '#local/system-error.ts'
@@ -13,11 +14,11 @@ import {
   type ParsedArgs,
   UsageError,
 } from './command/command.ts'
-import { captureViaHttp, type CaptureRecord } from './http/http-interface.ts'
-import { findInterface } from './installation.ts'
+import { captureImage, extensionOf } from './capture/capture-image.ts'
+import { openClient } from './open-client.ts'
 
-/** How long a queued capture is polled. */
-const followMs = 600_000
+/** How often a request for an address of a list waits for the minute limit, or for room in the queue. */
+const retriesMax = 10
 
 /** The kind of source by file extension. */
 const sourceKinds = [
@@ -116,12 +117,7 @@ export const readParameters = (args: ParsedArgs): Readonly<Record<string, unknow
   throw new UsageError(`-p ${name}: ${problems.join(', ')}`)
 }
 
-const extensionOf = ({ mime_type: mimeType }: CaptureRecord): string => {
-  const [format = 'bin'] = Object.entries(mediaTypes).find(([, mediaType]) => mediaType === mimeType) ?? []
-  return `.${format}`
-}
-
-const describe = (record: CaptureRecord, file: string): string => {
+const describe = (record: Screenshot, file: string): string => {
   const size = `${record.width} × ${record.height}, ${record.file_size} bytes, ${record.mime_type}`
   const answered = record.target_status === undefined ? '' : `, the page answered ${record.target_status}`
   const stages = Object.entries(record.timings ?? {}).map(([stage, ms]) => `${stage} ${ms} ms`)
@@ -132,7 +128,8 @@ const describe = (record: CaptureRecord, file: string): string => {
   ].join('\n')
 }
 
-const captureOne = async ({ env, stop, print, note, write }: CommandContext, args: ParsedArgs): Promise<void> => {
+const captureOne = async (context: CommandContext, args: ParsedArgs): Promise<void> => {
+  const { print, note, write } = context
   const source = await readSource(args.operands[0] ?? '')
   const output = flagText(args, 'output')
   const toStandardOutput = output === '-'
@@ -142,9 +139,7 @@ const captureOne = async ({ env, stop, print, note, write }: CommandContext, arg
   const supplied = readParameters(args)
   const parameters = { ...formatFor(output, supplied['format']), ...supplied, ...source }
   if (!toStandardOutput) await assertWritable(resolve(output ?? 'capture.png'))
-  const { record, image } = await captureViaHttp({ ...(await findInterface(env, args)), stop }, parameters, {
-    waitMs: followMs,
-  })
+  const { record, image } = await captureImage(await openClient(context, args), parameters)
   if (!image) {
     const { code = 'JOB_FAILED', message = '' } = record.error ?? {}
     throw new AppError('SERVICE_UNAVAILABLE', { publicMessage: `capture ${record.id} failed: ${code}: ${message}` })
@@ -196,7 +191,7 @@ export const capture: Command = {
       return captureOne(context, args)
     }
     const { captureList } = await import('./capture/capture-list.ts')
-    const at = { ...(await findInterface(context.env, args)), stop: context.stop }
-    await captureList(context, args, { at, parameters: readParameters(args), followMs, extensionOf })
+    const client = await openClient(context, args, { retries: retriesMax })
+    await captureList(context, args, { client, parameters: readParameters(args) })
   },
 }

@@ -1,11 +1,11 @@
-import { changeKey, createKey, keyToJson, listKeys, revokeKey, showKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, listKeys, revokeKey, showKey } from '#shared/db/keys.ts'
 import { type Command, dataFlag, flagText, flagTexts, requiredText } from './command/command.ts'
 import { parseDuration, readDuration } from './command/duration.ts'
 import { findKeyPepper } from './installation.ts'
 import { table } from './command/table.ts'
 import { withDatabase } from './with-database.ts'
 
-/** The fields of `keyToJson`, for the help. */
+/** The fields of `KeyJson`, for the help. */
 const keyFields = 'id, name, prefix, domains, scopes, expires_at, revoked_at, created_at, last_used_at'
 
 /** `key create`: creates an API key; only its hash is stored, so it is shown only here. */
@@ -56,7 +56,7 @@ export const keyList: Command = {
     const accountId = requiredText(args, 'account')
     const keys = await withDatabase(env, args, (database) => listKeys(database, accountId))
     print({
-      json: keys.map(keyToJson),
+      json: keys,
       text: table([
         ['ID', 'BEGINS WITH', 'NAME', 'DOMAINS', 'SCOPES', 'EXPIRES', 'LAST USED', 'REVOKED'],
         ...keys.map((key) => [
@@ -65,9 +65,9 @@ export const keyList: Command = {
           key.name,
           key.domains.join(','),
           key.scopes.join(','),
-          key.expiresAt ?? 'never',
-          key.lastUsedAt ?? 'never',
-          key.revokedAt ?? '',
+          key.expires_at ?? 'never',
+          key.last_used_at ?? 'never',
+          key.revoked_at ?? '',
         ]),
       ]),
     })
@@ -82,20 +82,20 @@ export const keyShow: Command = {
   flags: { data: dataFlag },
   run: async ({ env, print }, args) => {
     const [id = ''] = args.operands
-    const { accountId, ...key } = await withDatabase(env, args, (database) => showKey(database, id))
+    const key = await withDatabase(env, args, (database) => showKey(database, id))
     print({
-      json: { ...keyToJson(key), account_id: accountId },
+      json: key,
       text: table([
         ['key', key.id],
-        ['account', accountId],
+        ['account', key.account_id],
         ['name', key.name],
         ['begins with', key.prefix],
         ['domains', key.domains.join(',') || 'any'],
         ['scopes', key.scopes.join(',')],
-        ['created', key.createdAt],
-        ['expires', key.expiresAt ?? 'never'],
-        ['last used', key.lastUsedAt ?? 'never'],
-        ['revoked', key.revokedAt ?? 'no'],
+        ['created', key.created_at],
+        ['expires', key.expires_at ?? 'never'],
+        ['last used', key.last_used_at ?? 'never'],
+        ['revoked', key.revoked_at ?? 'no'],
       ]),
     })
   },

@@ -1,7 +1,6 @@
 import { operandHelp, readParameters, readSource } from './capture.ts'
 import { type Command, dataFlag, requiredText } from './command/command.ts'
-import { signLinkViaHttp } from './http/http-interface.ts'
-import { findInterface } from './installation.ts'
+import { openClient } from './open-client.ts'
 
 /** `link`: signs a link that captures its source when it is viewed. The service signs, so that no secret is needed here. */
 export const link: Command = {
@@ -20,10 +19,11 @@ export const link: Command = {
     },
     data: dataFlag,
   },
-  run: async ({ env, stop, print }, args) => {
+  run: async (context, args) => {
     const keyId = requiredText(args, 'key-id')
     const parameters = { ...readParameters(args), ...(await readSource(args.operands[0] ?? '')) }
-    const url = await signLinkViaHttp({ ...(await findInterface(env, args)), stop }, keyId, parameters)
-    print({ json: { url }, text: url })
+    const client = await openClient(context, args)
+    const { url } = await client.keys.createLink(keyId, { parameters })
+    context.print({ json: { url }, text: url })
   },
 }

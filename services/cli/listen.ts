@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { toAppError } from '#shared/errors/app-error.ts'
+import type { Shutterfleet } from '#client/shutterfleet.js'
 import {
   type Command,
   type CommandContext,
@@ -10,13 +10,14 @@ import {
   type ParsedArgs,
   UsageError,
 } from './command/command.ts'
-import { findInterface } from './installation.ts'
+import { describeError } from './command/describe-error.ts'
 import { EventFollower, followedEvents, type FollowedEvent } from './listen/follow-events.ts'
 import { createDelivery, forward } from './listen/forward.ts'
+import { findInterface } from './installation.ts'
+import { openClient } from './open-client.ts'
 
-const pollMs = 1000
-/** The share of the account's requests in a minute that polling may use. */
-const requestsShare = 1 / 4
+/** Between two attempts to read the events. */
+const retryMs = 2000
 
 const readTarget = (args: ParsedArgs): string | undefined => {
   const text = flagText(args, 'forward')
@@ -42,26 +43,24 @@ const readEvents = (args: ParsedArgs): readonly FollowedEvent['event'][] => {
   return names.length === 0 ? followedEvents : followedEvents.filter((name) => names.includes(name))
 }
 
-const pauseMs = ({ perMinute }: EventFollower): number =>
-  perMinute === undefined ? pollMs : Math.max(pollMs, 60_000 / (perMinute * requestsShare))
-
-/** Yields the events until `stop`; reports once that they cannot be read, and goes on. Throws the first poll's error. */
-async function* follow(follower: EventFollower, { stop, note }: CommandContext): AsyncGenerator<FollowedEvent> {
-  await follower.poll()
-  let isFailing = false
+/** Yields the events until `stop`. Reports once that they cannot be read, and retries, but throws if they never could. */
+async function* follow(client: Shutterfleet, { stop, note }: CommandContext): AsyncGenerator<FollowedEvent> {
+  const follower = new EventFollower(client, stop)
+  let state: 'opening' | 'reading' | 'failing' = 'opening'
   while (!stop.aborted) {
-    let retryMs = 0
     try {
-      yield* await follower.poll()
-      if (isFailing) note('events can be read again')
-      isFailing = false
+      for await (const events of follower.read()) {
+        if (state === 'failing') note('events can be read again')
+        state = 'reading'
+        yield* events
+      }
     } catch (thrown) {
-      const { message, retryAfterSeconds = 0 } = toAppError(thrown)
-      if (!isFailing && !stop.aborted) note(`events cannot be read, retrying: ${message}`)
-      isFailing = true
-      retryMs = Math.min(retryAfterSeconds, 60) * 1000
+      if (stop.aborted) return
+      if (state === 'opening') throw thrown
+      if (state === 'reading') note(`events cannot be read, retrying: ${describeError(thrown)}`)
+      state = 'failing'
     }
-    await delay(Math.max(retryMs, pauseMs(follower)), undefined, { signal: stop }).catch(() => {})
+    await delay(retryMs, undefined, { signal: stop }).catch(() => {})
   }
 }
 
@@ -79,9 +78,9 @@ export const listen: Command = {
   run: async (context, args) => {
     const { env, stop, note, printEach } = context
     const [target, secret, events] = [readTarget(args), readSecret(args), readEvents(args)]
-    const at = { ...(await findInterface(env, args)), stop }
-    note(`listening to ${at.baseUrl}; signed with ${secret}`)
-    for await (const followed of follow(new EventFollower(at), context)) {
+    const { baseUrl } = await findInterface(env, args)
+    note(`listening to ${baseUrl}; signed with ${secret}`)
+    for await (const followed of follow(await openClient(context, args, {}), context)) {
       if (!events.includes(followed.event)) continue
       const delivery = createDelivery(followed, secret, new Date())
       const forwarded = target === undefined ? null : await forward(target, delivery, stop)

@@ -12,7 +12,7 @@ import {
 } from './command/command.ts'
 import { readDuration } from './command/duration.ts'
 import { table } from './command/table.ts'
-import { callAsOperator } from './http/as-operator.ts'
+import { postAsOperator } from './http/as-operator.ts'
 import { findBaseUrl, findKeyPepper } from './installation.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -25,15 +25,10 @@ export const queueList: Command = {
   run: async ({ env, print }, args) => {
     const queues = await withDatabase(env, args, (database) => countQueue(database))
     print({
-      json: queues.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts })),
+      json: queues,
       text: table([
         ['ACCOUNT', 'PENDING', 'PROCESSING', 'NAME'],
-        ...queues.map(({ accountId, name, pending, processing }) => [
-          accountId,
-          String(pending),
-          String(processing),
-          name,
-        ]),
+        ...queues.map((queue) => [queue.account_id, String(queue.pending), String(queue.processing), queue.name]),
       ]),
     })
   },
@@ -113,7 +108,7 @@ export const queueRequeue: Command = {
       createOperatorLink(database, { role: 'operator', pepper, actor: 'command line' }),
     )
     const path = `/accounts/${encodeURIComponent(id)}/queue/requeue`
-    const json = await callAsOperator<Requeued>({ baseUrl, signInToken, stop, note }, { method: 'POST', path, body })
+    const json = await postAsOperator<Requeued>({ baseUrl, signInToken, stop, note }, path, body)
     print({ json, text: describeRequeued(id, json) })
   },
 }

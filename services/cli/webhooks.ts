@@ -1,42 +1,11 @@
-import {
-  type Command,
-  type CommandContext,
-  dataFlag,
-  flagCount,
-  flagText,
-  flagTexts,
-  type ParsedArgs,
-} from './command/command.ts'
+import type { WebhookParameters } from '#client/requests.js'
+import type { Delivery } from '#client/responses.js'
+import { type Command, dataFlag, flagCount, flagText, flagTexts } from './command/command.ts'
 import { table } from './command/table.ts'
-import { callInterface } from './http/http-interface.ts'
-import { findInterface } from './installation.ts'
-
-type Webhook = {
-  readonly id: string
-  readonly url: string
-  readonly events: readonly string[]
-  readonly active: boolean
-  readonly description: string
-}
-
-type Delivery = {
-  readonly id: string
-  readonly event: string
-  readonly status: string
-  readonly created_at: string
-  readonly attempts: readonly { readonly status: number | null; readonly error: string | null }[]
-}
+import { openClient } from './open-client.ts'
 
 const perPageMax = 100
 const ofAccount = 'the account, which is that of the API key'
-
-const connect = async ({ env, stop }: CommandContext, args: ParsedArgs) => ({
-  ...(await findInterface(env, args)),
-  stop,
-})
-
-/** An id as a part of a path, which no character of it may leave. */
-const part = (id: string | undefined) => encodeURIComponent(id ?? '')
 
 /** `webhook list`: the webhooks of the API key's account. */
 export const webhookList: Command = {
@@ -45,13 +14,13 @@ export const webhookList: Command = {
   json: '[{ id, … }], the webhooks of the HTTP interface',
   flags: { data: dataFlag },
   run: async (context, args) => {
-    const at = await connect(context, args)
-    const { data } = await callInterface<{ data: readonly Webhook[] }>(at, { method: 'GET', path: '/webhooks' })
+    const client = await openClient(context, args)
+    const webhooks = await client.webhooks.list()
     context.print({
-      json: data,
+      json: webhooks,
       text: table([
         ['ID', 'STATE', 'URL', 'EVENTS', 'DESCRIPTION'],
-        ...data.map(({ id, active, url, events, description }) => [
+        ...webhooks.map(({ id, active, url, events, description }) => [
           id,
           active ? 'active' : 'inactive',
           url,
@@ -81,11 +50,11 @@ export const webhookCreate: Command = {
   run: async (context, args) => {
     const [url = ''] = args.operands
     const [events, description] = [flagTexts(args, 'event'), flagText(args, 'description')]
-    const body = { url, ...(events.length > 0 && { events }), ...(description !== undefined && { description }) }
-    const at = await connect(context, args)
-    const call = { method: 'POST', path: '/webhooks', body } as const
-    const { data } = await callInterface<{ data: Webhook & { secret: string } }>(at, call)
-    context.print({ json: data, text: `webhook ${data.id}, its secret shown this once: ${data.secret}` })
+    const fields = { url, ...(events.length > 0 && { events }), ...(description !== undefined && { description }) }
+    const client = await openClient(context, args)
+    // The service checks the names of the events.
+    const webhook = await client.webhooks.create(fields as WebhookParameters)
+    context.print({ json: webhook, text: `webhook ${webhook.id}, its secret shown this once: ${webhook.secret}` })
   },
 }
 
@@ -97,7 +66,8 @@ export const webhookDelete: Command = {
   flags: { data: dataFlag },
   run: async (context, args) => {
     const [id = ''] = args.operands
-    await callInterface(await connect(context, args), { method: 'DELETE', path: `/webhooks/${part(id)}` })
+    const client = await openClient(context, args)
+    await client.webhooks.delete(id)
     context.print({ json: { id, deleted: true }, text: `webhook ${id} is deleted` })
   },
 }
@@ -110,9 +80,12 @@ export const webhookTest: Command = {
   flags: { data: dataFlag },
   run: async (context, args) => {
     const [id = ''] = args.operands
-    const call = { method: 'POST', path: `/webhooks/${part(id)}/test` } as const
-    const { data } = await callInterface<{ data: { id: string } }>(await connect(context, args), call)
-    context.print({ json: data, text: `delivery ${data.id} is queued; 'webhook deliveries ${id}' shows its outcome` })
+    const client = await openClient(context, args)
+    const delivery = await client.webhooks.test(id)
+    context.print({
+      json: delivery,
+      text: `delivery ${delivery.id} is queued; 'webhook deliveries ${id}' shows its outcome`,
+    })
   },
 }
 
@@ -133,13 +106,16 @@ export const webhookDeliveries: Command = {
   run: async (context, args) => {
     const [id = ''] = args.operands
     const limit = flagCount(args, 'limit', { min: 1, max: perPageMax, fallback: 20 })
-    const call = { method: 'GET', path: `/webhooks/${part(id)}/deliveries?per_page=${limit}` } as const
-    const { data } = await callInterface<{ data: readonly Delivery[] }>(await connect(context, args), call)
+    const client = await openClient(context, args)
+    const deliveries: Delivery[] = []
+    for await (const delivery of client.webhooks.deliveries(id, { perPage: limit })) {
+      if (deliveries.push(delivery) === limit) break
+    }
     context.print({
-      json: data,
+      json: deliveries,
       text: table([
         ['ID', 'EVENT', 'CREATED', 'STATE', 'ATTEMPTS', 'LAST'],
-        ...data.map((delivery) => [
+        ...deliveries.map((delivery) => [
           delivery.id,
           delivery.event,
           delivery.created_at,
@@ -160,11 +136,8 @@ export const webhookRedeliver: Command = {
   flags: { data: dataFlag },
   run: async (context, args) => {
     const [id = '', deliveryId = ''] = args.operands
-    const path = `/webhooks/${part(id)}/deliveries/${part(deliveryId)}/redeliver`
-    const { data } = await callInterface<{ data: { id: string } }>(await connect(context, args), {
-      method: 'POST',
-      path,
-    })
-    context.print({ json: data, text: `delivery ${data.id} is queued again` })
+    const client = await openClient(context, args)
+    const delivery = await client.webhooks.redeliver(id, deliveryId)
+    context.print({ json: delivery, text: `delivery ${delivery.id} is queued again` })
   },
 }

@@ -11,7 +11,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'token of a result',
     faults: ['forged results'],
-    at: 'services/ledger/reports/judge-reports.ts > onResult',
+    at: 'services/ledger/reports/judge-reports.ts > applyResult',
     replace: 'timingSafeEqual($hash, $tokenHash)',
     by: 'timingSafeEqual($hash, $hash)',
   },
@@ -19,8 +19,8 @@ export const guards: readonly Guard[] = [
     name: 'terminal guard',
     faults: ['nats loses writes'],
     at: 'services/ledger/reports/judge-reports.ts > toState',
-    replace: 'ended: $status',
-    by: 'ended: undefined',
+    replace: "$status === 'completed' || $status === 'failed' ? $status : 'open'",
+    by: "'open'",
   },
   {
     name: 'object per attempt',

@@ -50,7 +50,7 @@ t.test('audit: every change of accounts and keys is recorded once, with its acto
     { detail: { from: 'free', to: 'pro' }, at: /Z$/ },
   )
   t.notMatch(JSON.stringify(changes), key.key.slice(12))
-  t.match(await listKeys(database, id), [{ domains: ['b.example'], expiresAt: '2999-01-01T00:00:00.000Z' }])
+  t.match(await listKeys(database, id), [{ domains: ['b.example'], expires_at: '2999-01-01T00:00:00.000Z' }])
 
   const pages = [await listChanges(database, { limit: 3 })]
   for (let page = pages[0]; page?.length === 3; page = pages.at(-1)) {
@@ -80,10 +80,10 @@ t.test('audit: the keys of a disabled account are refused by every replica at on
   await setDisabled(database, id, true)
   const refused = { ok: false, code: 'INVALID_API_KEY', keyState: 'disabled' }
   t.match(await checkRequest(replica, request), refused)
-  t.match((await showAccount(database, id)).disabledAt, /Z$/)
+  t.match((await showAccount(database, id)).disabled_at, /Z$/)
   await setDisabled(database, id, false)
   t.match(await checkRequest(replica, request), { ok: true })
-  t.equal((await showAccount(database, id)).disabledAt, null)
+  t.equal((await showAccount(database, id)).disabled_at, null)
 })
 
 t.test('audit: accounts are listed page by page', async (t) => {

@@ -278,9 +278,9 @@ const limits: readonly Mutation[] = [
   },
   {
     point: 'Charging',
-    at: 'services/ledger/reports/judge-reports.ts > onFailed',
-    replace: "if (!$state.ended) finish($state, { status: 'failed', code: $code, $$rest })",
-    by: "if (!$state.ended && $code !== 'BLOCKED') finish($state, { status: 'failed', code: $code, $$rest })",
+    at: 'services/ledger/reports/judge-reports.ts > fail',
+    replace: "end($state, { status: 'failed', code: $code, $$rest })",
+    by: "if ($code !== 'BLOCKED') end($state, { status: 'failed', code: $code, $$rest })",
   },
 ]
 

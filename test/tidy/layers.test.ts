@@ -48,6 +48,7 @@ await testCheck(t, {
     good('local in cli', 'services/cli/up.ts', `import { x } from '#local/x.ts'`),
     good('the law in the simulation', 'services/cli/simulation/x.ts', `import { x } from '#controller/decide/x.ts'`),
     good('the client in the console', 'services/console/x.ts', `import type { X } from '#client/x.js'`),
+    good('the client in the command line', 'services/cli/x.ts', `import { X } from '#client/x.js'`),
     good('the client in the tools of MCP', 'services/shared/mcp/x.ts', `import { X } from '#client/x.js'`),
     good('config in main', 'services/ledger/main.ts', `import { x } from './config.ts'`),
     good('the type of the context', 'services/ledger/loop.ts', `import type { Context } from './context.ts'`),

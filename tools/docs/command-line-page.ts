@@ -35,13 +35,12 @@ images that were stored remain.
 
 ## Listen to webhooks
 
-\`listen --forward http://localhost:3000/hooks\` needs no public address: it reads which captures of the account end, every second or as
-often as a quarter of the plan's minute limit allows, and sends each event to your receiver. Body and headers are those of a webhook,
-signed with the secret that it prints or that of \`--secret\`. It differs from a webhook in this:
+\`listen --forward http://localhost:3000/hooks\` needs no public address: it follows the event stream of the account, and
+sends each event to your receiver. Body and headers are those of a webhook, signed with the secret that it prints or that of \`--secret\`. It differs from a webhook in this:
 
 - It sends \`screenshot.completed\`, \`screenshot.failed\` and \`batch.completed\`, not \`quota.warning\` and \`webhook.test\`.
 - Each event is sent once, with a 10 second timeout: no retries, and no log of deliveries.
-- It follows the captures that it finds: those among the latest 100 when it starts, and at most 2,000 at a time since.
+- After an interruption, or many changes at once, it reads the list of captures: at most the latest 2,000 since the oldest that had not ended.
 - The plan needs no webhooks, and the receiver no https.
 
 This page is generated from the code by \`make docs\`; \`make check\` fails if it differs.

@@ -4,7 +4,8 @@ import { systemReason } from '#local/system-error.ts'
 import { AppError } from '#shared/errors/app-error.ts'
 import { type CommandContext, flagCount, flagText, type ParsedArgs } from '#cli/command/command.ts'
 import { createProgress } from '#cli/command/progress.ts'
-import { captureViaHttp, type CaptureRecord, type HttpInterface } from '#cli/http/http-interface.ts'
+import type { Screenshot, Shutterfleet } from '#client/shutterfleet.js'
+import { captureImage, extensionOf } from './capture-image.ts'
 import { captureMany, type CaptureManyDeps, type Ended } from './capture-many.ts'
 import { type Address, readAddresses } from './read-addresses.ts'
 
@@ -36,13 +37,10 @@ const nameOf = ({ line, url }: Address, extension: string): string => {
 const toJson = ({ line, ...end }: Ended) =>
   'error' in end ? { line, url: end.url, error: end.error } : { line, ...end.record, file: end.file }
 
-/** Where the captures are made, and how: the parameters of each and the polling of one that is queued. */
+/** Where the captures are made, and with which parameters. */
 export type CaptureListOptions = {
-  readonly at: HttpInterface
+  readonly client: Pick<Shutterfleet, 'captureRecord' | 'image'>
   readonly parameters: object
-  readonly followMs: number
-  /** The extension of an image of this record. */
-  readonly extensionOf: (record: CaptureRecord) => string
 }
 
 const captureInto = async (
@@ -51,12 +49,11 @@ const captureInto = async (
   context: CommandContext,
   { workers, options, ended }: Pick<CaptureManyDeps, 'ended'> & { workers: number; options: CaptureListOptions },
 ): Promise<Ended[]> => {
-  const { at, parameters, followMs, extensionOf } = options
+  const { client, parameters } = options
   using progress = createProgress(context)
   const deps = {
-    capture: (url: string, idempotencyKey: string) =>
-      captureViaHttp(at, { ...parameters, url }, { waitMs: followMs, idempotencyKey }),
-    store: async (address: Address, { record, image }: { record: CaptureRecord; image: Buffer }) => {
+    capture: (url: string) => captureImage(client, { ...parameters, url }, { signal: context.stop }),
+    store: async (address: Address, { record, image }: { record: Screenshot; image: Uint8Array }) => {
       const file = join(folder, nameOf(address, extensionOf(record)))
       await writeFile(file, image).catch((error: NodeJS.ErrnoException) => {
         throw unusable(folder, error.code)

@@ -1,50 +1,31 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import { AppError, toAppError } from '#shared/errors/app-error.ts'
+import type { Screenshot } from '#client/responses.js'
+import { AppError } from '#shared/errors/app-error.ts'
+import { describeError } from '#cli/command/describe-error.ts'
 import type { Progress } from '#cli/command/progress.ts'
-import type { Captured, CaptureRecord } from '#cli/http/http-interface.ts'
+import type { Captured } from './capture-image.ts'
 import type { Address } from './read-addresses.ts'
-
-/** The longest wait for the minute limit or room in the queue, and how often an address waits for it. */
-const retryAfterSecondsMax = 60
-const retriesMax = 10
 
 /** The end of one capture; `file` is where its image is. */
 export type Ended = Address &
   (
-    | { readonly record: CaptureRecord; readonly file: string }
+    | { readonly record: Screenshot; readonly file: string }
     | { readonly error: { readonly code: string; readonly message: string } }
   )
 
 /** Dependencies of `captureMany`. */
 export type CaptureManyDeps = {
-  /** Calls with the same idempotency key make one capture. */
-  readonly capture: (url: string, idempotencyKey: string) => Promise<Captured>
+  readonly capture: (url: string) => Promise<Captured>
   /** Stores an image and returns its file. A failure ends everything, so that no more captures are charged. */
-  readonly store: (address: Address, captured: { record: CaptureRecord; image: Buffer }) => Promise<string>
+  readonly store: (address: Address, captured: { record: Screenshot; image: Uint8Array }) => Promise<string>
   readonly progressed: (progress: Progress) => void
   /** Called at the end of each capture, in the order of the ends. */
   readonly ended: (end: Ended) => void
   readonly stop: AbortSignal
 }
 
-/** Captures one address, and waits where the service says after how many seconds it accepts it. */
-const captureWithRetries = async ({ capture, stop }: CaptureManyDeps, url: string): Promise<Captured> => {
-  const idempotencyKey = randomUUID()
-  for (let retries = 0; ; retries += 1) {
-    try {
-      return await capture(url, idempotencyKey)
-    } catch (thrown) {
-      const { retryAfterSeconds = Infinity } = toAppError(thrown)
-      if (stop.aborted || retries === retriesMax || retryAfterSeconds > retryAfterSecondsMax) throw thrown
-      await delay(retryAfterSeconds * 1000, undefined, { signal: stop })
-    }
-  }
-}
-
 const captureOne = async (deps: CaptureManyDeps, address: Address): Promise<Ended> => {
-  const captured = await captureWithRetries(deps, address.url).catch((thrown: unknown) => toAppError(thrown))
-  if (captured instanceof AppError) return { ...address, error: { code: 'NOT_CAPTURED', message: captured.message } }
+  const captured = await deps.capture(address.url).catch(describeError)
+  if (typeof captured === 'string') return { ...address, error: { code: 'NOT_CAPTURED', message: captured } }
   const { record, image } = captured
   if (!image) return { ...address, error: record.error ?? { code: 'JOB_FAILED', message: '' } }
   return { ...address, record, file: await deps.store(address, { record, image }) }

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { toAppError } from '#shared/errors/app-error.ts'
 import { closestName } from '#shared/schema/closest-name.ts'
 import {
   type Command,
@@ -11,6 +10,7 @@ import {
   type ParsedArgs,
   UsageError,
 } from './command.ts'
+import { describeError } from './describe-error.ts'
 import { commandHelp, operandsOf, overview } from './help.ts'
 
 /** Loads each command lazily: a command's file is read only when it runs or its help is shown. */
@@ -123,15 +123,6 @@ const dispatch = async (table: CommandTable, args: readonly string[], terminal: 
     else if (text !== undefined) terminal.write(`${text}\n`)
   }
   await command.run({ ...terminal, print: printEach, printEach }, parsed)
-}
-
-/** The message, with what is wrong with which field, unless it says so itself. */
-const describeError = (thrown: unknown): string => {
-  const { message, details = {} } = toAppError(thrown)
-  const problems = Object.entries(details)
-    .filter(([, reasons]) => !reasons.every((reason) => message.includes(reason)))
-    .map(([field, reasons]) => `${field} ${reasons.join(', ')}`)
-  return problems.length === 0 ? message : `${message.replace(/\.$/, '')}: ${problems.join('; ')}`
 }
 
 /** Runs the command that `args` name and returns the exit code. Errors go to standard error, one line each. */

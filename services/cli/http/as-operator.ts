@@ -1,5 +1,12 @@
-import { AppError, toAppError } from '#shared/errors/app-error.ts'
-import { type Call, type Endpoint, requestAt, requireSuccess } from './http-interface.ts'
+import { readError, ShutterfleetError } from '#client/shutterfleet-error.js'
+import { describeError } from '#cli/command/describe-error.ts'
+import { AppError } from '#shared/errors/app-error.ts'
+import { serviceFetch } from './service-fetch.ts'
+
+/** Bounds each request. */
+const answerMs = 180_000
+/** Bounds the end of the session, which an interrupt of the command does not stop. */
+const signOutMs = 10_000
 
 /** The gateway, and the token of a sign-in link for an operator, which the call uses up. */
 type OperatorInterface = {
@@ -9,39 +16,56 @@ type OperatorInterface = {
   readonly note: (line: string) => void
 }
 
-const signIn = async ({ baseUrl, signInToken, stop }: OperatorInterface): Promise<Endpoint> => {
-  const url = `${baseUrl}/console/api`
-  const body = { token: signInToken }
-  const response = await requestAt({ url, headers: {}, stop }, { method: 'POST', path: '/session', body })
-  if (response.status === 401) {
-    const publicMessage = `${baseUrl} lets no operators sign in (SHUTTERFLEET_CONSOLE_OPERATORS): use the admin API (docs/administration.md)`
-    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage })
-  }
-  const session = (await (await requireSuccess(response)).json()) as { csrf_token: string }
-  const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
-  return { url, headers: { cookie, 'x-csrf-token': session.csrf_token }, stop }
+type Request = {
+  readonly method: 'POST' | 'DELETE'
+  /** Below `/console/api`. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object
 }
 
-/** Bounds the end of the session, which an interrupt of the command does not stop. */
-const signOutMs = 10_000
+/** Resolves with a successful response. Throws `ShutterfleetError`. */
+const send = async (
+  { baseUrl, stop }: Pick<OperatorInterface, 'baseUrl' | 'stop'>,
+  { method, path, headers, body }: Request,
+): Promise<Response> => {
+  const response = await serviceFetch(stop)(`${baseUrl}/console/api${path}`, {
+    method,
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    signal: AbortSignal.timeout(answerMs),
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw await readError(response)
+  return response
+}
 
-const signOut = async (session: Endpoint): Promise<void> => {
-  const stop = AbortSignal.timeout(signOutMs)
-  await requireSuccess(await requestAt({ ...session, stop }, { method: 'DELETE', path: '/session' }))
+/** The headers of requests in the new session. */
+const signIn = async (at: OperatorInterface) => {
+  try {
+    const response = await send(at, { method: 'POST', path: '/session', body: { token: at.signInToken } })
+    const session = (await response.json()) as { csrf_token: string }
+    const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
+    return { cookie, 'x-csrf-token': session.csrf_token }
+  } catch (thrown) {
+    if (!(thrown instanceof ShutterfleetError) || thrown.status !== 401) throw thrown
+    const publicMessage = `${at.baseUrl} lets no operators sign in (SHUTTERFLEET_CONSOLE_OPERATORS): use the admin API (docs/administration.md)`
+    throw new AppError('SERVICE_UNAVAILABLE', { publicMessage, cause: thrown })
+  }
 }
 
 /**
- * Calls an operation of the administration that only the gateway can do, in a session of an operator that ends with the call.
- * `path` is that of the admin API. Throws `SERVICE_UNAVAILABLE` with the service's message if it rejects the request.
+ * Posts to an operation of the administration that only the gateway can do, in a session of an operator that ends with the call.
+ * `path` is that of the admin API. Throws `ShutterfleetError` if the service rejects the request.
  */
-export const callAsOperator = async <T>(at: OperatorInterface, call: Call): Promise<T> => {
-  const session = await signIn(at)
+export const postAsOperator = async <T>(at: OperatorInterface, path: string, body: object): Promise<T> => {
+  const headers = await signIn(at)
   try {
-    const response = await requireSuccess(await requestAt(session, { ...call, path: `/operator${call.path}` }))
+    const response = await send(at, { method: 'POST', path: `/operator${path}`, headers, body })
     return ((await response.json()) as { data: T }).data
   } finally {
-    await signOut(session).catch((thrown: unknown) =>
-      at.note(`the operator's session was not ended, it ends by itself: ${toAppError(thrown).message}`),
+    const stop = AbortSignal.timeout(signOutMs)
+    await send({ ...at, stop }, { method: 'DELETE', path: '/session', headers }).catch((thrown: unknown) =>
+      at.note(`the operator's session was not ended, it ends by itself: ${describeError(thrown)}`),
     )
   }
 }

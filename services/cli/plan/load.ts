@@ -66,6 +66,9 @@ export type Services = number | readonly number[]
 export const meanOf = (service: Services): number =>
   typeof service === 'number' ? service : service.reduce((sum, ms) => sum + ms, 0) / service.length
 
+/** The same load gives the same plan. */
+const seed = 1
+
 /** Draws a time: of a log-normal distribution with that mean, or one of those that were measured. */
 const serviceTimes = (service: Services, random: () => number): (() => number) => {
   if (typeof service !== 'number') return () => service[Math.floor(random() * service.length)] ?? 0
@@ -74,10 +77,15 @@ const serviceTimes = (service: Services, random: () => number): (() => number) =
 }
 
 /** A constant rate of independent captures: an hour of them, or as long as `capturesMax` take. */
-export const loadOfRate = (
-  { perSecond, lane, service }: { readonly perSecond: number; readonly lane: Lane; readonly service: Services },
-  seed = 1,
-): Load => {
+export const loadOfRate = ({
+  perSecond,
+  lane,
+  service,
+}: {
+  readonly perSecond: number
+  readonly lane: Lane
+  readonly service: Services
+}): Load => {
   const random = seededRandom(seed)
   const serviceMs = serviceTimes(service, random)
   const durationMs = warmUpMs + Math.min(longestMs, (capturesMax / perSecond) * 1000)
@@ -86,7 +94,7 @@ export const loadOfRate = (
 }
 
 /** The captures of a trace, before which nothing runs; ends five minutes after the last one. */
-export const loadOfTrace = (trace: readonly TraceLine[], service: Services, seed = 1): Load => {
+export const loadOfTrace = (trace: readonly TraceLine[], service: Services): Load => {
   const serviceMs = serviceTimes(service, seededRandom(seed))
   const arrivals = trace.map((line) => ({
     atMs: warmUpMs + line.seconds * 1000,

@@ -61,10 +61,10 @@ export const poolPolicy = ({ least, slots, objectivesMs }: Omit<Workers, 'startM
   drainStepMs: 5000,
 })
 
-/** Simulates a load with the controller's law and the defaults of a BrowserPool; the same `seed` gives the same result. */
-export const forecast = ({ arrivals, durationMs }: Load, workers: Workers, seed = 1): Forecast => {
+/** Simulates a load with the controller's law and the defaults of a BrowserPool; the same load gives the same result. */
+export const forecast = ({ arrivals, durationMs }: Load, workers: Workers): Forecast => {
   const { least, slots, startMs } = workers
-  const random = seededRandom(seed)
+  const random = seededRandom(1)
   const bounds = { min: least, max: workersMax, slots }
   // A start takes from 0.8 to 1.2 of the mean.
   const scenario = { arrivals, durationMs, bounds, random, startMs: () => startMs * (0.8 + 0.4 * random()) }

@@ -142,7 +142,33 @@ const busyWorkers = (
 }
 
 /**
- * The control law; docs/autoscaling.md explains it. For each lane together with all more urgent ones:
+ * Workers that the captures which wait require: those that are missing, or while captures are overdue, a part more; while one is late, all
+ * that there are, without the buffer, which is added to the result.
+ */
+const backlogWorkers = (
+  tiers: readonly Tier[],
+  demand: Demand,
+  { slots, urgentMs, buffer }: { readonly slots: number; readonly urgentMs: number; readonly buffer: number },
+): number => {
+  const active = demand.active.length
+  const missing = Math.max(...tiers.map((tier) => missingSlots(tier, demand, urgentMs) / slotsFor(tier, slots)))
+  if (missing > 0) return active + Math.ceil(missing)
+  const overdue = overdueWorkers(tiers, demand, urgentMs)
+  if (overdue > 0) return active + overdue
+  const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
+  return isLate ? Math.max(0, active - buffer) : 0
+}
+
+/** Most workers that the load keeps busy by chance. */
+const busyByChance = (steady: number, slots: number): number =>
+  Math.ceil(steady + chanceDeviations * Math.sqrt(steady / slots))
+
+/**
+ * The control law; docs/autoscaling.md explains it:
+ *
+ *     workers = max(load, running, min(useful, backlog), idle cores, 1 while a capture is unserved) + buffer
+ *
+ * For each lane together with all more urgent ones:
  *
  * - load: the arrivals and the service time give the slots that are busy (Little's law); as many are required as let 99 % of captures begin
  *   within a share of the lane's objective (square-root staffing);
@@ -150,45 +176,35 @@ const busyWorkers = (
  *
  * The largest counts, and that of batches alone in the slots that are not reserved. Slots of other pools on the same queue are subtracted,
  * for batches without reserved ones.
- * The backlog requires at most one slot for each capture that is known and for each that the load keeps busy; while one has waited for most
- * of its objective, no worker counts as excess, and once it has waited for far longer, a quarter of the pool is added at a time. While a capture
- * waits, every idle core gets a worker. The warm buffer comes on top.
+ * The backlog requires at most one slot for each capture that is known and for each that the load keeps busy (useful); while one has waited
+ * for most of its objective, no worker counts as excess, and once it has waited for far longer, a quarter of the pool is added at a time.
+ * While a capture waits, every idle core gets a worker. The warm buffer comes on top.
  */
 export const requiredCapacity = (demand: Demand, policy: PoolPolicy): RequiredCapacity => {
   const { active, busy, otherPools } = demand
+  const { buffer } = policy
   const known = knownOf(demand)
   const waiting = Math.max(0, known - busy)
   const slots = slotsOf(active, policy)
   const tiers = tiersOf({ ...demand, waiting }, policy)
   const [first, , all, batches] = tiers
+  const { running, useful, isAnyUnserved } = busyWorkers({ all, batches }, demand, { known, slots })
+
   const staffing = { slots, most: Math.min(policy.max * slots + otherPools.slots, demand.peak) }
   const load = staffedWorkers(tiers, staffing, (tier) => tier.load)
-  const mean = staffedWorkers(tiers, staffing, ({ meanLoad }) => meanLoad)
-  const { running, useful, isAnyUnserved } = busyWorkers({ all, batches }, demand, { known, slots })
+  const meanLoad = staffedWorkers(tiers, staffing, (tier) => tier.meanLoad)
   const onIdleCores = waiting > 0 ? Math.min(useful, policy.idleCores) : 0
-  const steady = Math.max(load, mean)
+  const backlog = backlogWorkers(tiers, demand, { slots, urgentMs: first.objectiveMs, buffer })
+  const waitingRequires = Math.max(onIdleCores, Math.min(useful, backlog))
+  const workers = Math.max(load, running, waitingRequires, isAnyUnserved ? 1 : 0)
+
+  const steady = Math.max(load, meanLoad)
   // What runs is held as far as chance explains it, so that no lull shrinks the pool; with a buffer, which comes on top of it, all of it.
-  const runs =
-    policy.buffer > 0 ? running : Math.min(running, Math.ceil(steady + chanceDeviations * Math.sqrt(steady / slots)))
+  const runningHeld = buffer > 0 ? running : Math.min(running, busyByChance(steady, slots))
   // Idle cores cost nothing, but a start does.
-  const held = Math.max(steady, runs, onIdleCores) + policy.buffer
+  const held = Math.max(steady, runningHeld, onIdleCores) + buffer
 
-  const missing = Math.max(
-    ...tiers.map((tier) => missingSlots(tier, demand, first.objectiveMs) / slotsFor(tier, slots)),
-  )
-  const isLate = tiers.some(({ waitingMs, oldestMs, objectiveMs }) => waitingMs > 0 && oldestMs > objectiveMs / 2)
-  // They include the buffer, which is added again below.
-  const retained = isLate ? Math.max(0, active.length - policy.buffer) : 0
-  const more = missing > 0 ? Math.ceil(missing) : overdueWorkers(tiers, demand, first.objectiveMs)
-  const wanted = more > 0 ? active.length + more : retained
-  const required = Math.max(onIdleCores, Math.min(useful, wanted))
-
-  // At least 1, so that the last worker stays while any capture is known.
-  const workers = Math.max(load, running, required, isAnyUnserved ? 1 : 0)
-  if (workers === 0 && policy.buffer > 0) return { load: held, workers: policy.buffer, reason: 'buffer' }
-  return {
-    load: held,
-    workers: workers + policy.buffer,
-    reason: required > Math.max(load, running) ? 'backlog' : 'load',
-  }
+  if (workers === 0 && buffer > 0) return { load: held, workers: buffer, reason: 'buffer' }
+  const reason = waitingRequires > Math.max(load, running) ? 'backlog' : 'load'
+  return { load: held, workers: workers + buffer, reason }
 }

@@ -1,12 +1,4 @@
-import {
-  accountToJson,
-  createAccount,
-  listAccounts,
-  orderErasure,
-  setDisabled,
-  setPlan,
-  showAccount,
-} from '#shared/db/accounts.ts'
+import { createAccount, listAccounts, orderErasure, setDisabled, setPlan, showAccount } from '#shared/db/accounts.ts'
 import { targetStoreIn } from '#shared/db/account-targets.ts'
 import { onlyRow } from '#shared/db/connection.ts'
 import { component, count, flag, list, object, optional, orNull } from '#shared/schema/fields.ts'
@@ -62,7 +54,7 @@ export const accountRoutes: readonly AdminRoute[] = [
       example: { name: 'Acme', email: 'platform@example.com', plan: 'pro' },
     },
     answer,
-    run: async ({ database }, { actor, body }) => accountToJson(await createAccount(database, body, actor)),
+    run: ({ database }, { actor, body }) => createAccount(database, body, actor),
   }),
   adminRoute({
     name: 'list_accounts',
@@ -78,8 +70,7 @@ export const accountRoutes: readonly AdminRoute[] = [
       data: list(accountInUse, 1000, 'At most `limit` accounts.'),
     },
     errors: ['NOT_FOUND'],
-    run: async ({ database }, { query }) =>
-      withUsage(database, (await listAccounts(database, query)).map(accountToJson)),
+    run: async ({ database }, { query }) => withUsage(database, await listAccounts(database, query)),
   }),
   adminRoute({
     name: 'show_account',
@@ -89,8 +80,7 @@ export const accountRoutes: readonly AdminRoute[] = [
     summary: 'Get an account',
     description: 'Returns an account with its usage of this month and its captures in the queue.',
     answer: { name: 'AccountInUseAnswer', description: 'The account.', data: accountInUse },
-    run: async ({ database }, { id }) =>
-      onlyRow(await withUsage(database, [accountToJson(await showAccount(database, id))])),
+    run: async ({ database }, { id }) => onlyRow(await withUsage(database, [await showAccount(database, id)])),
   }),
   adminRoute({
     name: 'change_account',
@@ -110,7 +100,7 @@ export const accountRoutes: readonly AdminRoute[] = [
     run: async ({ database }, { actor, id, body: { plan, disabled } }) => {
       if (plan !== undefined) await setPlan(database, id, plan, actor)
       if (disabled !== undefined) await setDisabled(database, id, disabled, actor)
-      return accountToJson(await showAccount(database, id))
+      return await showAccount(database, id)
     },
   }),
   adminRoute({
@@ -147,6 +137,6 @@ export const accountRoutes: readonly AdminRoute[] = [
     description:
       'Disables the account and orders its erasure with keys, captures, images and counts. Once nothing but the audit log names it, reading it returns 404.',
     answer,
-    run: async ({ database }, { actor, id }) => accountToJson(await orderErasure(database, id, actor)),
+    run: ({ database }, { actor, id }) => orderErasure(database, id, actor),
   }),
 ]

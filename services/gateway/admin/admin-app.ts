@@ -6,10 +6,8 @@ import { AppError, toAppError } from '#shared/errors/app-error.ts'
 import type { Clients } from '#gateway/http/identification/clients.ts'
 import type { SignInFailures } from '#gateway/http/identification/sign-in-failures.ts'
 import { type Answer, errorAnswer, withDocUrl } from '#gateway/http/answer.ts'
-import { bodyBound } from '#gateway/http/body-bound.ts'
 import type { Bodies } from '#gateway/http/bodies.ts'
 import { createClientErrors } from '#gateway/http/client-error.ts'
-import { readJson } from '#gateway/http/input.ts'
 import { securityHeaders } from '#gateway/http/security-headers.ts'
 import { frameworkOptions } from '#gateway/http/server-options.ts'
 import { type Exchange, readExchange } from '#gateway/http/exchange.ts'
@@ -102,21 +100,12 @@ const createAdminApp = (deps: Dependencies): FastifyInstance => {
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  for (const { method, path, body, run } of adminRoutes) {
-    const bodyBytesMax = bodyBound(body?.schema)
+  for (const { method, path, bodyBytesMax, run } of adminRoutes) {
     app.route({
       method,
       url: adminPrefix + path,
       handler: (request, reply) =>
-        serve(
-          deps,
-          { request, reply, bodyBytesMax },
-          async ({ params: { id = '' }, query, ...exchange }, authenticate) => {
-            const actor = authenticate()
-            const data = await run(deps, { actor, id, query, readJson: () => readJson(exchange) })
-            return data === undefined ? { status: 204 } : { status: 200, body: { data } }
-          },
-        ),
+        serve(deps, { request, reply, bodyBytesMax }, (exchange, authenticate) => run(deps, authenticate(), exchange)),
     })
   }
   routeReference(app, deps)

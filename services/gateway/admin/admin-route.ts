@@ -4,7 +4,10 @@ import type { SettingInForce } from '#gateway/context/config.ts'
 import type { Context, Gateway } from '#gateway/context/context.ts'
 import type { ErrorCode } from '#shared/errors/catalog.ts'
 import { named, type ObjectSchema, type Schema } from '#shared/schema/fields.ts'
-import { createQueryReader } from '#gateway/http/input.ts'
+import type { Answer } from '#gateway/http/answer.ts'
+import { bodyBound } from '#gateway/http/body-bound.ts'
+import type { Exchange } from '#gateway/http/exchange.ts'
+import { createQueryReader, readJson } from '#gateway/http/input.ts'
 import { emptyAnswer, jsonContent, pathParameters, queryParameters } from '#gateway/openapi/schema/contract.ts'
 import type { DescribedOperation } from '#gateway/openapi/schema/describe-operations.ts'
 import { inEnvelope } from '#gateway/records/envelope.ts'
@@ -45,18 +48,6 @@ export type Admin = {
   readonly settings: readonly SettingInForce[]
 }
 
-/** A request with a valid admin token. */
-export type AdminRequest = {
-  /** The actor for the audit log. */
-  readonly actor: Actor
-  /** The `:id` of the path, decoded; empty if the path has none. */
-  readonly id: string
-  /** The query without its question mark, undecoded. */
-  readonly query: string
-  /** Reads the body as JSON. Throws `BAD_REQUEST` if it is invalid. */
-  readonly readJson: () => Promise<unknown>
-}
-
 /** Sections of the admin API's document. */
 export type AdminTag = 'Accounts' | 'Keys' | 'Sign-in links' | 'Queue' | 'Service' | 'Installation'
 
@@ -66,8 +57,18 @@ export type AdminRoute = DescribedOperation & {
   readonly tag: AdminTag
   /** Its response has a key or link that identifies somebody; not served in the console. */
   readonly givesCredential?: true
-  /** Returns the `data` of the response; undefined for a response without a body. */
-  readonly run: (admin: Admin, request: AdminRequest) => Promise<unknown>
+  /** Largest body, in bytes. */
+  readonly bodyBytesMax: number
+  /** Serves a request of `actor`, for the audit log, whom the caller has authenticated. */
+  readonly run: (admin: Admin, actor: Actor, exchange: Exchange) => Promise<Answer>
+}
+
+type AdminRequest<Q, B> = {
+  readonly actor: Actor
+  /** The `:id` of the path, decoded; empty if the path has none. */
+  readonly id: string
+  readonly query: Q
+  readonly body: B
 }
 
 type Definition<Q, B, Data> = Pick<
@@ -81,10 +82,8 @@ type Definition<Q, B, Data> = Pick<
   readonly answer?: { readonly name: string; readonly description: string; readonly data: Schema<Data> }
   /** Errors in addition to the common ones. */
   readonly errors?: readonly ErrorCode[]
-  readonly run: (
-    admin: Admin,
-    request: Pick<AdminRequest, 'actor' | 'id'> & { readonly query: Q; readonly body: B },
-  ) => Promise<NoInfer<Data>>
+  /** Returns the `data` of the response; undefined for a response without a body. */
+  readonly run: (admin: Admin, request: AdminRequest<Q, B>) => Promise<NoInfer<Data>>
 }
 
 const commonErrors = (path: string, readsBody: boolean, readsQuery: boolean): readonly ErrorCode[] => [
@@ -115,12 +114,15 @@ export const adminRoute = <Data = undefined, Q = {}, B = {}>(definition: Definit
     ...(body && { body }),
     answers: answersOf(answer),
     errors: [...commonErrors(contract.path, body !== undefined, query !== undefined), ...errors],
-    run: async (admin, { actor, id, query: sent, readJson }) =>
-      run(admin, {
+    bodyBytesMax: bodyBound(body?.schema),
+    run: async (admin, actor, exchange) => {
+      const data = await run(admin, {
         actor,
-        id,
-        query: (readQuery ? readQuery(sent, { allowTargets: [] }).values : {}) as Q,
-        body: (readBody ? readBody(await readJson()) : {}) as B,
-      }),
+        id: exchange.params['id'] ?? '',
+        query: (readQuery ? readQuery(exchange.query, { allowTargets: [] }).values : {}) as Q,
+        body: (readBody ? readBody(await readJson(exchange)) : {}) as B,
+      })
+      return data === undefined ? { status: 204 } : { status: 200, body: { data } }
+    },
   }
 }

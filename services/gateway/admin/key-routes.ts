@@ -1,4 +1,4 @@
-import { changeKey, createKey, keyToJson, listKeys, revokeKey } from '#shared/db/keys.ts'
+import { changeKey, createKey, type KeyJson, listKeys, revokeKey } from '#shared/db/keys.ts'
 import { component, id, list, object, optional, text, typed } from '#shared/schema/fields.ts'
 import { validationError } from '#gateway/http/errors.ts'
 import { timestampPattern } from '#gateway/http/read-moment.ts'
@@ -92,9 +92,9 @@ export const keyRoutes: readonly AdminRoute[] = [
     answer: {
       name: 'KeyList',
       description: 'The keys.',
-      data: typed<readonly ReturnType<typeof keyToJson>[]>({ type: 'array', items: key, description: 'The keys.' }),
+      data: typed<readonly KeyJson[]>({ type: 'array', items: key, description: 'The keys.' }),
     },
-    run: async ({ database }, { id: accountId }) => (await listKeys(database, accountId)).map(keyToJson),
+    run: ({ database }, { id: accountId }) => listKeys(database, accountId),
   }),
   adminRoute({
     name: 'change_key',

@@ -1,7 +1,5 @@
 import { AppError } from '#shared/errors/app-error.ts'
 import { operatorActor } from '#gateway/db/sessions.ts'
-import { bodyBound } from '#gateway/http/body-bound.ts'
-import { readJson } from '#gateway/http/input.ts'
 import { viewOperations } from '#gateway/operations/console/view-account.ts'
 import type { Served } from '#gateway/operations/operation.ts'
 import type { Admin, AdminRoute } from './admin-route.ts'
@@ -15,13 +13,10 @@ const toServed = (admin: Admin, route: AdminRoute): Served => ({
   method: route.method,
   path: `/api/operator${route.path}`,
   access: 'operator',
-  bodyBytesMax: bodyBound(route.body?.schema),
+  bodyBytesMax: route.bodyBytesMax,
   run: async (_context, exchange) => {
-    const { session, params, query } = exchange
-    if (!session) throw new AppError('UNAUTHORIZED')
-    const request = { actor: operatorActor(session), id: params['id'] ?? '', query, readJson: () => readJson(exchange) }
-    const data = await route.run(admin, request)
-    return data === undefined ? { status: 204 } : { status: 200, body: { data } }
+    if (!exchange.session) throw new AppError('UNAUTHORIZED')
+    return await route.run(admin, operatorActor(exchange.session), exchange)
   },
 })
 

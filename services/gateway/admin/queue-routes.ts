@@ -14,7 +14,7 @@ import type { Database } from '#shared/db/connection.ts'
 import { type FailedCapture, type FailedFilter, findFailed, requeueKeyOf } from '#gateway/db/find-failed.ts'
 import { captureRules } from '#gateway/capture/read-request.ts'
 import type { AccountTargets } from '#gateway/db/targets-cache.ts'
-import { isStale, StaleTargets, targetErrors, withAccountTargets } from '#gateway/capture/account-targets.ts'
+import { acceptWithTargets, targetErrors } from '#gateway/capture/account-targets.ts'
 import { prepareCapture } from '#gateway/capture/prepare-capture.ts'
 import { type AcceptDependencies, adminRoute, type AdminRoute } from './admin-route.ts'
 import { timestampPattern } from '#gateway/http/read-moment.ts'
@@ -58,7 +58,7 @@ const acceptAgain = async (
   deps: Deps,
   accountId: string,
   { failed, parsed, targets }: { failed: FailedCapture; parsed: ParsedCapture; targets: AccountTargets },
-): Promise<Reason | undefined> => {
+) => {
   // Even a refused capture is checked in the database: the lists may be stale, or an earlier call may have requeued it.
   const checkOnly = targetErrors(targets, parsed.options) !== undefined
   const id = randomUUIDv7()
@@ -68,23 +68,22 @@ const acceptAgain = async (
   const capture = { ...member, lane, idempotency } as const
   const acting = { ...deps.records.seal(capture), keyHash: null, originHost: null, accountId }
   const how = { windowSize: deps.windowCaptures, counted: true, checkOnly }
-  const outcome = await acceptCapture(deps.database, acting, how)
-  if (!outcome.ok && isStale(outcome)) throw new StaleTargets(outcome)
-  if (!outcome.ok) return reasonOf(outcome)
-  if (outcome.replayOf !== undefined) return 'requeued_before'
-  if (checkOnly) return 'not_valid'
-  if (outcome.admitted) deps.publisher.publish({ ...capture, accountId, attempts: 0 })
-  else if (!outcome.shared) deps.publisher.wakeRelay()
-  return undefined
+  return { capture, checkOnly, ...(await acceptCapture(deps.database, acting, how)) }
 }
 
 const requeueOne = async (deps: Deps, accountId: string, failed: FailedCapture): Promise<Reason | undefined> => {
   const parsed = parseFailedCapture(deps, deps.records.open(failed))
   if (typeof parsed === 'string') return parsed
-  const by = { issuer: { keyHash: null, accountId }, isCounted: true }
-  return await withAccountTargets(deps.accountTargets, by, (targets) =>
+  const by = { keyHash: null, accountId, isCounted: true }
+  const outcome = await acceptWithTargets(deps.accountTargets, by, (targets) =>
     acceptAgain(deps, accountId, { failed, parsed, targets }),
   )
+  if (!outcome.ok) return reasonOf(outcome)
+  if (outcome.replayOf !== undefined) return 'requeued_before'
+  if (outcome.checkOnly) return 'not_valid'
+  if (outcome.admitted) deps.publisher.publish({ ...outcome.capture, accountId, attempts: 0 })
+  else if (!outcome.shared) deps.publisher.wakeRelay()
+  return undefined
 }
 
 /**
@@ -176,10 +175,7 @@ export const queueRoutes: readonly AdminRoute[] = [
       description: 'The accounts.',
       data: list(queuedAccount, 1000, 'Accounts with captures that have not ended.'),
     },
-    run: async ({ database }) => {
-      const accounts = await countQueue(database)
-      return accounts.map(({ accountId, ...counts }) => ({ account_id: accountId, ...counts }))
-    },
+    run: ({ database }) => countQueue(database),
   }),
   adminRoute({
     name: 'cancel_queue',

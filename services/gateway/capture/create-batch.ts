@@ -2,17 +2,17 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setImmediate as pause } from 'node:timers/promises'
 import { parseBatch, type ParsedBatch } from '#gateway/parameters/parse-batch.ts'
 import type { Caller } from '#shared/db/check-request.ts'
-import { acceptBatch } from '#gateway/db/accept-batch.ts'
+import { acceptBatch, type AcceptBatchOutcome } from '#gateway/db/accept-batch.ts'
 import { findBatch } from '#gateway/db/find-batch.ts'
 import type { Context } from '#gateway/context/context.ts'
 import type { Batch } from '#gateway/records/batch.ts'
 import type { Exchange } from '#gateway/http/exchange.ts'
-import { orNotFound, withFacts } from '#gateway/http/errors.ts'
+import { orNotFound, refusalError, withFacts } from '#gateway/http/errors.ts'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import type { AccountTargets } from '#gateway/db/targets-cache.ts'
-import { targetErrors, withAccountTargets } from './account-targets.ts'
-import { acceptedOutcome, checkAvailability } from './create-capture.ts'
+import { acceptWithTargets, targetErrors } from './account-targets.ts'
+import { checkAvailability } from './create-capture.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import { captureRules, type ValidRequest, readRequest } from './read-request.ts'
 
@@ -35,28 +35,6 @@ const prepareAll = async (
   }
   return members
 }
-
-/** The fields that all members share, taken from the first. */
-const commonOf = (members: Members, request: ValidRequest<ParsedBatch>) => {
-  const { parsed, keyHash, accountId, originHost, idempotency } = request
-  const [{ pool, budgetMs, webhookUrl, sharing, targetsSha256 }] = members
-  const { features } = parsed
-  return {
-    features,
-    pool,
-    lane,
-    budgetMs,
-    webhookUrl,
-    cacheSeconds: sharing?.seconds,
-    targetsSha256,
-    keyHash,
-    ...(accountId !== undefined && { accountId }),
-    originHost,
-    idempotency,
-  } as const
-}
-
-const publishedFields = ({ id, pool, budgetMs, sealed }: Member) => ({ id, pool, budgetMs, sealed })
 
 /** A batch that this request or an earlier identical one created. */
 export type CreatedBatch = { readonly batch: Batch; readonly caller: Caller; readonly isReplay: boolean }
@@ -92,22 +70,27 @@ const acceptPrepared = async (
   context: Context,
   request: ValidRequest<ParsedBatch>,
   { targets, isCounted, traceparent }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
-) => {
+): Promise<AcceptBatchOutcome & { readonly id: string; readonly members: Members }> => {
   const { parsed } = request
   const [first] = parsed.captures
   const unavailable = first.unavailable ?? batchErrors(targets, parsed)
   const members = await prepareAll(context, parsed, targets)
-  const common = commonOf(members, request)
-  const capture = { ...members[0], ...common }
-  const { counted, replay } = await checkAvailability(context, capture, { ...first, unavailable }, isCounted)
+  // All members have what the first has, but for their own fields.
+  const capture = { ...request, ...members[0], features: parsed.features, lane, traceparent } as const
   const id = randomUUIDv7()
-  if (replay) return { id, members, ...replay }
-  const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
-  const webhookUrl = common.webhookUrl && context.records.sealUrl(id, common.webhookUrl)
-  const batch = { id, ...common, webhookUrl, traceparent, members: sealedMembers }
-  const accept = () => acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
-  const outcome = await context.lockWaits.run(request.caller?.accountId ?? '', accept)
-  return { id, members, ...acceptedOutcome(outcome, common) }
+  const checked = await checkAvailability(context, capture, { ...first, unavailable }, isCounted)
+  if (!checked.ok) return { id, members, ...checked }
+  if (checked.replay) return { id, members, ...checked.replay }
+  const batch = {
+    ...capture,
+    id,
+    webhookUrl: capture.webhookUrl && context.records.sealUrl(id, capture.webhookUrl),
+    cacheSeconds: capture.sharing?.seconds,
+    members: members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key })),
+  }
+  const options = { windowSize: context.windowCaptures, counted: checked.counted }
+  const accept = () => acceptBatch(context.database, batch, options)
+  return { id, members, ...(await context.lockWaits.run(request.caller?.accountId ?? '', accept)) }
 }
 
 /**
@@ -120,11 +103,12 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const how = { operation: 'batch', from: 'body', keyFirst: true, parse } as const
   const request = await readRequest(context, exchange, how)
   const { traceparent } = exchange
-  const by = { issuer: request, isCounted: request.isCounted }
   return await withFacts({ caller: request.caller }, async () => {
-    const accepted = await withAccountTargets(context.accountTargets, by, (targets, isCounted) =>
+    const accepted = await acceptWithTargets(context.accountTargets, request, (targets, isCounted) =>
       acceptPrepared(context, request, { targets, isCounted, traceparent }),
     )
+    if (!accepted.ok) throw refusalError(accepted, request.originHost)
+
     const { id, members, caller, createdAt, replayOf, admitted, admittedIds } = accepted
     const { accountId } = caller
     if (replayOf !== undefined) {
@@ -132,10 +116,10 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
       const find = async () => orNotFound(await findBatch(context, { id: replayOf, accountId }))
       return { batch: await withFacts({ caller, isReplay: true }, find), caller, isReplay: true }
     }
-    for (const member of members) {
-      const isAdmitted = admittedIds?.includes(member.id) ?? false
+    for (const { id: captureId, pool, budgetMs, sealed } of members) {
+      const isAdmitted = admittedIds?.includes(captureId) ?? false
       if (isAdmitted)
-        context.publisher.publish({ ...publishedFields(member), lane, accountId, attempts: 0, traceparent })
+        context.publisher.publish({ id: captureId, pool, lane, accountId, budgetMs, attempts: 0, sealed, traceparent })
       context.events.accepted({ lane, admitted: isAdmitted, as: 'batch' })
     }
     if (!admitted) context.publisher.wakeRelay()

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Status } from '#shared/capture/status.ts'
 import type { Lane } from '#shared/capture/lane.ts'
-import type { Caller, Shared } from '#shared/db/check-request.ts'
+import type { Caller, Refusal, Shared } from '#shared/db/check-request.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { collectErrors } from '#shared/capture/validation-errors.ts'
 import { AppError } from '#shared/errors/app-error.ts'
@@ -11,7 +11,7 @@ import { findRecord } from '#gateway/db/captures.ts'
 import { orNotFound, refusalError, RequestError, validationError, withFacts } from '#gateway/http/errors.ts'
 import { hasDestination } from '#gateway/db/upload-destinations.ts'
 import type { ParsedCapture } from '#gateway/parameters/parse-capture.ts'
-import { isStale, StaleTargets, targetErrors, withAccountTargets } from './account-targets.ts'
+import { acceptWithTargets, targetErrors } from './account-targets.ts'
 import { prepareCapture, type PrepareDependencies } from './prepare-capture.ts'
 import type { CaptureRequest } from './read-request.ts'
 
@@ -43,17 +43,8 @@ export type CreateDependencies = Accepting &
   PrepareDependencies &
   Pick<Context, 'events' | 'publisher' | 'accountTargets'>
 
-/** The accepted outcome of a request. Throws the refusal as a `RequestError` with the caller, or `StaleTargets`. */
-export const acceptedOutcome = <Outcome extends AcceptOutcome>(
-  outcome: Outcome,
-  { originHost }: Pick<NewCapture, 'originHost'>,
-): Extract<Outcome, { ok: true }> => {
-  if (!outcome.ok) throw isStale(outcome) ? new StaleTargets(outcome) : refusalError(outcome, originHost)
-  return outcome as Extract<Outcome, { ok: true }>
-}
-
 /** The result of `checkAvailability`: whether the request is counted now, and what an earlier identical request created. */
-type Checked = { readonly counted: boolean; readonly replay?: Accepted | undefined }
+type Checked = { readonly ok: true; readonly counted: boolean; readonly replay?: Accepted }
 
 /**
  * Throws `VALIDATION_ERROR` if options are unavailable in this installation or for the account, or the account has no such upload
@@ -65,16 +56,16 @@ export const checkAvailability = async (
   capture: NewCapture,
   { unavailable, options: { upload_to: destination } }: Pick<ParsedCapture, 'unavailable' | 'options'>,
   counted: boolean,
-): Promise<Checked> => {
-  if (!unavailable && destination === undefined) return { counted }
+): Promise<Checked | Refusal> => {
+  if (!unavailable && destination === undefined) return { ok: true, counted }
   const outcome = await acceptCapture(database, records.seal(capture), { windowSize, counted, checkOnly: true })
-  const accepted = acceptedOutcome(outcome, capture)
-  if (accepted.replayOf !== undefined) return { counted: true, replay: accepted }
-  const { caller } = accepted
+  if (!outcome.ok) return outcome
+  if (outcome.replayOf !== undefined) return { ok: true, counted: true, replay: outcome }
+  const { caller } = outcome
   const isKnown = destination === undefined || (await hasDestination(database, caller.accountId, destination))
   const errors = collectErrors({ ...unavailable, ...(!isKnown && { upload_to: [noDestination] }) }).all()
   if (errors) throw new RequestError(validationError(errors), { caller })
-  return { counted: true }
+  return { ok: true, counted: true }
 }
 
 /** If the database is unavailable, the error contains the capture's id, because it may have been accepted. */
@@ -82,10 +73,10 @@ const accept = async (
   { records, refusals, acceptQueue }: Accepting,
   capture: NewCapture & CaptureRequest,
   counted: boolean,
-): Promise<Accepted> => {
+): Promise<AcceptOutcome> => {
   try {
-    const call = () => acceptQueue.serve({ capture: records.seal(capture), counted })
-    return acceptedOutcome(await refusals.queryAndCache(capture, call), capture)
+    const request = { capture: records.seal(capture), counted }
+    return await refusals.queryAndCache(capture, () => acceptQueue.serve(request))
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE')) throw error
     throw new RequestError(error, { screenshotId: capture.id })
@@ -104,19 +95,21 @@ export const createCapture = (
 ): Promise<CreatedCapture> =>
   withFacts({ caller: request.caller }, async () => {
     const id = randomUUIDv7()
-    const { parsed } = request
-    const by = { issuer: request, isCounted: request.isCounted }
-    const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {
-      const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
+    const { parsed, originHost } = request
+    const accepted = await acceptWithTargets(deps.accountTargets, request, async (targets, isCounted) => {
+      const capture = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
       const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)
-      const { counted, replay } = await checkAvailability(deps, prepared, { ...parsed, unavailable }, isCounted)
-      return { capture: prepared, ...(replay ?? (await accept(deps, prepared, counted))) }
+      const checked = await checkAvailability(deps, capture, { ...parsed, unavailable }, isCounted)
+      if (!checked.ok) return { capture, ...checked }
+      return { capture, ...(checked.replay ?? (await accept(deps, capture, checked.counted))) }
     })
-    const { caller, createdAt, admitted, shared, replayOf } = accepted
-    deps.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
+    if (!accepted.ok) throw refusalError(accepted, originHost)
+
+    const { capture, caller, createdAt, admitted, shared, replayOf } = accepted
     const { accountId } = caller
     const { pool, budgetMs, sealed, url, options } = capture
     const requested = { caller, budgetMs, webhookUrl: parsed.options.webhook_url }
+    deps.events.accepted({ lane, admitted, as: replayOf === undefined ? (shared ?? 'own') : 'replay' })
     if (replayOf !== undefined) {
       const find = async () => orNotFound(await findRecord(deps, { id: replayOf, accountId }))
       const found = await withFacts({ caller, isReplay: true }, find)

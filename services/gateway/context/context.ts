@@ -21,7 +21,6 @@ import { readMaintenance } from '#shared/db/maintenance.ts'
 import { connectQueue, type Queue } from '#shared/queue/connection.ts'
 import { userInboxPrefix } from '#shared/queue/permissions.ts'
 import { publishCapture } from '#shared/queue/publish-capture.ts'
-import { serverVersion } from '#shared/queue/server-version.ts'
 import { generateSealingKeys, readSealingKey, type SealingKey } from '#shared/queue/seal.ts'
 import { probeStream } from '#shared/queue/stored.ts'
 import { relayWakeupSubject, poolWakeupSubject } from '#shared/queue/subjects.ts'
@@ -248,7 +247,7 @@ const oidcOf = (config: Config): OidcSignIn | undefined => {
 /** What accounts change themselves, and what the console adds. */
 const consoleOf = (database: Database, queue: Queue, config: Config, { signInFailureLost: failed }: Events) => ({
   signInFailures: new SignInFailures({ database, failed }, () => performance.now()),
-  natsVersion: () => serverVersion(queue),
+  natsVersion: () => queue.connection.info?.version,
   accountKeys: accountKeysIn(database, config.keyPepper),
   members: accountMembersIn(database, config.keyPepper),
   targetStore: targetStoreIn(database),

@@ -13,6 +13,11 @@ export type ReportsJudgement = ReturnType<typeof judgeReports>
 /** Bound on how far a start is backdated, since clocks differ; the consumer holds a report for less. */
 const begunMsAgoMax = 1000
 
+type FailedResult = Exclude<ResultMessage, CompletedResult>
+
+/** `open`: it has not ended. */
+type Phase = 'open' | CaptureEnd['status']
+
 type State = {
   attempts: number
   unendedStarts: number
@@ -20,8 +25,8 @@ type State = {
   begins: boolean
   begunMsAgo: number
   end: CaptureEnd | undefined
-  /** Status and winner as they would be after the reports so far. */
-  ended: 'completed' | 'failed' | undefined
+  /** Phase and winner as they would be after the reports so far. */
+  phase: Phase
   winner: string | null
   losers: string[]
   notifies: boolean
@@ -39,15 +44,16 @@ const toState = ({ attempts, unendedStarts, format, status, objectKey }: JudgedC
   begins: false,
   begunMsAgo: 0,
   end: undefined,
-  ended: status === 'completed' || status === 'failed' ? status : undefined,
+  phase: status === 'completed' || status === 'failed' ? status : 'open',
   winner: objectKey,
   losers: [],
   notifies: false,
   ignored: [],
 })
 
+/** A later attempt has begun: each report of one says so, its result too. */
 const begin = (state: State, attempt: number, msAgo: number) => {
-  if (state.ended || attempt <= state.attempts) return
+  if (attempt <= state.attempts) return
   state.attempts = attempt
   state.unendedStarts += 1
   state.begins = true
@@ -56,66 +62,84 @@ const begin = (state: State, attempt: number, msAgo: number) => {
 
 /** The latest attempt was handed back through no fault of its capture: it counts neither as begun nor as lost. */
 const handBack = (state: State, attempt: number) => {
-  if (state.ended || attempt !== state.attempts || attempt === 0) return
+  if (attempt !== state.attempts || attempt === 0) return
   state.attempts -= 1
   state.unendedStarts = Math.max(0, state.unendedStarts - 1)
   state.begins = false
 }
 
-const finish = (state: State, end: CaptureEnd) => {
-  state.end = end
-  state.ended = end.status
-  state.winner = end.status === 'completed' ? end.objectKey : null
+const end = (state: State, reported: CaptureEnd) => {
+  state.end = reported
+  state.phase = reported.status
+  state.winner = reported.status === 'completed' ? reported.objectKey : null
   state.unendedStarts = Math.max(0, state.unendedStarts - 1)
-}
-
-const onStarted = (state: State, message: StartedMessage, msAgo: number) => {
-  if (message.kind === 'begun') begin(state, message.attempt, msAgo)
-  if (message.kind === 'handed-back') handBack(state, message.attempt)
-  if (message.kind !== 'unreadable') return
-  if (!state.ended)
-    finish(state, { status: 'failed', code: 'JOB_FAILED', message: 'No worker could read the capture.' })
   state.notifies = true
 }
+
+const failUnreadable = (state: State) =>
+  end(state, { status: 'failed', code: 'JOB_FAILED', message: 'No worker could read the capture.' })
 
 /** The media type is that of the requested format, not the worker's: a browser that opens the image relies on it. */
-const completedEnd = (result: CompletedResult, format: Format): CaptureEnd => ({
-  status: 'completed',
-  objectKey: result.objectKey,
-  fileSize: result.bytes,
-  sha256: result.sha256,
-  mimeType: mediaTypes[format],
-  width: result.width,
-  height: result.height,
-  processingTimeMs: result.timings.total,
-  targetStatus: result.targetStatus,
-  sealedResult: result.details,
-  timings: result.timings,
-  files: result.files,
-})
-
-const onCompleted = (state: State, result: CompletedResult, msAgo: number) => {
-  if (!isCaptureObjectKey(result.id, result.objectKey)) return void state.ignored.push('object_key')
+const complete = (state: State, result: CompletedResult, msAgo: number) => {
   begin(state, result.attempt, msAgo)
-  if (!state.ended) finish(state, completedEnd(result, state.format))
-  else if (state.winner !== result.objectKey) state.losers.push(result.objectKey)
-  state.notifies = true
+  end(state, {
+    status: 'completed',
+    objectKey: result.objectKey,
+    fileSize: result.bytes,
+    sha256: result.sha256,
+    mimeType: mediaTypes[state.format],
+    width: result.width,
+    height: result.height,
+    processingTimeMs: result.timings.total,
+    targetStatus: result.targetStatus,
+    sealedResult: result.details,
+    timings: result.timings,
+    files: result.files,
+  })
 }
 
-const onFailed = (state: State, result: Exclude<ResultMessage, CompletedResult>, msAgo: number) => {
-  if (!state.ended && result.attempt < state.attempts) return void state.ignored.push('late_failure')
+const fail = (state: State, result: FailedResult, msAgo: number) => {
+  if (result.attempt < state.attempts) return void state.ignored.push('late_failure')
   begin(state, result.attempt, msAgo)
   const { code, details: sealedResult, blame, timings } = result
-  if (!state.ended) finish(state, { status: 'failed', code, sealedResult, blame, timings })
+  end(state, { status: 'failed', code, sealedResult, blame, timings })
+}
+
+const ignore = () => {}
+
+const notify = (state: State) => {
   state.notifies = true
 }
 
-const onResult = (state: State, message: ResultMessage, { tokenHash, msAgo }: { tokenHash: Buffer; msAgo: number }) => {
+/** A repeated success of the winner is not one of another object. */
+const lose = (state: State, { objectKey }: CompletedResult) => {
+  if (state.winner !== objectKey) state.losers.push(objectKey)
+  state.notifies = true
+}
+
+/** What each report does to a capture. */
+type Reactions = Readonly<Record<StartedMessage['kind'], (state: State, attempt: number, msAgo: number) => void>> & {
+  readonly success: (state: State, result: CompletedResult, msAgo: number) => void
+  readonly failure: (state: State, result: FailedResult, msAgo: number) => void
+}
+
+const reactions: Readonly<Record<Phase, Reactions>> = {
+  open: { begun: begin, 'handed-back': handBack, unreadable: failUnreadable, success: complete, failure: fail },
+  completed: { begun: ignore, 'handed-back': ignore, unreadable: notify, success: lose, failure: notify },
+  failed: { begun: ignore, 'handed-back': ignore, unreadable: notify, success: lose, failure: notify },
+}
+
+const applyResult = (
+  state: State,
+  message: ResultMessage,
+  { tokenHash, msAgo }: { tokenHash: Buffer; msAgo: number },
+) => {
   const hash = createHash('sha256').update(message.token).digest()
   if (!timingSafeEqual(hash, tokenHash)) return void state.ignored.push('token')
   const result = { ...message, timings: knownTimings({ ...message.timings, commit: msAgo }) }
-  if (result.outcome === 'completed') onCompleted(state, result, msAgo)
-  else onFailed(state, result, msAgo)
+  if (result.outcome !== 'completed') reactions[state.phase].failure(state, result, msAgo)
+  else if (isCaptureObjectKey(result.id, result.objectKey)) reactions[state.phase].success(state, result, msAgo)
+  else state.ignored.push('object_key')
 }
 
 /**
@@ -130,17 +154,17 @@ export const judgeReports = (capture: JudgedCapture, reports: readonly Report[],
     // Two clocks, which may differ.
     const msAgo = Math.max(0, Math.round(nowMs - report.storedAtMs))
     if (report.pool !== capture.pool) state.ignored.push('pool')
-    else if (report.kind === 'started') onStarted(state, report.message, msAgo)
-    else onResult(state, report.message, { tokenHash: capture.tokenHash, msAgo })
+    else if (report.kind === 'result') applyResult(state, report.message, { tokenHash: capture.tokenHash, msAgo })
+    else reactions[state.phase][report.message.kind](state, report.message.attempt, msAgo)
   }
-  const { attempts, unendedStarts, begins, begunMsAgo, end, losers, notifies, ignored } = state
-  const isChanged = end || begins || attempts !== capture.attempts
+  const { attempts, unendedStarts, begins, begunMsAgo, losers, notifies, ignored } = state
+  const isChanged = state.end || begins || attempts !== capture.attempts
   const change: CaptureChange = {
     attempts,
     unendedStarts,
     begins,
     begunMsAgo: Math.min(begunMsAgo, begunMsAgoMax),
-    end,
+    end: state.end,
   }
   return {
     change: isChanged ? change : undefined,

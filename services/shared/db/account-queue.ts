@@ -4,9 +4,9 @@ import { changeCaptures } from './change-captures.ts'
 import type { Database, Sql } from './connection.ts'
 import { readStatement } from './read-statement.ts'
 
-/** The captures of one account that have not ended. */
+/** The captures of one account that have not ended, as JSON of the administration and the command line. */
 export type AccountQueue = {
-  readonly accountId: string
+  readonly account_id: string
   readonly name: string
   /** Accepted and not begun. */
   readonly pending: number

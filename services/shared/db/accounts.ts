@@ -10,19 +10,19 @@ import { AuditEntry } from './entities/audit-entry.ts'
 import { Plan } from './entities/plan.ts'
 import { isId } from './is-id.ts'
 
-/** Public view of an account. `plan` is the plan's slug; times are ISO 8601 UTC. */
-export type AccountView = {
+/** An account as JSON of the administration and the command line. `plan` is the plan's slug; times are ISO 8601 UTC. */
+export type AccountJson = {
   readonly id: string
   readonly name: string
   readonly email: string
   readonly plan: string
-  readonly createdAt: string
+  readonly created_at: string
   /** When the account was disabled, which makes its keys invalid; null if it is enabled. */
-  readonly disabledAt: string | null
+  readonly disabled_at: string | null
   /** When its erasure was ordered; null if it was not. */
-  readonly erasingAt: string | null
+  readonly erasing_at: string | null
   /** Since when it is being moved to another installation, or was; null if it is not. */
-  readonly movingAt: string | null
+  readonly moving_at: string | null
 }
 
 /** One `@` with text on either side; only sending mail can verify an address. */
@@ -57,7 +57,7 @@ export const findAccount = async (entities: SqlEntityManager, id: string, lock?:
   return account
 }
 
-type Row = Pick<AccountView, 'id' | 'name' | 'email'> & {
+type Row = Pick<AccountJson, 'id' | 'name' | 'email'> & {
   readonly plan: { readonly slug: string }
   readonly createdAt: Date
   readonly disabledAt?: Date | null | undefined
@@ -65,24 +65,15 @@ type Row = Pick<AccountView, 'id' | 'name' | 'email'> & {
   readonly movingAt?: Date | null | undefined
 }
 
-const toView = (account: Row): AccountView => ({
+const toJson = (account: Row): AccountJson => ({
   id: account.id,
   name: account.name,
   email: account.email,
   plan: account.plan.slug,
-  createdAt: account.createdAt.toISOString(),
-  disabledAt: account.disabledAt?.toISOString() ?? null,
-  erasingAt: account.erasingAt?.toISOString() ?? null,
-  movingAt: account.movingAt?.toISOString() ?? null,
-})
-
-/** An account as JSON of the admin API and the command line. */
-export const accountToJson = ({ createdAt, disabledAt, erasingAt, movingAt, ...account }: AccountView) => ({
-  ...account,
-  created_at: createdAt,
-  disabled_at: disabledAt,
-  erasing_at: erasingAt,
-  moving_at: movingAt,
+  created_at: account.createdAt.toISOString(),
+  disabled_at: account.disabledAt?.toISOString() ?? null,
+  erasing_at: account.erasingAt?.toISOString() ?? null,
+  moving_at: account.movingAt?.toISOString() ?? null,
 })
 
 /** Creates an account on a plan in force; throws `VALIDATION_ERROR` for an unknown plan or malformed e-mail address. */
@@ -90,16 +81,16 @@ export const createAccount = (
   database: Database,
   input: { readonly name: string; readonly email: string; readonly plan: string },
   actor: Actor = 'system',
-): Promise<AccountView> =>
+): Promise<AccountJson> =>
   database.entities(async (entities) => {
     checkEmail(input.email)
     const plan = await findPlan(entities, input.plan)
-    const account = { ...input, id: randomUUID(), createdAt: new Date() }
-    entities.create(Account, { ...account, plan })
+    const account = { ...input, plan, id: randomUUID(), createdAt: new Date() }
+    entities.create(Account, account)
     entities.create(AccountMeter, { account: account.id })
     recordChange(entities, { actor, action: 'account.create', target: account.id, detail: { plan: input.plan } })
     await entities.flush()
-    return { ...account, createdAt: account.createdAt.toISOString(), disabledAt: null, erasingAt: null, movingAt: null }
+    return toJson(account)
   })
 
 /** Accounts whose name or email contains the text, in any case, or whose id it is. */
@@ -115,7 +106,7 @@ const matching = (search: string) => {
 export const listAccounts = (
   database: Database,
   page?: { readonly limit: number; readonly after?: string | undefined; readonly search?: string | undefined },
-): Promise<AccountView[]> =>
+): Promise<AccountJson[]> =>
   database.entities(async (entities) => {
     const last = page?.after === undefined ? undefined : await findAccount(entities, page.after)
     const later = last && [{ createdAt: { $gt: last.createdAt } }, { createdAt: last.createdAt, id: { $gt: last.id } }]
@@ -125,12 +116,12 @@ export const listAccounts = (
       orderBy: { createdAt: 'asc', id: 'asc' },
       ...(page && { limit: page.limit }),
     })
-    return accounts.map(toView)
+    return accounts.map(toJson)
   })
 
 /** Returns one account. Throws `NOT_FOUND`. */
-export const showAccount = (database: Database, id: string): Promise<AccountView> =>
-  database.entities(async (entities) => toView(await findAccount(entities, id)))
+export const showAccount = (database: Database, id: string): Promise<AccountJson> =>
+  database.entities(async (entities) => toJson(await findAccount(entities, id)))
 
 /** Changes an account's plan, effective at once. Throws `NOT_FOUND`, or `VALIDATION_ERROR` if there is no such plan. */
 export const setPlan = (database: Database, accountId: string, slug: string, actor: Actor = 'system'): Promise<void> =>
@@ -166,7 +157,7 @@ export const setDisabled = (
  * Orders the erasure of an account with its keys, captures, images and counts, and disables it, so that no rows are added
  * meanwhile. The ledger carries it out; the account is gone once it has. Idempotent. Throws `NOT_FOUND`.
  */
-export const orderErasure = (database: Database, accountId: string, actor: Actor): Promise<AccountView> =>
+export const orderErasure = (database: Database, accountId: string, actor: Actor): Promise<AccountJson> =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId, 'lock')
     if (!account.erasingAt) {
@@ -174,7 +165,7 @@ export const orderErasure = (database: Database, accountId: string, actor: Actor
       account.disabledAt ??= account.erasingAt
       recordChange(entities, { actor, action: 'account.erase', target: account.id })
     }
-    return toView(account)
+    return toJson(account)
   })
 
 /**

@@ -12,22 +12,6 @@ import { isId } from './is-id.ts'
 import { createKeyHash } from './key-hash.ts'
 import { confirmPepper } from './key-pepper.ts'
 
-/** Public view of a key: never the key itself. Times are ISO 8601 UTC or null. */
-type KeyView = Awaited<ReturnType<typeof listKeys>>[number]
-
-/** Converts a key to the JSON of the administration and the command line. */
-export const keyToJson = (key: KeyView) => ({
-  id: key.id,
-  name: key.name,
-  prefix: key.prefix,
-  domains: key.domains,
-  scopes: key.scopes,
-  expires_at: key.expiresAt,
-  revoked_at: key.revokedAt,
-  created_at: key.createdAt,
-  last_used_at: key.lastUsedAt,
-})
-
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const randomCharacters = 40
 const prefixCharacters = 12
@@ -120,18 +104,21 @@ const findKeyToChange = async (entities: SqlEntityManager, id: string) => {
   return key
 }
 
-const toView = (key: Awaited<ReturnType<typeof findKey>>) => ({
+/** A key as JSON of the administration and the command line: never the key itself. Times are ISO 8601 UTC or null. */
+export type KeyJson = ReturnType<typeof toJson>
+
+const toJson = (key: Awaited<ReturnType<typeof findKey>>) => ({
   id: key.id,
   name: key.name,
   /** The key's first characters. */
   prefix: key.prefix,
   domains: key.domains,
   scopes: key.scopes,
-  expiresAt: key.expiresAt?.toISOString() ?? null,
-  revokedAt: key.revokedAt?.toISOString() ?? null,
-  createdAt: key.createdAt.toISOString(),
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+  created_at: key.createdAt.toISOString(),
   /** To the minute. */
-  lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
 })
 
 /** Lists an account's keys, revoked ones included, oldest first. Throws `NOT_FOUND` for an unknown account. */
@@ -139,14 +126,14 @@ export const listKeys = (database: Database, accountId: string) =>
   database.entities(async (entities) => {
     const account = await findAccount(entities, accountId)
     const keys = await entities.find(ApiKey, { account }, { orderBy: { createdAt: 'asc', id: 'asc' } })
-    return keys.map(toView)
+    return keys.map(toJson)
   })
 
 /** One key with its account's id. Throws `NOT_FOUND`. */
 export const showKey = (database: Database, keyId: string) =>
   database.entities(async (entities) => {
     const key = await findKey(entities, keyId)
-    return { ...toView(key), accountId: key.account.id }
+    return { ...toJson(key), account_id: key.account.id }
   })
 
 /** Changes to a key. Absent: unchanged. */

@@ -38,7 +38,7 @@ const exceptions: readonly ((from: Place, to: Place) => boolean)[] = [
   // The command line simulates the law of the controller and the turns of a worker.
   ({ service, folder }, to) =>
     service === 'cli' && folder === 'simulation' && simulated.includes(`${to.service}/${to.folder}`),
-  ({ service }, to) => service === 'console' && to.service === 'client',
+  ({ service }, to) => ['console', 'cli'].includes(service) && to.service === 'client',
 ]
 
 const serviceFault = (from: Place, to: Place): string | undefined => {

@@ -9,9 +9,11 @@ import type { ParsedArgs } from '#cli/command/command.ts'
 
 const bodies: unknown[] = []
 const server = createServer(async (request, response) => {
-  if (request.method === 'POST') bodies.push(await json(request))
-  response.writeHead(200, { 'x-screenshot-id': 'abc' })
-  response.end(request.method === 'POST' ? 'image' : JSON.stringify({ data: { id: 'abc', mime_type: 'image/png' } }))
+  if (request.method !== 'POST') return void response.end('image')
+  const { response_type: responseType, ...body } = (await json(request)) as Record<string, unknown>
+  t.equal(responseType, 'json')
+  bodies.push(body)
+  response.end(JSON.stringify({ data: { id: 'abc', status: 'completed', mime_type: 'image/png' } }))
 }).listen(0, '127.0.0.1')
 await once(server, 'listening')
 t.teardown(() => server.close())
@@ -25,7 +27,7 @@ const sent = async (source: string, flags: ParsedArgs['flags']) => {
   const env = { SHUTTERFLEET_BASE_URL: `http://127.0.0.1:${port}`, SHUTTERFLEET_API_KEY: 'key' }
   const outputs = {
     note: (line: string) => void notes.push(line),
-    write: (bytes: Uint8Array | string) => void written.push(String(bytes)),
+    write: (bytes: Uint8Array | string) => void written.push(Buffer.from(bytes).toString()),
   }
   const rest = { stop: new AbortController().signal, root: '/', print: () => {}, printEach: () => {}, ...outputs }
   await capture.run({ env, ...rest }, { flags, operands: [source] })

@@ -35,7 +35,6 @@ create type request_check as (
   weight integer,
   period date,
   -- Set by accept_capture.
-  feature text,
   created_at timestamptz,
   admitted boolean,
   -- The capture or batch that an earlier request with the same idempotency key was accepted as.
@@ -235,7 +234,6 @@ begin
   c.grounds := array(
     select f.feature from unnest(p_features) with ordinality as f (feature, place)
      where f.feature <> all (c.features) order by f.place);
-  c.feature := c.grounds[1];
   c.sufficient_plan := cheapest_plan(p_features);
   return c;
 end

@@ -1,4 +1,4 @@
-select a.id as "accountId", a.name, sum(l.admitted + l.waiting - l.processing)::integer as pending,
+select a.id as account_id, a.name, sum(l.admitted + l.waiting - l.processing)::integer as pending,
        sum(l.processing)::integer as processing
   from lane_meter l join account a on a.id = l.account_id
  where l.stage > 0

@@ -1,13 +1,18 @@
 import t from 'tap'
 import { captureMany, type CaptureManyDeps } from '#cli/capture/capture-many.ts'
 import type { Progress } from '#cli/command/progress.ts'
-import type { CaptureRecord } from '#cli/http/http-interface.ts'
+import type { CompletedScreenshot, FailedScreenshot } from '#client/shutterfleet.js'
 import { AppError } from '#shared/errors/app-error.ts'
 
 const addresses = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ line: index + 1, url: `https://${index + 1}.example/` }))
 
-const record: CaptureRecord = { id: 'x', status: 'completed', url: null, mime_type: 'image/png' }
+const accepted = { id: 'x', url: null, options: { width: 1280, height: 800, format: 'png' as const }, created_at: '' }
+const record: CompletedScreenshot = {
+  ...{ ...accepted, status: 'completed', completed_at: '', image_url: '', cached: false, warnings: [] },
+  ...{ mime_type: 'image/png', file_size: 5, width: 1, height: 1, processing_time_ms: 1 },
+}
+const failed: FailedScreenshot = { ...accepted, status: 'failed', error: { code: 'BLOCKED', message: 'no' } }
 const image = Buffer.from('image')
 
 const world = (over: Partial<CaptureManyDeps> = {}) => {
@@ -24,9 +29,8 @@ const world = (over: Partial<CaptureManyDeps> = {}) => {
 }
 
 t.test('capture many: returns the end of each in the order of the list, and reports progress', async (t) => {
-  const failing = { record: { ...record, status: 'failed', error: { code: 'BLOCKED', message: 'no' } } } as const
   const capture = async (url: string) => {
-    if (url.includes('2.')) return { ...failing, image: undefined }
+    if (url.includes('2.')) return { record: failed, image: undefined }
     if (url.includes('3.')) throw new AppError('SERVICE_UNAVAILABLE', { message: 'the service rejected it' })
     return { record, image }
   }
@@ -58,26 +62,6 @@ t.test('capture many: runs as many at a time as allowed, and no more', async (t)
   }
   t.equal((await captureMany(world({ capture }).deps, addresses(9), 3)).length, 9)
   t.equal(most, 3)
-})
-
-t.test('capture many: waits where the service says when it accepts the next, for at most a minute', async (t) => {
-  let calls = 0
-  const keys = new Set<string>()
-  const limited = (retryAfterSeconds: number) => async (_url: string, idempotencyKey: string) => {
-    calls += 1
-    keys.add(idempotencyKey)
-    if (calls < 3) throw new AppError('SERVICE_UNAVAILABLE', { message: 'later', retryAfterSeconds })
-    return { record, image }
-  }
-  t.match(await captureMany(world({ capture: limited(0) }).deps, addresses(1), 1), [{ file: '1.png' }])
-  t.equal(calls, 3)
-  t.equal(keys.size, 1, 'a repetition captures once')
-  calls = 0
-  t.match(await captureMany(world({ capture: limited(61) }).deps, addresses(1), 1), [{ error: { message: 'later' } }])
-  t.equal(calls, 1)
-  calls = -100
-  t.match(await captureMany(world({ capture: limited(0) }).deps, addresses(1), 1), [{ error: { message: 'later' } }])
-  t.equal(calls, -89, 'ten retries')
 })
 
 t.test('capture many: captures no more once an image cannot be stored', async (t) => {

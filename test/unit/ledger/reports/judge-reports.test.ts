@@ -214,6 +214,30 @@ for (const { name, capture, reports, want } of cases) {
   })
 }
 
+type Effect = 'nothing' | 'counts' | 'ends' | 'notifies'
+type Effects = Readonly<Record<StartedMessage['kind'] | 'success' | 'failure', Effect>>
+const ended: Effects = {
+  ...{ begun: 'nothing', 'handed-back': 'nothing', unreadable: 'notifies', success: 'notifies', failure: 'notifies' },
+}
+const effects: Readonly<Record<JudgedCapture['status'], Effects>> = {
+  pending: { begun: 'counts', 'handed-back': 'nothing', unreadable: 'ends', success: 'ends', failure: 'ends' },
+  processing: { begun: 'nothing', 'handed-back': 'counts', unreadable: 'ends', success: 'ends', failure: 'ends' },
+  completed: ended,
+  failed: ended,
+}
+const states = { pending, processing, completed, failed }
+
+t.test('judge reports: each report has its effect in each state', async (t) => {
+  for (const [status, reports] of Object.entries(effects)) {
+    for (const [kind, effect] of Object.entries(reports)) {
+      const report = kind === 'success' ? success(1) : kind === 'failure' ? failure(1) : started(1, kind as 'begun')
+      const { change, notifies } = judgeReports(states[status as keyof typeof states], [report])
+      const found = change?.end ? 'ends' : change ? 'counts' : notifies ? 'notifies' : 'nothing'
+      t.strictSame([found, notifies], [effect, effect === 'ends' || effect === 'notifies'], `${status}: ${kind}`)
+    }
+  }
+})
+
 const timingsAfter = (timings: Record<string, number>, nowMs: number) =>
   judgeReports(processing, [success(1, { timings })], nowMs).change?.end?.timings
 
