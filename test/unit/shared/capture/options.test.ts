@@ -158,7 +158,7 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
   outputs: {
     inside: [[], ['html'], [...outputNames]],
     outside: ['html', null, {}],
-    says: 'must be a list of at most 6 entries',
+    says: 'must be a list of at most 8 entries',
   },
   renditions: {
     inside: [
