@@ -232,11 +232,35 @@ const timingsOf = ({ issuedAt, endedAt, response }: Recorded) => {
   return harTimings({ issuedAt: from, respondedAt, endedAt: endedAt ?? respondedAt ?? from, timing: response?.timing })
 }
 
+/** What is known of a request beyond its response; undefined: nothing. */
+const commentOn = ({ error, endedAt, host }: Recorded, explain: ExplainFailure): string | undefined => {
+  if (error !== undefined) return explain(host, error)
+  return endedAt === undefined ? unfinished : undefined
+}
+
+const noResponse = { status: 0, statusText: '', protocol: '', headers: [], headerBytes: 0, mimeType: '' }
+
+const toResponse = ({ response, error, redirectURL, bodyBytes, transferredBytes }: Recorded): HarEntry['response'] => {
+  const { status, statusText, protocol, headers, headerBytes, mimeType } = response ?? noResponse
+  return {
+    status,
+    statusText,
+    httpVersion: protocol,
+    cookies: [],
+    headers,
+    content: { size: bodyBytes, mimeType },
+    redirectURL,
+    headersSize: -1,
+    bodySize: Math.max(0, transferredBytes - headerBytes),
+    _transferSize: transferredBytes,
+    ...(error !== undefined && { _error: error }),
+  }
+}
+
 const toEntry = (request: Recorded, explain: ExplainFailure): HarEntry => {
-  const { response, error, endedAt, address, transferredBytes } = request
-  const { pageref, wallTime, method, host, requestHeaders, hasBody, kind, redirectURL, bodyBytes } = request
+  const { response, pageref, wallTime, method, address, requestHeaders, hasBody, kind } = request
   const timings = timingsOf(request)
-  const comment = error === undefined ? (endedAt === undefined ? unfinished : undefined) : explain(host, error)
+  const comment = commentOn(request, explain)
   return {
     ...(pageref !== undefined && { pageref }),
     startedDateTime: new Date(wallTime * 1000).toISOString(),
@@ -251,19 +275,7 @@ const toEntry = (request: Recorded, explain: ExplainFailure): HarEntry => {
       headersSize: -1,
       bodySize: hasBody ? -1 : 0,
     },
-    response: {
-      status: response?.status ?? 0,
-      statusText: response?.statusText ?? '',
-      httpVersion: response?.protocol ?? '',
-      cookies: [],
-      headers: response?.headers ?? [],
-      content: { size: bodyBytes, mimeType: response?.mimeType ?? '' },
-      redirectURL,
-      headersSize: -1,
-      bodySize: Math.max(0, transferredBytes - (response?.headerBytes ?? 0)),
-      _transferSize: transferredBytes,
-      ...(error !== undefined && { _error: error }),
-    },
+    response: toResponse(request),
     cache: {},
     timings,
     _resourceType: kind,
