@@ -5,7 +5,7 @@ import { type HarEntry, type HarPage, harTimings, totalMs } from './har.ts'
 import type { Redactor } from './redactor.ts'
 
 /** Most requests and pages that are recorded; with the bounds of their texts some 4 MB at the usual sizes. */
-export const requestsMax = 2000
+const requestsMax = 2000
 const pagesMax = 20
 
 const [headersMax, headerCharactersMax, textMax] = [60, 500, 200]
