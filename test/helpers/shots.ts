@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import type { CaptureParameters } from '#shared/capture/options.ts'
 import type { Route } from '#test/fixtures/pages/pages.ts'
@@ -38,4 +39,20 @@ export const startCaptureEnvironment = async (
 export const pixel = async ({ bytes }: Pick<Shot, 'bytes'>, x: number, y: number): Promise<number[]> => {
   const image = sharp(bytes).removeAlpha().toColourspace('srgb')
   return [...(await image.extract({ left: x, top: y, width: 1, height: 1 }).raw().toBuffer())]
+}
+
+/** The image and the files behind it, by name; each has the size and the digest that the shot says. */
+export const contentsOf = (
+  t: { readonly equal: (found: unknown, expected: unknown) => unknown },
+  { bytes, files = [] }: Shot,
+) => {
+  const contents = new Map<string, Buffer>()
+  let end = bytes.byteLength
+  for (const { name, bytes: size, sha256 } of files.toReversed()) {
+    const content = Buffer.from(bytes.subarray(end - size, end))
+    t.equal(createHash('sha256').update(content).digest('hex'), sha256)
+    contents.set(name, content)
+    end -= size
+  }
+  return contents.set('image', Buffer.from(bytes.subarray(0, end)))
 }

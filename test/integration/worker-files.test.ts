@@ -3,8 +3,7 @@ import sharp from 'sharp'
 import t from 'tap'
 import { isRendition } from '#shared/capture/files.ts'
 import { outputNames } from '#shared/capture/parameters/kinds.ts'
-import { blue, pixel, red, startCaptureEnvironment } from '#test/helpers/shots.ts'
-import type { Shot } from '#worker/protocol/protocol.ts'
+import { blue, contentsOf, pixel, red, startCaptureEnvironment } from '#test/helpers/shots.ts'
 
 const article = `<!doctype html><html lang="en"><title>Tides</title><body style="margin:0;background:rgb(0,0,255)">
   <h1>Tides</h1><p>Read <a href="/more?token=1">more <b>here</b></a>, or <a href="https://user:secret@example.com/">there</a>.</p>
@@ -17,22 +16,6 @@ const { pages, shoot } = await startCaptureEnvironment(t, {
   '/long': (_request, response) =>
     void response.writeHead(200, { 'content-type': 'text/html' }).end(`<p>short</p><!--${'a'.repeat(5_100_000)}-->`),
 })
-
-/** The image and the files behind it, by name; each has the size and the digest that the shot says. */
-const contentsOf = (
-  t: { readonly equal: (found: unknown, expected: unknown) => unknown },
-  { bytes, files = [] }: Shot,
-) => {
-  const contents = new Map<string, Buffer>()
-  let end = bytes.byteLength
-  for (const { name, bytes: size, sha256 } of files.toReversed()) {
-    const content = Buffer.from(bytes.subarray(end - size, end))
-    t.equal(createHash('sha256').update(content).digest('hex'), sha256)
-    contents.set(name, content)
-    end -= size
-  }
-  return contents.set('image', Buffer.from(bytes.subarray(0, end)))
-}
 
 t.test('worker files: outputs are the content of the rendered page, behind an image of the same load', async (t) => {
   const shot = await shoot({ url: `${pages.url}/article`, outputs: [...outputNames] })

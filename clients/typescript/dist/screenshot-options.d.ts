@@ -107,7 +107,7 @@ export interface ScreenshotOptions {
     };
     proxy?: string;
     extract_metadata?: boolean;
-    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
+    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml' | 'har' | 'console')[];
     cache_ttl?: number;
     webhook_url?: string;
     upload_to?: string;
@@ -229,7 +229,7 @@ export interface CompletedScreenshotOptions {
     };
     proxy?: string;
     extract_metadata?: boolean;
-    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[];
+    outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml' | 'har' | 'console')[];
     cache_ttl?: number;
     webhook_url?: string;
     upload_to?: string;

@@ -168,8 +168,8 @@ export interface CaptureParameters {
   proxy?: string
   /** Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags. */
   extract_metadata?: boolean
-  /** Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`. */
-  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[]
+  /** Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`; the requests as `har` and the messages of the `console`, without secrets. */
+  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml' | 'har' | 'console')[]
   /** Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free. */
   cache_ttl?: number
   /** Public https URL that is notified on completion. The request then returns immediately. */
@@ -344,8 +344,8 @@ export interface BatchParameters {
   proxy?: string
   /** Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags. */
   extract_metadata?: boolean
-  /** Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`. */
-  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[]
+  /** Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`; the requests as `har` and the messages of the `console`, without secrets. */
+  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml' | 'har' | 'console')[]
   /** Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free. */
   cache_ttl?: number
   /** Public https URL that is notified on completion. The request then returns immediately. */

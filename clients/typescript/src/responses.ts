@@ -77,7 +77,7 @@ export interface Warning {
 
 export interface StoredOutput {
   /** Name of the output. */
-  name: 'html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml'
+  name: 'html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml' | 'har' | 'console'
   /** URL of the file. It requires the API key. */
   url: string
   /** Media type of the file. */

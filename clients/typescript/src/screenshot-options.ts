@@ -81,7 +81,7 @@ export interface ScreenshotOptions {
   geolocation?: { latitude: number; longitude: number; accuracy?: number }
   proxy?: string
   extract_metadata?: boolean
-  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[]
+  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml' | 'har' | 'console')[]
   cache_ttl?: number
   webhook_url?: string
   upload_to?: string
@@ -176,7 +176,7 @@ export interface CompletedScreenshotOptions {
   geolocation?: { latitude: number; longitude: number; accuracy?: number }
   proxy?: string
   extract_metadata?: boolean
-  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml')[]
+  outputs?: ('html' | 'text' | 'markdown' | 'links' | 'accessibility' | 'mhtml' | 'har' | 'console')[]
   cache_ttl?: number
   webhook_url?: string
   upload_to?: string

@@ -72,6 +72,25 @@ export const captureTexts = {
     deliveries: 'Webhook deliveries',
     noDeliveries: 'No webhook was notified of this capture.',
   },
+  pageLog: {
+    requests: 'Requests',
+    request: 'Request',
+    type: 'Type',
+    timeline: 'Timeline',
+    failed: 'Failed',
+    failedOnly: 'Failed only',
+    errorsOnly: 'Errors only',
+    all: (count: number) => `Show all ${formatCount(count)}`,
+    requestsTotal: (count: number, failures: number, size: string) =>
+      `${formatCounted(count, 'request')}, ${formatCount(failures)} failed, ${size}`,
+    console: 'Console',
+    levels: { error: 'Error', warning: 'Warning', info: 'Info', verbose: 'Debug' },
+    messagesTotal: (count: number, errors: number) =>
+      `${formatCounted(count, 'message')}, ${formatCounted(errors, 'error')}`,
+    truncated: 'The page wrote more than is kept.',
+    stack: 'Stack',
+    anonymous: '(anonymous)',
+  },
   stages: {
     queue: 'Queue',
     claim: 'Claim',

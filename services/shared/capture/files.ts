@@ -9,10 +9,21 @@ const outputTypes = {
   links: 'application/json',
   accessibility: 'application/json',
   mhtml: 'message/rfc822',
+  har: 'application/json',
+  console: 'application/json',
 } as const satisfies Record<OutputName, string>
 
 /** Extension of each output's file. */
-const extensions = { html: 'html', text: 'txt', markdown: 'md', links: 'json', accessibility: 'json', mhtml: 'mhtml' }
+const extensions = {
+  html: 'html',
+  text: 'txt',
+  markdown: 'md',
+  links: 'json',
+  accessibility: 'json',
+  mhtml: 'mhtml',
+  har: 'har',
+  console: 'json',
+} as const satisfies Record<OutputName, string>
 
 /** Content of the page that a capture can return in addition to its image. */
 export type OutputName = (typeof outputNames)[number]

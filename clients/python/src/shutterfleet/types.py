@@ -208,8 +208,8 @@ class CaptureParameters(TypedDict):
     """URL of your own proxy: http or socks5, with a port. The password is never returned."""
     extract_metadata: NotRequired[bool]
     """Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags."""
-    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml"]]]
-    """Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`."""
+    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml", "har", "console"]]]
+    """Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`; the requests as `har` and the messages of the `console`, without secrets."""
     cache_ttl: NotRequired[int]
     """Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free."""
     webhook_url: NotRequired[str]
@@ -384,8 +384,8 @@ class BatchParameters(TypedDict):
     """URL of your own proxy: http or socks5, with a port. The password is never returned."""
     extract_metadata: NotRequired[bool]
     """Adds the metadata of the page to the record: title, description, canonical URL, language, favicon and social tags."""
-    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml"]]]
-    """Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`."""
+    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml", "har", "console"]]]
+    """Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`; the requests as `har` and the messages of the `console`, without secrets."""
     cache_ttl: NotRequired[int]
     """Maximum age in seconds at which an earlier result of the same request is reused; 0 always captures anew. A cache hit is free."""
     webhook_url: NotRequired[str]
@@ -541,7 +541,7 @@ class ScreenshotOptions(TypedDict):
     geolocation: NotRequired[Geolocation]
     proxy: NotRequired[str]
     extract_metadata: NotRequired[bool]
-    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml"]]]
+    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml", "har", "console"]]]
     cache_ttl: NotRequired[int]
     webhook_url: NotRequired[str]
     upload_to: NotRequired[str]
@@ -636,7 +636,7 @@ class CompletedScreenshotOptions(TypedDict):
     geolocation: NotRequired[Geolocation]
     proxy: NotRequired[str]
     extract_metadata: NotRequired[bool]
-    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml"]]]
+    outputs: NotRequired[list[Literal["html", "text", "markdown", "links", "accessibility", "mhtml", "har", "console"]]]
     cache_ttl: NotRequired[int]
     webhook_url: NotRequired[str]
     upload_to: NotRequired[str]
@@ -738,7 +738,7 @@ class Warning(TypedDict):
 
 
 class StoredOutput(TypedDict):
-    name: Literal["html", "text", "markdown", "links", "accessibility", "mhtml"]
+    name: Literal["html", "text", "markdown", "links", "accessibility", "mhtml", "har", "console"]
     """Name of the output."""
     url: str
     """URL of the file. It requires the API key."""

@@ -17,6 +17,7 @@ import { Loaded, Notice } from '#console/components/state.tsx'
 import { formatBytes } from '#console/text/format.ts'
 import { texts } from '#console/text/texts.ts'
 import { CaptureFacts, ParameterFacts } from './capture-facts.tsx'
+import { PageLogSections } from './page-log-sections.tsx'
 import { repeatPath } from './repeat-path.ts'
 
 const linkSeconds = 3600
@@ -146,6 +147,7 @@ const Details = ({ capture }: { capture: Screenshot }) => (
     <div class="stack">
       <CaptureWarnings warnings={capture.warnings ?? []} />
       <Outcome capture={capture} />
+      <PageLogSections capture={capture} />
     </div>
     <div class="stack">
       <Section title={texts.record.facts}>

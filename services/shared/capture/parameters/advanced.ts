@@ -12,9 +12,9 @@ export const advanced = {
   }),
   outputs: withDoc(Type.Array(enumSchema(outputNames), { maxItems: outputNames.length, uniqueItems: true }), {
     description:
-      'Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`.',
+      'Content of the page to store besides the image, from the same load: `html` as rendered, readable `text`, `markdown`, `links`, the `accessibility` tree, `mhtml`; the requests as `har` and the messages of the `console`, without secrets.',
     example: ['text', 'links'],
-    more: 'Each is downloaded from its `url` in the record, and has at most 5 MB; one that is larger is left out, with a warning.',
+    more: 'Each is downloaded from its `url` in the record, and has at most 5 MB; one that is larger is left out, `har` and `console` are cut, with a warning.',
   }),
   cache_ttl: withDoc(byDefault(integer(0, 86_400), 0), {
     description:

@@ -61,8 +61,8 @@ export const action = Type.Object(
   },
   { additionalProperties: false },
 )
-/** Content of the page that can be requested besides its image. */
-export const outputNames = ['html', 'text', 'markdown', 'links', 'accessibility', 'mhtml'] as const
+/** Content of the page, and of what it did while it loaded, that can be requested besides its image. */
+export const outputNames = ['html', 'text', 'markdown', 'links', 'accessibility', 'mhtml', 'har', 'console'] as const
 /** Formats of images. */
 export const imageFormats = ['png', 'jpeg', 'webp', 'avif', 'tiff'] as const
 /** Quality of an image with lossy compression. */

@@ -21,6 +21,7 @@ import { followNavigation, followRefreshes } from './page/watch-document.ts'
 import { runInMainFrame } from './page/world.ts'
 import type { CapturePlan, ImageOutput, PdfOutput, Subject } from './plan/plan-capture.ts'
 import { pixelsWithin, stageShareMs, type WaitingStage } from './plan/share-time.ts'
+import { type PageLog, recordPage } from './record/page-log.ts'
 import { changePage, reapplyStyle } from './prepare/change-page.ts'
 import { createHider, type Hider } from './prepare/hide-blocked.ts'
 import { finishAnimations } from './page/finish-animations.ts'
@@ -53,6 +54,7 @@ export type CaptureBounds = SizeBounds & {
 type Capture = CaptureBounds & {
   readonly open: OpenPage
   readonly plan: CapturePlan
+  readonly log: PageLog
   /** Milliseconds that a stage starting now may take. */
   readonly share: (stage: WaitingStage) => number
 }
@@ -112,16 +114,17 @@ const prepare = async (capture: Capture): Promise<Warning[]> => {
 }
 
 /** Finds a challenge, and reads the metadata and outputs. */
-const inspect = async ({ open, plan, share }: Capture) => {
+const inspect = async ({ open, plan, share, log }: Capture) => {
   const waitMs = share('inspect')
   const vendor = await findChallenge(open)
   const metadata = plan.extractsMetadata ? await extractMetadata(open, waitMs) : undefined
   const isUnread = plan.extractsMetadata && metadata === undefined
-  const outputs = await readOutputs(open, plan.outputs, share('inspect'))
+  const outputs = await readOutputs(open, { names: plan.outputs, log }, share('inspect'))
   const found = [
     ...(vendor === undefined ? [] : [warnings.challenge(vendor)]),
     ...(isUnread ? [warnings.metadataUnread] : []),
     ...outputs.flatMap(({ name, content }) => (content ? [] : [warnings.outputUnread(name)])),
+    ...outputs.flatMap(({ name, cut }) => (cut === undefined ? [] : [warnings.outputTruncated(name, cut)])),
   ]
   return { metadata, outputs, warnings: found }
 }
@@ -228,7 +231,8 @@ export const runCapture = async (open: OpenPage, plan: CapturePlan, bounds: Capt
   const heightMax = Math.min(bounds.heightMax, (subject.kind === 'full-page' && subject.heightMax) || bounds.heightMax)
   const share = (stage: WaitingStage) =>
     stageShareMs(plan, stage, { leftMs: bounds.endsAt - performance.now(), pixelsMax })
-  const capture = { ...bounds, heightMax, open, plan, share }
+  const log = recordPage(open, plan, bounds)
+  const capture = { ...bounds, heightMax, open, plan, share, log }
   const failures = [open.crashed, open.document.cutOff, bounds.traffic.failed]
   const early = await bounds.time('navigate', Promise.race([loadPage(capture), ...failures]))
   bounds.loaded()

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { deviceNames } from '#shared/capture/parameters/devices.ts'
 import { captureParameters } from '#shared/capture/options.ts'
+import { outputNames } from '#shared/capture/parameters/kinds.ts'
 import type { FieldErrors } from '#shared/errors/app-error.ts'
 import { parseCapture } from '#gateway/parameters/parse-capture.ts'
 
@@ -155,9 +156,9 @@ const table: Readonly<Record<string, { inside: unknown[]; outside: unknown[]; sa
     says: 'must be a list of at most 20 entries',
   },
   outputs: {
-    inside: [[], ['html'], ['html', 'text', 'markdown', 'links', 'accessibility', 'mhtml']],
+    inside: [[], ['html'], [...outputNames]],
     outside: ['html', null, {}],
-    says: 'must be a list of at most 6 entries',
+    says: 'must be a list of at most 8 entries',
   },
   renditions: {
     inside: [

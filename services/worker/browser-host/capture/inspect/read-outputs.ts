@@ -6,6 +6,7 @@ import { maskUrl } from '#shared/capture/mask-url.ts'
 import { type OutputName, outputBytesMax } from '#shared/capture/files.ts'
 import type { OpenPage } from '#worker/browser-host/capture/page/open-page.ts'
 import { everyElement } from '#worker/browser-host/capture/page/open-roots.ts'
+import type { PageLog, RecordedName } from '#worker/browser-host/capture/record/page-log.ts'
 import { runInIsolatedWorld } from '#worker/browser-host/capture/page/world.ts'
 
 /** Most links of an output, and characters of their addresses and texts; most elements of a document whose tree is read. */
@@ -15,8 +16,12 @@ const nodesMax = 50_000
 
 type Page = Pick<OpenPage, 'session' | 'mainFrameId' | 'frameSessions'>
 
-/** An output of the page; undefined if it could not be read, or is too large. */
-export type ReadOutput = { readonly name: OutputName; readonly content: Buffer | undefined }
+/** An output of the page; undefined if it could not be read, or is too large. `cut`: the part that it has, if that is not all. */
+export type ReadOutput = {
+  readonly name: OutputName
+  readonly content: Buffer | undefined
+  readonly cut?: string | undefined
+}
 
 const readLibrary = (url: string) => readFileSync(fileURLToPath(url), 'utf8')
 
@@ -46,7 +51,7 @@ const readMarkdown = `(() => {
   })()`
 
 /** Expressions for the isolated world of the document that give the text of an output. */
-const expressions: Record<Exclude<OutputName, 'accessibility' | 'mhtml'>, string> = {
+const expressions: Record<Exclude<OutputName, RecordedName | 'accessibility' | 'mhtml'>, string> = {
   html: `(document.doctype ? new XMLSerializer().serializeToString(document.doctype) + '\\n' : '') + document.documentElement.outerHTML`,
   text: 'document.body.innerText',
   markdown: readMarkdown,
@@ -90,7 +95,7 @@ const readMhtml = async ({ session, frameSessions }: Page) => {
 /** Whether the document is small enough to convert and to hold in memory. */
 const isBounded = `(${everyElement})(document).length <= ${nodesMax} && document.documentElement.outerHTML.length <= ${outputBytesMax}`
 
-const read = async (open: Page, name: OutputName, endsAt: number): Promise<unknown> => {
+const read = async (open: Page, name: Exclude<OutputName, RecordedName>, endsAt: number): Promise<unknown> => {
   const run = (expression: string) =>
     runInIsolatedWorld(
       { session: open.session, frameId: open.mainFrameId },
@@ -111,16 +116,28 @@ const encode = (value: unknown): Buffer | undefined => {
   return content.length > 0 && content.length <= outputBytesMax ? content : undefined
 }
 
-/** Reads the outputs of a page one after the other, in `waitMs` at most; those for which no time is left are unread. */
-export const readOutputs = async (open: Page, names: readonly OutputName[], waitMs: number): Promise<ReadOutput[]> => {
+/**
+ * Reads the outputs of a page one after the other, in `waitMs` at most; those for which no time is left are unread. `log` has those
+ * that were recorded while it loaded.
+ */
+export const readOutputs = async (
+  open: Page,
+  { names, log }: { readonly names: readonly OutputName[]; readonly log: PageLog },
+  waitMs: number,
+): Promise<ReadOutput[]> => {
   const endsAt = performance.now() + waitMs
   const late = () => new Error('the page did not respond in time')
+  const readContent = async (name: OutputName): Promise<Omit<ReadOutput, 'name'>> => {
+    if (name !== 'har' && name !== 'console') return { content: encode(await read(open, name, endsAt)) }
+    const recorded = await log(name)
+    return { content: encode(recorded?.text), cut: recorded?.cut }
+  }
   const outputs: ReadOutput[] = []
   for (const name of names) {
     const leftMs = endsAt - performance.now()
-    const reading = async () => encode(await read(open, name, endsAt))
-    const content = leftMs > 0 ? await within(reading(), leftMs, late).catch(() => undefined) : undefined
-    outputs.push({ name, content })
+    const unread = { content: undefined }
+    const found = leftMs > 0 ? await within(readContent(name), leftMs, late).catch(() => unread) : unread
+    outputs.push({ name, ...found })
   }
   return outputs
 }

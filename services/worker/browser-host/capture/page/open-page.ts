@@ -35,9 +35,10 @@ const watchCrash = (session: Session): Promise<never> => {
   return promise
 }
 
-/** Pauses new workers and frames of other sites until their emulation is set; returns a function that lists the frames' sessions. */
-const attachChildTargets = async (browser: Browser, page: Session, emulation: Emulation): Promise<() => Session[]> => {
+/** Pauses new workers and frames of other sites until their emulation is set, and what observes them has begun. */
+const attachChildTargets = async (browser: Browser, page: Session, emulation: Emulation) => {
   const frames: Session[] = []
+  const observers: ((session: Session) => void)[] = []
   const watch = (session: Session): Promise<void> => {
     session.on('Target.attachedToTarget', ({ sessionId, targetInfo: { type } }) => {
       const attached = browser.sessionOf(sessionId)
@@ -48,6 +49,7 @@ const attachChildTargets = async (browser: Browser, page: Session, emulation: Em
         steps.push(dismissDialogs(attached), emulate(browser, attached, emulation))
       }
       for (const step of steps) step.catch(() => {})
+      for (const observe of observers) observe(attached)
       attached.send('Runtime.runIfWaitingForDebugger').catch(() => {})
     })
     return session.send('Target.setAutoAttach', {
@@ -58,7 +60,12 @@ const attachChildTargets = async (browser: Browser, page: Session, emulation: Em
     })
   }
   await watch(page)
-  return () => frames.filter((frame) => frame.isOpen())
+  return {
+    /** The sessions of frames of other sites. */
+    frames: () => frames.filter((frame) => frame.isOpen()),
+    /** Calls `observe` with the session of each later frame of another site and each later worker, before it runs. */
+    observeTargets: (observe: (session: Session) => void) => void observers.push(observe),
+  }
 }
 
 const denyDownloads = ({ session }: Browser, browserContextId: string) =>
@@ -72,7 +79,7 @@ const setUpPage = async (browser: Browser, { session, id, contextId }: BlankPage
   // The main frame has the id of the page's target.
   const document = new MainDocument(session, id)
   const loads = watchLoads(session, id)
-  const [frames] = await Promise.all([
+  const [{ frames, observeTargets }] = await Promise.all([
     attachChildTargets(browser, session, emulation),
     dismissDialogs(session),
     session.send('Page.setLifecycleEventsEnabled', { enabled: true }),
@@ -88,7 +95,7 @@ const setUpPage = async (browser: Browser, { session, id, contextId }: BlankPage
   ])
   /** The page's session and those of frames in other processes. */
   const frameSessions = (): readonly Session[] => [session, ...frames()]
-  return { crashed, document, loads, frameSessions }
+  return { crashed, document, loads, frameSessions, observeTargets }
 }
 
 /** Opens the page of a capture, in a new context. Grants no permission except geolocation, if a location is given. */

@@ -29,6 +29,12 @@ export const outputUnread = (name: string): Warning => ({
   message: `outputs: ${name} could not be read, is empty, or is larger than ${outputBytesMax} bytes.`,
 })
 
+/** Takes the name of an output and the part of it that the record has. */
+export const outputTruncated = (name: string, part: string): Warning => ({
+  code: 'output_truncated',
+  message: `outputs: ${name} has only ${part}.`,
+})
+
 /** Takes the part that the capture shows, in CSS pixels. */
 export const truncated = ({ width, height }: Frame): Warning => ({
   code: 'truncated',
