@@ -6,7 +6,7 @@ import { devices } from '#shared/capture/parameters/devices.ts'
 import { type Arguments, textBlock, type ToolCall } from './tool.ts'
 
 /** Largest picture in a result: 5 MB as base64, above which models refuse a whole conversation. */
-export const pictureBytesMax = 3_750_000
+const pictureBytesMax = 3_750_000
 
 /** Pictures that models read. */
 const pictureTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/webp']
