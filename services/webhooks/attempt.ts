@@ -87,7 +87,7 @@ const firstLine = (body: string): string => {
 /** Reads a response to its end, or until `bodyBytesMax` are exceeded, and returns its first line. Rejects if it is interrupted. */
 const readBody = async (response: IncomingMessage): Promise<string> => {
   let bytes = 0
-  let first = Buffer.of()
+  let first: Buffer = Buffer.of()
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (first.length === 0) first = chunk.subarray(0, 1024)

@@ -16,7 +16,7 @@ type Operation = {
   readonly responses: { readonly 200: { readonly content: Record<string, { readonly example: unknown }> } }
 }
 const exampleOf = (path: string) =>
-  (paths[path]?.['get'] as Operation).responses[200].content['application/json']?.example
+  (paths[path]?.['get'] as Operation | undefined)?.responses[200].content['application/json']?.example
 
 /** Answers a request under `/today` with the example of its operation, one under `/tomorrow` with what `v1` may make of it. */
 const answerRecord: RequestListener = ({ url = '' }, response) => {

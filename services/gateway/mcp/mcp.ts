@@ -101,8 +101,11 @@ const answerMcp = async (app: FastifyInstance, context: Context, exchange: Excha
   }
   const headers = { ...pick(exchange.headers, negotiated), 'content-type': 'application/json' }
   const upstream = {
-    ...{ baseUrl, apiKey: keyOf(exchange.headers) ?? '', fetch: dispatchTo(app, exchange) },
-    ...{ stop: client.signal, reserve },
+    baseUrl,
+    apiKey: keyOf(exchange.headers) ?? '',
+    fetch: dispatchTo(app, exchange),
+    stop: client.signal,
+    reserve,
   }
   try {
     const { response, close } = await answerMessage(message, headers, upstream)

@@ -58,19 +58,21 @@ const schemaWith = (common: readonly ParameterName[], more: Readonly<Record<stri
 /** Longest side of a picture in a result, in pixels: the longest that models accept beside other pictures. */
 const pictureSideDefault = 2000
 
-/** Longest side of a picture that models accept at all, in pixels. */
-export const pictureSideMax = renditionSideMax
-
 /** Parameter of tools that return a picture. */
 export const pictureSide = keywordsOf(
-  integer(16, pictureSideMax, 'Longest side of the returned picture in pixels; larger ones are scaled down to JPEG.', {
-    default: pictureSideDefault,
-  }),
+  integer(
+    16,
+    renditionSideMax,
+    'Longest side of the returned picture in pixels; larger ones are scaled down to JPEG.',
+    {
+      default: pictureSideDefault,
+    },
+  ),
 )
 
 /** The longest side that a call requests; the default if it is not a number within the bounds. */
 export const requestedSide = ({ picture_side: side }: Arguments): number =>
-  typeof side === 'number' && side >= 16 && side <= pictureSideMax ? side : pictureSideDefault
+  typeof side === 'number' && side >= 16 && side <= renditionSideMax ? side : pictureSideDefault
 
 /** Schema of `capture`. */
 export const pictureSchema: Tool['inputSchema'] = schemaWith(

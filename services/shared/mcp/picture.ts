@@ -6,7 +6,7 @@ import { devices } from '#shared/capture/parameters/devices.ts'
 import { type Arguments, textBlock, type ToolCall } from './tool.ts'
 
 /** Largest picture in a result: 5 MB as base64, above which models refuse a whole conversation. */
-export const pictureBytesMax = 3_750_000
+const pictureBytesMax = 3_750_000
 
 /** Pictures that models read. */
 const pictureTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/webp']
@@ -32,34 +32,40 @@ const needsRendition = (input: CaptureParameters, side: number): boolean => {
 
 /** The input with a rendition that a result may contain, made of the same load; unchanged if the picture fits anyway. */
 export const withSmallPicture = (input: Arguments, side: number): Arguments => {
-  if (input['renditions'] !== undefined || !needsRendition(input as CaptureParameters, side)) return input
-  const { resize_width: width = side, resize_height: height = side, resize_mode: mode } = input as CaptureParameters
+  const parameters: CaptureParameters = input
+  if (parameters.renditions !== undefined || !needsRendition(parameters, side)) return input
+  const { resize_width: width = side, resize_height: height = side, resize_mode: mode } = parameters
   const scale = Math.min(1, side / Math.max(width, height))
   const size = { resize_width: Math.round(width * scale), resize_height: Math.round(height * scale) }
   return { ...input, renditions: [{ format: 'jpeg', ...size, ...(mode !== undefined && { resize_mode: mode }) }] }
 }
 
 type Picture = {
+  readonly mimeType: string | undefined
+  readonly side: number
   readonly bytes: number
   readonly url: string
   readonly download: (options: { readonly signal: AbortSignal }) => Promise<Image>
 }
 
-/** The largest picture of a completed capture that a result may contain. */
-const choosePicture = ({ client }: ToolCall, record: Screenshot, side: number): Picture | undefined => {
-  const { id, image_url: url = '', renditions = [] } = record
-  const whole = { ...record, url, download: client.image.bind(client, id) }
-  const smaller = renditions.map((each, at) => ({ ...each, download: client.file.bind(client, id, renditionName(at)) }))
-  const { mime_type: type, file_size: pdfBytes = 0 } = record
-  if (type === 'application/pdf') return pdfBytes > pictureBytesMax ? undefined : { ...whole, bytes: pdfBytes }
-  for (const { mime_type: mimeType = '', width = 0, height = 0, file_size: bytes = 0, ...picture } of [
-    whole,
-    ...smaller,
-  ]) {
-    if (!pictureTypes.includes(mimeType) || Math.max(width, height) > side || bytes > pictureBytesMax) continue
-    return { bytes, ...picture }
-  }
-  return undefined
+/** The images of a completed capture, its own first. */
+const pictures = ({ client }: ToolCall, record: Screenshot): readonly Picture[] => {
+  const { id, image_url: url = '', mime_type: mimeType, file_size: bytes = 0, width = 0, height = 0 } = record
+  const own = { mimeType, side: Math.max(width, height), bytes, url, download: client.image.bind(client, id) }
+  const renditions = (record.renditions ?? []).map((each, at) => ({
+    mimeType: each.mime_type,
+    side: Math.max(each.width, each.height),
+    bytes: each.file_size,
+    url: each.url,
+    download: client.file.bind(client, id, renditionName(at)),
+  }))
+  return [own, ...renditions]
+}
+
+/** Whether a result may contain it. A PDF is handed over as a file, whatever the size of its pages. */
+const mayContain = ({ mimeType = '', side, bytes }: Picture, sideMax: number): boolean => {
+  if (bytes > pictureBytesMax) return false
+  return mimeType === 'application/pdf' || (pictureTypes.includes(mimeType) && side <= sideMax)
 }
 
 const fileBlock = ({ bytes, contentType: mimeType }: Image, uri: string): ContentBlock => {
@@ -75,7 +81,7 @@ export const pictureBlocks = async (
   side: number,
 ): Promise<readonly ContentBlock[]> => {
   const { image_url: full = '' } = record
-  const picture = choosePicture(call, record, side)
+  const picture = pictures(call, record).find((each) => mayContain(each, side))
   if (!picture) {
     const bounds = `larger than ${side} pixels a side or ${pictureBytesMax} bytes`
     return [textBlock(`The picture is ${bounds} and not included: set resize_width, or download ${full}`)]

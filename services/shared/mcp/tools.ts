@@ -142,8 +142,8 @@ const describeParameters = ({ names }: Arguments) => {
   const requested = names.map(String)
   const unknown = requested.filter((name) => !(name in all))
   if (unknown.length === 0) return jsonResult(schemasOf(requested as ParameterName[]))
-  const text = `VALIDATION_ERROR: names has no parameter ${unknown.join(', ')}; without names all are listed`
-  return { isError: true, ...linesResult([text]) }
+  const problem = `VALIDATION_ERROR: names has no parameter ${unknown.join(', ')}; without names all are listed`
+  return { isError: true, ...linesResult([problem]) }
 }
 
 const describeOptions: Tool = {

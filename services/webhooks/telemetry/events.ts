@@ -13,7 +13,7 @@ export type Attempted = {
   readonly traceId: string | undefined
   readonly failure: Failure | null
   readonly status: number | null
-  readonly answer: string | undefined
+  readonly answer?: string | undefined
   readonly ms: number
   /** Whether this attempt failed and was the last. */
   readonly givenUp: boolean

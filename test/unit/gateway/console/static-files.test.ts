@@ -40,9 +40,9 @@ t.test('console: its page names the path of the public URL, and is not served co
   const show = (publicUrl: string) =>
     createConsole(below, () => publicUrl)({ ...exchangeOf(''), headers: { 'accept-encoding': 'br' } })
   const { body, headers } = await show('https://shots.example/team/shots')
-  t.equal(String(body), '<script src="/team/shots/console/assets/main.js"></script>')
+  t.same(body, Buffer.from('<script src="/team/shots/console/assets/main.js"></script>'))
   t.notOk(headers?.['content-encoding'])
-  t.equal(String((await show('https://shots.example')).body), 'compressed')
+  t.same((await show('https://shots.example')).body, Buffer.from('compressed'))
 })
 
 // Contract: Console files

@@ -50,7 +50,7 @@ t.test('mcp pictures: the result contains the largest picture within its bounds'
     baseUrl: 'https://shots.example',
     apiKey: 'key',
     fetch: (address) => {
-      requested.push(String(address).split('/').at(-1))
+      requested.push((address as string).split('/').at(-1))
       return Promise.resolve(new Response('bytes', { headers: { 'content-type': 'image/png' } }))
     },
   })
