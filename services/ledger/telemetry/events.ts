@@ -1,4 +1,5 @@
 import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import { workerStages } from '#shared/capture/stages.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import type { PoolCount } from '#shared/db/count-backlog.ts'
 import type { PoolPause } from '#shared/db/pool-pauses.ts'
@@ -107,6 +108,12 @@ const metricTable = {
     buckets: captureBuckets,
     hasExemplars: true,
   },
+  capture_stage_seconds: {
+    histogram:
+      'Time that the stages of completed captures take; not of workers, of which each capture through a proxy is one',
+    labels: ['stage'],
+    buckets: commitBuckets,
+  },
   capture_queue_seconds: {
     histogram: 'Time from accept until the first attempt began',
     labels: ['queue', 'lane'],
@@ -206,6 +213,12 @@ const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
     if (end.status === 'completed' && end.processingTimeMs !== undefined) {
       const sampled = readSampledTraceId(capture.traceparent)
       metric.capture_processing_seconds.observe({ queue: pool }, seconds(end.processingTimeMs), sampled)
+    }
+    if (end.status === 'completed') {
+      for (const stage of workerStages) {
+        const ms = end.timings?.[stage]
+        if (ms !== undefined) metric.capture_stage_seconds.observe({ stage }, seconds(ms))
+      }
     }
     if (end.timings?.['commit'] !== undefined) metric.capture_commit_seconds.observe(seconds(end.timings['commit']))
     const reason = end.status === 'failed' ? { code: end.code } : {}

@@ -323,6 +323,27 @@ export type PoolConditionType = keyof typeof poolConditions
 
 const count = (description: string) => Type.Integer({ description, format: 'int64', minimum: 0 })
 
+const measure = (description: string) => Type.Number({ description, minimum: 0 })
+
+const estimate = partial(
+  {
+    message: text('All of it in one sentence.', { maxLength: 1024 }),
+    arrivalsPerSecond: measure('Captures that arrive per second, lately.'),
+    captureSeconds: measure('Seconds of a capture in its slot, the mean.'),
+    startSeconds: measure('Seconds from start to ready of a worker that waits for no node, p90.'),
+    loadSlots: measure('Slots that the arrivals keep busy on average.'),
+    waiting: count('Captures that wait.'),
+    requiredReplicas: count('Workers that arrivals and waiting captures require, before the bounds apply.'),
+    predictedReplicas: count('Workers for the captures that are predicted.'),
+    heldReplicas: count('Workers that are held although fewer are desired; otherwise absent.'),
+    heldUntil: Type.String({
+      format: 'date-time',
+      description: 'Until when, if no more are required meanwhile.',
+    }),
+  },
+  { description: 'What the desired size was computed from, while the queue sizes the pool.' },
+)
+
 const condition = Type.Object({
   type: text('Type of the condition.', { maxLength: 316, pattern: '^[A-Za-z]+$' }),
   status: enumSchema(['True', 'False', 'Unknown'], 'Whether the condition holds.'),
@@ -345,10 +366,11 @@ export const browserPoolStatus = partial(
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
     oldestWaitSeconds: count('Seconds that the oldest of them has waited.'),
-    reason: text('Why the pool has its size: the reason that logs and metrics use.', {
+    reason: text('Why the pool has its size: the reason that logs and metrics use, or `ApplyFailed`.', {
       maxLength: 40,
-      pattern: '^[a-z]+(-[a-z]+)*$',
+      pattern: '^[A-Za-z]+(-[a-z]+)*$',
     }),
+    estimate,
     selector: text('Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.', { maxLength: 1024 }),
     conditions: listMap(condition, {
       keys: ['type'],

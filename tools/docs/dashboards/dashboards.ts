@@ -23,12 +23,12 @@ const captures: Dashboard = {
     {
       title: 'Stages of completed captures, median',
       unit: 's',
-      queries: [quantile(0.5, 'worker_stage_seconds', ['stage'])],
+      queries: [quantile(0.5, 'capture_stage_seconds', ['stage'])],
     },
     {
       title: 'Stages of completed captures, 95th percentile',
       unit: 's',
-      queries: [quantile(0.95, 'worker_stage_seconds', ['stage'])],
+      queries: [quantile(0.95, 'capture_stage_seconds', ['stage'])],
     },
     queueWait,
     {
