@@ -215,15 +215,11 @@ t.test(
 
 t.test('admission policy: worker pods have the ids of the settings, or those that the platform assigns', async (t) => {
   const assigned = { ...settings, podSecurityContext: { runAsGroup: 10_001 } }
-  const assignedPod = (pod: object, container: object) =>
+  const { spec } = JSON.parse(JSON.stringify(workerPod({ ...workerOptions, settings: assigned }))) as SentPod
+  const assignedPod = (ofPod: object, ofWorker: object) =>
     withSpec({
-      securityContext: { ...workerPod({ ...workerOptions, settings: assigned }).spec.securityContext, ...pod },
-      containers: [
-        {
-          ...template.spec.containers[0],
-          securityContext: { ...template.spec.containers[0]?.securityContext, ...container },
-        },
-      ],
+      securityContext: { ...spec.securityContext, ...ofPod },
+      containers: [{ ...container, securityContext: { ...container?.securityContext, ...ofWorker } }],
     })
   const ofOpenShift = assignedPod(
     { fsGroup: 1_000_650_000, seLinuxOptions: { level: 's0:c1' } },

@@ -97,6 +97,11 @@ t.test(
         ? Object.values(data as Record<string, string>)
         : [],
     )
+    for (const each of dashboards) {
+      const { title } = JSON.parse(each) as { title: string }
+      t.match(title, /^Shutterfleet shots \/ /)
+      t.match(each, '"value": ["shots","shots-workers"]', 'the namespaces of the release are chosen')
+    }
     t.equal(dashboards.length, (await readdir(join(chartFolder, 'files/dashboards'))).length)
     const own = dashboards.map((each) => (JSON.parse(each) as { uid: string }).uid)
     for (const each of dashboards) {

@@ -2,13 +2,16 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { checkConnectionLimit } from '#shared/db/connection-limit.ts'
+import { onlyRow } from '#shared/db/connection.ts'
 import { commandLine } from '#test/helpers/command-line.ts'
 import { startPostgres } from '#test/helpers/postgres.ts'
 
 const server = await startPostgres(t)
 const database = await server.createDatabase()
-const [{ reserved = 0, all = 0 } = {}] = await database.query<{ reserved: number; all: number }>(
-  `select current_setting('superuser_reserved_connections')::int as reserved, current_setting('max_connections')::int as all`,
+const { reserved, all } = onlyRow(
+  await database.query<{ reserved: number; all: number }>(
+    `select current_setting('superuser_reserved_connections')::int as reserved, current_setting('max_connections')::int as all`,
+  ),
 )
 
 t.test('connection limit: more than PostgreSQL allows is an error that names what to change', async (t) => {

@@ -201,6 +201,13 @@ const reportEvents = (log: Logger, metric: LedgerMetrics) => {
   }
 }
 
+const observeStages = (metric: LedgerMetrics, timings: NonNullable<CaptureEnd['timings']>) => {
+  for (const stage of workerStages) {
+    const ms = timings[stage]
+    if (ms !== undefined) metric.capture_stage_seconds.observe({ stage }, seconds(ms))
+  }
+}
+
 const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
   ended: (capture: TracedCaptureRef, end: CaptureEnd) => {
     const { id, pool, lane } = capture
@@ -214,12 +221,7 @@ const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
       const sampled = readSampledTraceId(capture.traceparent)
       metric.capture_processing_seconds.observe({ queue: pool }, seconds(end.processingTimeMs), sampled)
     }
-    if (end.status === 'completed') {
-      for (const stage of workerStages) {
-        const ms = end.timings?.[stage]
-        if (ms !== undefined) metric.capture_stage_seconds.observe({ stage }, seconds(ms))
-      }
-    }
+    if (end.status === 'completed') observeStages(metric, end.timings ?? {})
     if (end.timings?.['commit'] !== undefined) metric.capture_commit_seconds.observe(seconds(end.timings['commit']))
     const reason = end.status === 'failed' ? { code: end.code } : {}
     const traceId = readTraceId(capture.traceparent)

@@ -6,7 +6,8 @@ import { bulkWaitMs, lowerQueueWait, normalWaitMs, queueWait } from '#shared/pol
 import { enumSchema, text } from '#shared/schema/fields.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, int32, listMap, partial, withRules } from './schema-parts.ts'
+import { poolEstimate } from './pool-estimate.ts'
+import { count, countOrPercent, group, int32, listMap, partial, withRules } from './schema-parts.ts'
 
 /** The resource BrowserPool. */
 export const browserPools = {
@@ -321,29 +322,6 @@ export const poolConditions = {
 /** A kind of condition. */
 export type PoolConditionType = keyof typeof poolConditions
 
-const count = (description: string) => Type.Integer({ description, format: 'int64', minimum: 0 })
-
-const measure = (description: string) => Type.Number({ description, minimum: 0 })
-
-const estimate = partial(
-  {
-    message: text('All of it in one sentence.', { maxLength: 1024 }),
-    arrivalsPerSecond: measure('Captures that arrive per second, lately.'),
-    captureSeconds: measure('Seconds of a capture in its slot, the mean.'),
-    startSeconds: measure('Seconds from start to ready of a worker that waits for no node, p90.'),
-    loadSlots: measure('Slots that the arrivals keep busy on average.'),
-    waiting: count('Captures that wait.'),
-    requiredReplicas: count('Workers that arrivals and waiting captures require, before the bounds apply.'),
-    predictedReplicas: count('Workers for the captures that are predicted.'),
-    heldReplicas: count('Workers that are held although fewer are desired; otherwise absent.'),
-    heldUntil: Type.String({
-      format: 'date-time',
-      description: 'Until when, if no more are required meanwhile.',
-    }),
-  },
-  { description: 'What the desired size was computed from, while the queue sizes the pool.' },
-)
-
 const condition = Type.Object({
   type: text('Type of the condition.', { maxLength: 316, pattern: '^[A-Za-z]+$' }),
   status: enumSchema(['True', 'False', 'Unknown'], 'Whether the condition holds.'),
@@ -370,7 +348,7 @@ export const browserPoolStatus = partial(
       maxLength: 40,
       pattern: '^[A-Za-z]+(-[a-z]+)*$',
     }),
-    estimate,
+    estimate: poolEstimate,
     selector: text('Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.', { maxLength: 1024 }),
     conditions: listMap(condition, {
       keys: ['type'],

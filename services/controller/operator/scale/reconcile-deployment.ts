@@ -64,10 +64,6 @@ export const reconcileDeployment = async (
   const workers = workersName(browserpool)
   let facts = noFacts
   let lastReason = ''
-  const because = ({ decision, observation }: Tick<Observation, Decision>) => {
-    const sentence = estimateText(decision, observation.nowMs, clock.date())
-    return sentence === undefined ? decision.reason : `${decision.reason}; ${sentence}`
-  }
   const minimum = createScheduledMinimum(clock.date, () => loop.pool().spec.autoscaling)
   const policy = () => policyOf(loop.pool().spec, minimum().replicas)
   const occurred = (occurrence: PoolOccurrence) => deps.occurred(loop.pool(), occurrence)
@@ -122,11 +118,17 @@ export const reconcileDeployment = async (
       }
     },
     act: (tick) => {
-      lastReason = because(tick)
+      lastReason = because(tick, clock.date())
       if (tick.decision.kind === 'drain') occurred(draining(tick.decision.pods))
       return scaled.act(tick)
     },
   })
+}
+
+/** The reason of a decision with the sentence about its size. */
+const because = ({ decision, observation }: Tick<Observation, Decision>, at: Date): string => {
+  const sentence = estimateText(decision, observation.nowMs, at)
+  return sentence === undefined ? decision.reason : `${decision.reason}; ${sentence}`
 }
 
 const smallest = ({ size, min }: PoolPolicy): number => (size === 'by-queue' ? min : size)
