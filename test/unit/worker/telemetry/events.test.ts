@@ -1,5 +1,4 @@
 import t from 'tap'
-import { workerStages } from '#shared/capture/stages.ts'
 import type { CompletedResult, FailedResult } from '#shared/queue/messages.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { createEvents } from '#worker/telemetry/events.ts'
@@ -26,15 +25,14 @@ t.test(
   },
 )
 
-t.test('events: a worker has at most 60 series, however many stages and causes it has met', async (t) => {
+t.test('events: a worker has at most 60 series, whatever it has met', async (t) => {
   const metrics = createMetrics('worker', { queue: 'standard' })
   const events = createEvents(
     createRecordingLog(() => {}),
     metrics,
   )
-  const timings = Object.fromEntries(workerStages.map((stage) => [stage, 5]))
-  events.ended({ outcome: 'completed', id: '1', attempt: 1, bytes: 5, timings } as unknown as CompletedResult)
-  events.ended({ outcome: 'failed', id: '2', attempt: 1, code: 'TIMEOUT', timings } as unknown as FailedResult)
+  events.ended({ outcome: 'completed', id: '1', attempt: 1, bytes: 5, timings: {} } as CompletedResult)
+  events.ended({ outcome: 'failed', id: '2', attempt: 1, code: 'TIMEOUT', timings: {} } as FailedResult)
   events.hostUp(5)
   for (const cause of ['egress', 'browser', 'store'] as const) events.held(cause, 'none')
   events.blockLists({
