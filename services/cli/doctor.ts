@@ -64,6 +64,7 @@ const gatherChecks = async ({ env, root }: CommandContext, args: ParsedArgs): Pr
       natsServer,
       databaseUrl: local?.database_url ?? chooseDirectUrl(settings),
       password,
+      databaseConnections: settings.databaseConnections,
       queueIdentity: readEnv(queueIdentitySettings, env),
       storeKeys: readEnv(s3KeySettings, env),
       natsUrl: local?.nats_url ?? settings.externalNatsUrl,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readPlansFile } from '#local/read-plans-file.ts'
 import { readEnv } from '#shared/config/read-env.ts'
 import { localSettings } from '#shared/config/settings/local.ts'
+import { checkConnectionLimit } from '#shared/db/connection-limit.ts'
 import type { Database } from '#shared/db/connection.ts'
 import { migrate, migrationStatementMs } from '#shared/db/migrate.ts'
 import { grantToServices } from '#shared/db/service-roles.ts'
@@ -29,12 +30,13 @@ export const migrateDatabase: Command = {
     data: dataFlag,
   },
   run: async ({ env, stop, print }, args) => {
-    const { plansFile, databaseRoles } = localSettings
-    const settings = readEnv({ plansFile, databaseRoles }, env)
+    const { plansFile, databaseRoles, databaseConnections } = localSettings
+    const settings = readEnv({ plansFile, databaseRoles, databaseConnections }, env)
     const plans = await readPlansFile(settings.plansFile)
     const wait = flagText(args, 'wait')
     const migrateAndLoadPlans = async (database: Database) => {
       if (wait !== undefined) await waitForDatabase(database, readDuration('wait', wait), stop)
+      await checkConnectionLimit(database, settings.databaseConnections)
       const names = await migrate(database)
       await database.transaction((sql) => grantToServices(sql, settings.databaseRoles))
       if (settings.plansFile !== '' || (await listPlans(database)).length === 0) await replacePlans(database, plans)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { budgets, deployments } from '#controller/operator/watch/observed-deployment.ts'
 import { pods } from '#controller/operator/watch/observed-pod.ts'
-import { workerPod } from '#controller/operator/manifests/worker-pod.ts'
+import { type PodSettings, workerPod } from '#controller/operator/manifests/worker-pod.ts'
 import { createKubeApi } from '#shared/kube/client.ts'
 import { openConnection } from '#shared/kube/connection.ts'
 import { workersName } from '#shared/kube/names.ts'
@@ -21,10 +21,11 @@ const settings = { ...podSettings, podIsolation: 'flags-only' } as const
 const operatorSettings = { ...settings, podSecret: 'shutterfleet-worker', podEgress: { host: '127.0.0.1', port: 3128 } }
 
 /** The shipped policy for the tests' namespace, images and settings. */
-const applyPolicy = (which: 'own' | 'all') =>
+const applyPolicy = (which: 'own' | 'all', ...more: readonly (typeof settings | PodSettings)[]) =>
   applyAdmissionPolicy(cluster, {
     images,
-    settings: [settings, operatorSettings].map(settingsOfPolicy),
+    repositories: ['images.example.com/worker'],
+    settings: [settings, operatorSettings, ...more].map(settingsOfPolicy),
     sidecars: [sidecarOfPolicy({ name: 'more', image: podSettings.podImage })],
     configMaps: ['more'],
     podLabels: ['cost=web'],
@@ -196,6 +197,42 @@ t.test('admission policy: worker pods have the AppArmor profile of the settings 
   const annotations = { 'container.apparmor.security.beta.kubernetes.io/worker': 'unconfined' }
   const annotated = { ...pod, metadata: { ...pod.metadata, annotations } }
   t.match(await tryOut(annotated), /are unprivileged/, 'the older annotation')
+})
+
+t.test(
+  'admission policy: of an allowed repository any tag and digest runs, of one that begins alike none',
+  async (t) => {
+    for (const image of ['images.example.com/worker:9', `images.example.com/worker@sha256:${'1'.repeat(64)}`])
+      t.equal(await tryOut(withContainer({ image })), '', image)
+    for (const image of [
+      'images.example.com/workers:9',
+      'images.example.com/worker',
+      'images.example.com/worker:9/other:1',
+    ])
+      t.match(await tryOut(withContainer({ image })), /images of workers are pinned; not allowed/, image)
+  },
+)
+
+t.test('admission policy: worker pods have the ids of the settings, or those that the platform assigns', async (t) => {
+  const assigned = { ...settings, podSecurityContext: { runAsGroup: 10_001 } }
+  const { spec } = JSON.parse(JSON.stringify(workerPod({ ...workerOptions, settings: assigned }))) as SentPod
+  const assignedPod = (ofPod: object, ofWorker: object) =>
+    withSpec({
+      securityContext: { ...spec.securityContext, ...ofPod },
+      containers: [{ ...container, securityContext: { ...container?.securityContext, ...ofWorker } }],
+    })
+  const ofOpenShift = assignedPod(
+    { fsGroup: 1_000_650_000, seLinuxOptions: { level: 's0:c1' } },
+    { runAsUser: 1_000_650_000 },
+  )
+  t.not(await tryOut(ofOpenShift), '')
+  await applyPolicy('own', assigned)
+  t.teardown(() => applyPolicy('own'))
+  await eventually(async () => (await tryOut(ofOpenShift)) === '')
+  t.match(await tryOut(assignedPod({ runAsGroup: 5 }, {})), /workers have no token, no root/)
+  t.match(await tryOut(assignedPod({ fsGroup: 0 }, {})), /workers have no token, no root/)
+  t.match(await tryOut(assignedPod({}, { runAsUser: 0 })), /not root/)
+  t.match(await tryOut(assignedPod({ seLinuxOptions: { type: 'spc_t' } }, {})), /workers have no token, no root/)
 })
 
 t.test('admission policy: templates have labels and annotations of the settings only', async (t) => {

@@ -107,6 +107,7 @@ const worker = (podIsolation: 'namespace' | 'flags-only') =>
       podEgress: { host: 'shots-shutterfleet-egress.shots.svc', port: 3129 },
       podSeccomp: 'shutterfleet-worker.json',
       podAppArmor: '',
+      podSecurityContext: { runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 },
       podLabels: {},
       podAnnotations: {},
       podIsolation,
@@ -282,6 +283,11 @@ t.test(
       ])
     }
     t.match(await upgrade(text.replace(column, '"name":"Later","type":"integer"')), /^Later /)
+    const later = text.replace(column, '"name":"Newest","type":"integer"').replace(/(\/version":")[^"]+/, '$19999.0.0')
+    t.match(await upgrade(later), /^Newest /)
+    t.match((await change(text, kubeconfig)).stdout, /stays that of 9999\.0\.0/)
+    t.match(await upgrade(text), /^Newest /, 'the definition of a later release stays')
+    await kubectl(['annotate', '--overwrite', 'crd', 'browserpools.shutterfleet.dev', 'shutterfleet.dev/version=0.0.1'])
     t.match(await upgrade(text), /^Ready /, 'a column that the release does not define is removed')
     const foreign = text.replaceAll('browserpools.shutterfleet.dev', 'ponds.example.com')
     t.match(await outcomeOf(upgrade(foreign)), { code: 1, output: /ponds\.example\.com/ })

@@ -8,11 +8,33 @@ t.test('chart: the values schema rejects unknown and invalid values', async (t) 
   t.match(await refusalOf(['--set-string=gateway.replicas=2']), /got string, want integer/)
   t.match(await refusalOf(['--set=logLevel=loud']), /must be one of/)
   t.match(await refusalOf(['--set=pools.fast.enabled=true']), /additional properties 'fast' not allowed/)
-  t.match(await refusalOf(['--set-string=gateway.settings.NOT_A_SETTING=1']), /invalid propertyName 'NOT_A_SETTING'/)
   // Variables that the chart sets itself or reads from a Secret are no settings.
-  t.match(await refusalOf(['--set-string=gateway.settings.KEY_PEPPER=1']), /invalid propertyName 'KEY_PEPPER'/)
-  t.match(await refusalOf(['--set-string=gateway.settings.GATEWAY_PORT=1']), /invalid propertyName 'GATEWAY_PORT'/)
+  for (const name of ['NOT_A_SETTING', 'KEY_PEPPER', 'GATEWAY_PORT']) {
+    const refused = await refusalOf([`--set-string=gateway.settings.${name}=1`])
+    t.match(refused, `at '/gateway/settings': additional properties '${name}' not allowed`)
+  }
   t.equal(await refusalOf(['--set-string=gateway.settings.SYNC_QUEUE_MS=1']), 'rendered')
+})
+
+t.test('chart: what the API server would refuse after the migration is refused before it', async (t) => {
+  const scaling = 'pools.standard.spec.autoscaling'
+  t.match(
+    await refusalOf([`--set=${scaling}.maxReplica=3`]),
+    /spec\/autoscaling': additional properties 'maxReplica' not/,
+  )
+  t.match(await refusalOf([`--set=${scaling}.slots=many`]), /autoscaling\/slots': got string, want/)
+  t.match(await refusalOf([`--set=${scaling}.minReplicas=30`]), /minReplicas \(30\) is above maxReplicas \(10\)/)
+  t.match(
+    await refusalOf([`--set=${scaling}.minReplicas=0`]),
+    /standard\.spec\.autoscaling\.cooldownSeconds is not set/,
+  )
+  t.match(
+    await refusalOf(['--set=gateway.autoscaling.enabled=true,gateway.autoscaling.minReplicas=9']),
+    /gateway\.autoscaling\.minReplicas \(9\) is above maxReplicas \(6\)/,
+  )
+  const budget = (name: string) => `--set=${name}.minAvailable=1,${name}.maxUnavailable=1`
+  t.match(await refusalOf([budget('ledger.disruptionBudget')]), /ledger\.disruptionBudget has minAvailable and max/)
+  t.match(await refusalOf(['--set=workers.podSecurityContext.runAsUser=0']), /minimum: got 0, want 1/)
 })
 
 t.test('chart: rendering fails with the name of a missing or unsupported value', async (t) => {

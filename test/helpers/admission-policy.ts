@@ -17,6 +17,9 @@ export const settingsOfPolicy = (settings: PodSettings): object => ({
   natsFiles: settings.podNatsFiles.join(','),
   seccomp: settings.podSeccomp,
   appArmor: settings.podAppArmor,
+  runAsUser: String(settings.podSecurityContext.runAsUser ?? ''),
+  runAsGroup: String(settings.podSecurityContext.runAsGroup ?? ''),
+  fsGroup: String(settings.podSecurityContext.fsGroup ?? ''),
   isolation: settings.podIsolation,
   unsafeNoSandbox: String(settings.podUnsafeNoSandbox),
 })

@@ -171,6 +171,7 @@ export const podSettings: PodSettings = {
   podEgress: { host: 'egress', port: 3128 },
   podSeccomp: 'shutterfleet-worker.json',
   podAppArmor: '',
+  podSecurityContext: { runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 },
   podLabels: {},
   podAnnotations: {},
   podIsolation: 'namespace',

@@ -76,6 +76,30 @@ for (const file of files) {
   })
 }
 
+/** Pixels of a grid row of Grafana with its gap; above the grid are its navigation, the title and the variables. */
+const grid = { rowPixels: 38, abovePixels: 170 }
+
+t.test('dashboards: the overview fits a screen of 1,920 x 1,080: eight numbers above two graphs', async (t) => {
+  const { panels } = read('overview.json')
+  t.strictSame(
+    panels.map(({ type }) => type),
+    [...Array.from({ length: 8 }, () => 'stat'), 'timeseries', 'timeseries'],
+  )
+  const rows = Math.max(...panels.map(({ gridPos: { y, h } }) => y + h))
+  t.ok(grid.abovePixels + rows * grid.rowPixels <= 1080, `${rows} rows`)
+})
+
+t.test('dashboards: every panel has a description', async (t) => {
+  for (const file of files) {
+    const without = read(file).panels.filter(({ type, description = '' }) => type !== 'row' && description === '')
+    t.strictSame(
+      without.map(({ title }) => title),
+      [],
+      file,
+    )
+  }
+})
+
 t.test('dashboards: each of these rules finds a planted fault', async (t) => {
   const overview = read('overview.json')
   const text = JSON.stringify(overview)

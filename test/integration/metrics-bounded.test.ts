@@ -139,7 +139,7 @@ const bounds = [
   ['gateway', 'http_request_seconds', [1, 2, 10, 120]],
   ['ledger', 'capture_queue_seconds', [2, 10, 120]],
   ['ledger', 'capture_processing_seconds', [2, 10, 120]],
-  ['worker', 'worker_stage_seconds', [2, 10, 120]],
+  ['ledger', 'capture_stage_seconds', [2, 10, 120]],
   ['controller', 'pool_worker_start_seconds', [10, 120, 600]],
 ] as const
 

@@ -12,7 +12,7 @@ import { dashboardFiles } from './dashboards/render.ts'
 import { errorsPage } from './errors-page.ts'
 import { fromOtherServicesPage } from './from-other-services-page.ts'
 import { adminOpenapiText, exactOpenapiText, openapiText } from './openapi-text.ts'
-import { metricsPage } from './metrics-page.ts'
+import { metricHelp, metricsPage } from './metrics-page.ts'
 import { operatorPage } from './operator-page.ts'
 import { parametersPage } from './parameters-page.ts'
 import { pythonClient } from './python-client.ts'
@@ -46,7 +46,7 @@ for (const file of Object.entries(versionFiles(current))) bringUpToDate(file)
 
 const client = clientTypes(exactOpenapiText())
 const pages: Record<string, string> = {
-  ...dashboardFiles(),
+  ...dashboardFiles(metricHelp()),
   ...pythonClient(root),
   'clients/python/src/shutterfleet/types.py': pythonTypes(exactOpenapiText()),
   'clients/typescript/src/requests.ts': client.requests,

@@ -39,7 +39,7 @@ const intro = `# Metrics
 
 Every service serves Prometheus text at \`/metrics\` on its probe address, next to \`/healthz\`, \`/livez\` and \`/readyz\`; on
 one machine \`local.json\` lists the addresses. Each line has the label \`component\` (the service, of the two egress filters
-\`egress\` or \`webhook-egress\`); the default process and Node metrics are included. No label has a name that scrapers set. \`queue\` is the queue of a capture (\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the
+\`egress\` or \`webhook-egress\`); the default metrics of process and Node are included, of workers only the former. No label has a name that scrapers set. \`queue\` is the queue of a capture (\`standard\`, \`stealth\`, \`proxied\`; constant for a worker), \`browserpool\` the
 name of the BrowserPool, which on one machine is that of the queue. Label values are fixed words and these names, never an
 address, an id or a host name, so the number of series does not grow with accounts or requests. One exception: \`account\` is the id
 of one of the ten accounts with most captures in the queue.
@@ -91,6 +91,12 @@ const section = (service: string) =>
     ...declaredBy(service).map(row),
     '',
   ].join('\n')
+
+/** The help texts of all metrics by name. */
+export const metricHelp = (): ReadonlyMap<string, string> =>
+  new Map(
+    Object.keys(services).flatMap((service) => declaredBy(service).map(({ name, help }) => [name, help] as const)),
+  )
 
 /** The text of docs/metrics.md: every metric that a service of the project declares. */
 export const metricsPage = (): string => [intro, ...Object.keys(services).map(section)].join('\n')

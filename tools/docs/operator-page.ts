@@ -201,8 +201,9 @@ it with reasons, and tries every other change. Each installation has a copy, wit
 | policy | variable \`controller\` | user of the controller, \`system:serviceaccount:NAMESPACE:NAME\` |
 | policy | variable \`instance\` | \`SHUTTERFLEET_INSTANCE\` |
 | policy | variable \`images\` | images that may run: \`SHUTTERFLEET_POD_IMAGE\`, those of templates and of injected containers |
+| policy | variable \`repositories\` | repositories of which any tag and digest may run |
 | policy | variable \`secrets\` | Secrets that may be pulled with, or mounted by injected containers |
-| policy | variable \`settings\` | \`SHUTTERFLEET_POD_SECRET\`, \`_EGRESS\`, \`_EGRESS_CA\`, \`_EXTRA_CA\`, \`_NATS_FILES\`, \`_SECCOMP\`, \`_APPARMOR\`, \`_ISOLATION\`, \`_UNSAFE_NO_SANDBOX\`: those in force, and those before until all pods are replaced |
+| policy | variable \`settings\` | \`SHUTTERFLEET_POD_SECRET\`, \`_EGRESS\`, \`_EGRESS_CA\`, \`_EXTRA_CA\`, \`_NATS_FILES\`, \`_SECCOMP\`, \`_APPARMOR\`, \`_SECURITY_CONTEXT\` (three texts), \`_ISOLATION\`, \`_UNSAFE_NO_SANDBOX\`: those in force, and those before until all pods are replaced |
 | policy | variables \`sidecars\`, \`configMaps\`, \`runtimeClasses\` | what templates of BrowserPools have: sidecars, in the form that the file describes; names of the ConfigMaps in volumes; runtime classes |
 | policy | variables \`podLabels\`, \`podAnnotations\` | \`SHUTTERFLEET_POD_LABELS\`, \`_ANNOTATIONS\`, as \`NAME=VALUE\` |
 | policy | variable \`allPods\` | \`false\`: checks pods with this installation's labels and all writes of the controller; \`true\`: every pod, for namespaces with workers only |

@@ -1,3 +1,4 @@
+import { databaseSettings } from '#shared/config/settings/outside.ts'
 import { laneConsumers, resultsMaxBytes } from '#shared/queue/topology.ts'
 import { table } from './markdown-table.ts'
 import {
@@ -20,6 +21,9 @@ const usefulShare = 0.7
 const replicasMin = 2
 /** Transactions after which PostgreSQL freezes a table: the default of `autovacuum_freeze_max_age`. */
 const freezeAge = 200e6
+/** Of `migrate` and `cluster account`, two each. */
+const jobConnections = 4
+const poolMax = Number(databaseSettings.databasePoolMax.fallback)
 const restoreBytesPerSecond = 200e6
 /** Deviation that the model promises for mixed captures on a machine without other work. */
 export const promisedDeviation = 0.15
@@ -76,7 +80,14 @@ const coreLines = (sizing: Sizing): Line[] =>
     return count(1) === 1 ? [cores] : [cores, { name: `${part}, replicas`, calculate: count, measured: () => 1 }]
   })
 
-const trafficLines = ({ model, wholePagesKib, rowBytes, resultsBytes, removed }: Sizing): Line[] => {
+/** Of each process its pool; a rollout starts a quarter more before it ends the others. Jobs open four. */
+const connections = (sizing: Sizing, rate: number): number =>
+  (['gateway', 'ledger', 'webhooks'] as const)
+    .map((part) => replicas(sizing, part, rate))
+    .reduce((sum, count) => sum + (count + Math.ceil(count / 4)) * poolMax, jobConnections)
+
+const trafficLines = (sizing: Sizing): Line[] => {
+  const { model, wholePagesKib, rowBytes, resultsBytes, removed } = sizing
   const gigabytesPerDay = (rate: number, kib: number) => (rate * kib * 1024 * daySeconds) / 1e9
   return [
     {
@@ -94,6 +105,7 @@ const trafficLines = ({ model, wholePagesKib, rowBytes, resultsBytes, removed }:
       calculate: (rate) => rate * (model('messages to NATS', rate) + model('from NATS', rate)),
       measured: ({ rate, cost }) => rate * (cost['messages to NATS'] + cost['from NATS']),
     },
+    { name: 'connections to PostgreSQL, with those of a rollout', calculate: (rate) => connections(sizing, rate) },
     { name: 'tables and indexes, GB for each day kept', calculate: (rate) => (rate * rowBytes * daySeconds) / 1e9 },
     { name: 'RESULTS of two hours, GB', calculate: (rate) => (rate * resultsBytes * 7200) / 1e9 },
     { name: 'images a day, millions', calculate: (rate) => (rate * daySeconds) / 1e6 },
@@ -301,6 +313,11 @@ the ${rateText(sizing.removed)} that ledgers remove. Its column is the sum over 
 [cells.md](cells.md). What their router takes in addition: [benchmarks.md](benchmarks.md), "A router before the gateways".
 
 ${sizesTable(sizing)}
+
+Connections are those of gateway, ledger and webhooks, each replica \`SHUTTERFLEET_DATABASE_POOL_MAX\` (${poolMax}), with the quarter more that
+Kubernetes starts during a rollout, and four of Jobs; behind a pooler, those to PostgreSQL itself are two for each replica. The chart adds
+them up from its values, of an autoscaled gateway \`maxReplicas\`, and prints the sum; \`migrate\` and \`doctor\`
+(\`SHUTTERFLEET_DATABASE_CONNECTIONS\`) fail, before anything is changed, if \`max_connections\` less the reserved ones is lower.
 
 Cores are those in use: give PostgreSQL and NATS twice as many. Replicas are at least two, and load a core to 70 % at most. Rows take
 ${number(leastRowBytes)} to ${number(rowBytes)} bytes a capture in all tables, depending on how soon vacuum frees old versions; the table has the larger

@@ -11,11 +11,13 @@ export type StructuralSchema = {
   readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
+  readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
   readonly maxItems?: number
   readonly maxProperties?: number
   readonly 'x-kubernetes-int-or-string'?: boolean
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean
   readonly 'x-kubernetes-validations'?: readonly { readonly message: string }[]
 }
 

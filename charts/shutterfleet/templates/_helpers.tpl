@@ -42,6 +42,21 @@ proxy-tls: 3129
 {{ include "shutterfleet.fullname" . }}-first-key
 {{- end }}
 
+{{- /* YAML of a map without its fields that are null: who overrides a field with null removes it. */}}
+{{- define "shutterfleet.yaml" -}}
+{{- include "shutterfleet.removeNulls" . -}}
+{{- toYaml . -}}
+{{- end }}
+
+{{- define "shutterfleet.removeNulls" -}}
+{{- $value := . -}}
+{{- if kindIs "map" $value -}}
+{{- range $name, $each := $value }}{{ if kindIs "invalid" $each }}{{ $_ := unset $value $name }}{{ else }}{{ include "shutterfleet.removeNulls" $each }}{{ end }}{{ end -}}
+{{- else if kindIs "slice" $value -}}
+{{- range $value }}{{ include "shutterfleet.removeNulls" . }}{{ end -}}
+{{- end -}}
+{{- end }}
+
 {{- /* Host name of a Service of the release: (list $ name) */}}
 {{- define "shutterfleet.host" -}}
 {{- $root := index . 0 -}}
@@ -196,6 +211,31 @@ securityContext:
 {{- end -}}
 {{- end }}
 
+{{- /* Most pods of a service at one time: (list $ service). A rollout starts more before it ends the others. */}}
+{{- define "shutterfleet.podsMax" -}}
+{{- $root := index . 0 -}}
+{{- $config := index $root.Values (index . 1) -}}
+{{- $replicas := ternary 1 (int $config.replicas) $root.Values.evaluation.enabled -}}
+{{- if (dig "autoscaling" "enabled" false $config) }}{{ $replicas = int $config.autoscaling.maxReplicas }}{{ end -}}
+{{- $deployment := mergeOverwrite (deepCopy $root.Values.pods.deployment) (deepCopy $config.deployment) -}}
+{{- include "shutterfleet.removeNulls" $deployment -}}
+{{- $surge := dig "strategy" "rollingUpdate" "maxSurge" "25%" $deployment | toString -}}
+{{- if eq (dig "strategy" "type" "" $deployment) "Recreate" }}{{ $surge = "0" }}{{ end -}}
+{{- if hasSuffix "%" $surge }}{{ $surge = divf (mulf (trimSuffix "%" $surge | float64) $replicas) 100 | ceil }}{{ end -}}
+{{ add $replicas (int $surge) }}
+{{- end }}
+
+{{- /* Most connections to PostgreSQL: of pods, each its pool, or behind a pooler two that listen; and of the Jobs. */}}
+{{- define "shutterfleet.databaseConnections" -}}
+{{- $sum := 4 -}}
+{{- range $service := list "gateway" "ledger" "webhooks" }}
+{{- $each := index (index $.Values $service).settings "DATABASE_POOL_MAX" | default 10 | int -}}
+{{- if $.Values.postgresql.directUrlKey }}{{ $each = 2 }}{{ end -}}
+{{- $sum = add $sum (mul (max 2 $each) (include "shutterfleet.podsMax" (list $ $service) | int)) -}}
+{{- end -}}
+{{ $sum }}
+{{- end }}
+
 {{- define "shutterfleet.databasePassword" -}}
 {{- if .Values.postgresql.passwordKey }}
 DATABASE_PASSWORD: { secret: {{ tpl .Values.postgresql.existingSecret . | quote }}, key: {{ .Values.postgresql.passwordKey | quote }} }
@@ -255,6 +295,7 @@ NATS_KEY: { secret: {{ $certificate | quote }}, key: tls.key, reread: true }
 {{- $tls := include "shutterfleet.tls" . -}}
 {{- $egressCa := "" -}}
 {{- if eq $tls "keys" }}{{ $egressCa = "secret" }}{{ else if $tls }}{{ $egressCa = printf "configmap/%s" (tpl .Values.tls.certManager.caConfigMap .) }}{{ end -}}
+{{- $ids := .Values.workers.podSecurityContext -}}
 {{- dict
   "secret" (printf "%s-worker" (include "shutterfleet.fullname" .))
   "egress" (include "shutterfleet.egressAddress" (list . "egress"))
@@ -263,8 +304,16 @@ NATS_KEY: { secret: {{ $certificate | quote }}, key: tls.key, reread: true }
   "natsFiles" (include "shutterfleet.natsWorkerFiles" .)
   "seccomp" (.Values.workers.seccompProfile | default "RuntimeDefault")
   "appArmor" .Values.workers.appArmorProfile
+  "runAsUser" (include "shutterfleet.id" $ids.runAsUser)
+  "runAsGroup" (include "shutterfleet.id" $ids.runAsGroup)
+  "fsGroup" (include "shutterfleet.id" $ids.fsGroup)
   "isolation" .Values.workers.isolation
   "unsafeNoSandbox" (toString .Values.workers.unsafeNoSandbox) | toJson -}}
+{{- end }}
+
+{{- /* An id as text, empty if there is none. */}}
+{{- define "shutterfleet.id" -}}
+{{- with . }}{{ int64 . }}{{ end -}}
 {{- end }}
 
 {{- /* Settings of the object store: { env, files } */}}
@@ -304,7 +353,7 @@ files:
 {{- define "shutterfleet.serviceSpec" -}}
 {{- $root := index . 0 -}}
 {{- with mergeOverwrite (dict) (deepCopy $root.Values.services) (index . 2) -}}
-{{ toYaml (omit . "selector" "ports") }}
+{{ include "shutterfleet.yaml" (omit . "selector" "ports") }}
 {{ end -}}
 selector:
   {{- include "shutterfleet.selector" (list $root (index . 1)) | nindent 2 }}

@@ -58,5 +58,10 @@ Grafana; its variables have the addresses of console and runbooks: (list $ path)
 {{- $text := regexReplaceAll "(\"uid\": \"|/d/)(shutterfleet-[a-z-]+)\"" ($root.Files.Get (index . 1)) (printf "${1}${2}-%s\"" $release) -}}
 {{- $text = replace "\"query\": \"http://localhost:8080\"" (printf "\"query\": %s" (include "shutterfleet.publicUrl" $root | toJson)) $text -}}
 {{- with $root.Values.metrics.runbooksUrl }}{{ $text = replace "\"query\": \"/\"" (printf "\"query\": %s" (toJson .)) $text }}{{ end -}}
+{{- $text = replace "\"title\": \"Shutterfleet / " (printf "\"title\": \"Shutterfleet %s / " $root.Release.Name) $text -}}
+{{- if $root.Values.metrics.selectRelease }}
+{{- $namespaces := list $root.Release.Namespace (include "shutterfleet.workersNamespace" $root) -}}
+{{- $text = regexReplaceAll "\"text\": \"All\",\\s*\"value\": \"\\$__all\"" $text (printf "\"text\": %s, \"value\": %s" (toJson $namespaces) (toJson $namespaces)) -}}
+{{- end -}}
 {{- $text -}}
 {{- end }}

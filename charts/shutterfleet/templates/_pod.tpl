@@ -64,7 +64,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  {{- toYaml $spec | nindent 2 }}
+  {{- include "shutterfleet.yaml" $spec | nindent 2 }}
 {{- end }}
 
 {{- define "shutterfleet.tracing" -}}
@@ -262,7 +262,7 @@ metadata:
   {{- $own := dict "labels" $root.Values.pods.deploymentLabels "annotations" $root.Values.pods.deploymentAnnotations }}
   {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component) $own) | nindent 2 }}
 spec:
-  {{- toYaml (omit $spec "selector" "template") | nindent 2 }}
+  {{- include "shutterfleet.yaml" (omit $spec "selector" "template") | nindent 2 }}
   selector:
     matchLabels:
       {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}
@@ -276,7 +276,7 @@ metadata:
   {{- include "shutterfleet.metadata" (list $root .component (printf "%s-%s" (include "shutterfleet.fullname" $root) .component)) | nindent 2 }}
 spec:
   # By default, a node drain evicts one pod at a time; pods that are not ready never block it.
-  {{- toYaml (omit $budget "enabled" "selector") | nindent 2 }}
+  {{- include "shutterfleet.yaml" (omit $budget "enabled" "selector") | nindent 2 }}
   selector:
     matchLabels:
       {{- include "shutterfleet.selector" (list $root .component) | nindent 6 }}

@@ -4,13 +4,15 @@ import {
   emptyBacklog,
   type Decide,
   type Decision,
+  type Estimate,
   type Observation,
   type PoolMemory,
   type PoolPolicy,
   type TimedSize,
 } from './pool.ts'
+import { describeLoad } from './estimate.ts'
 import { followLoad } from './load.ts'
-import { longHoldMs, type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
+import { heldBeyond, longHoldMs, type ScalingInput, scale, scaleUp, type DesiredSize } from './scale.ts'
 import { followPrediction, predictedWorkers } from './predicted-workers.ts'
 import { countUnfinished, requiredCapacity } from './required-capacity.ts'
 
@@ -95,7 +97,7 @@ const desiredSize = ({
   policy,
   memory,
   groups,
-}: ScalingInput): DesiredSize & { readonly load: number } => {
+}: ScalingInput): DesiredSize & { readonly load: number; readonly estimate?: Estimate } => {
   if (memory.isQueuePaused) {
     const reason = groups.active.length < policy.min ? 'below-minimum' : 'queue-paused'
     return { desired: policy.min, load: policy.min, reason }
@@ -108,13 +110,20 @@ const desiredSize = ({
   const expected = isOver ? undefined : memory.load
   const demand = { ...observation, backlog: backlogOf(observation), load: expected, active: groups.active, busy, peak }
   const need = requiredCapacity(demand, policy)
-  const least = clamp(predictedWorkers(observation, memory.lastPredictedMs, policy), policy)
+  const predicted = predictedWorkers(observation, memory.lastPredictedMs, policy)
+  const least = clamp(predicted, policy)
   const desired = clamp(Math.max(need.workers, least), policy)
   const load = clamp(Math.max(need.load, least), policy)
-  if (need.workers > policy.max) return { desired, load, reason: 'at-maximum' }
-  if (least > Math.max(policy.min, need.workers)) return { desired, load, reason: 'predicted' }
+  const estimate = {
+    ...describeLoad(expected, observation, demand.backlog),
+    required: need.workers,
+    predicted,
+  }
+  const size = { desired, load, estimate }
+  if (need.workers > policy.max) return { ...size, reason: 'at-maximum' }
+  if (least > Math.max(policy.min, need.workers)) return { ...size, reason: 'predicted' }
   const isBelow = desired === policy.min && groups.active.length < desired
-  return { desired, load, reason: isBelow ? 'below-minimum' : need.reason }
+  return { ...size, reason: isBelow ? 'below-minimum' : need.reason }
 }
 
 /** A decision, and the memory of when workers were last requested and drained. */
@@ -138,13 +147,16 @@ const decideFixed = (input: ScalingInput, size: number): ReturnType<Decide> => {
 const decideByQueue = (input: ScalingInput): ReturnType<Decide> => {
   const { observation, policy, memory, groups } = input
   const size = groups.active.length
-  const target = desiredSize(input)
+  const { estimate, ...target } = desiredSize(input)
   if (observation.backlog === 'unknown' && target.desired <= size) {
     return { decision: { kind: 'freeze', desired: size, reason: 'backlog-unknown' }, memory }
   }
   const next = { ...input, memory: rememberSizes(memory, policy, { nowMs: observation.nowMs, ...target }) }
   // Only a known backlog allows removing workers, stuck ones included.
-  return remembering(next, observation.backlog === 'unknown' ? scaleUp(next, target) : scale(next, target))
+  const decided = remembering(next, observation.backlog === 'unknown' ? scaleUp(next, target) : scale(next, target))
+  if (estimate === undefined) return decided
+  const held = heldBeyond(next, target.desired)
+  return { ...decided, decision: { ...decided.decision, estimate: { ...estimate, ...(held && { held }) } } }
 }
 
 /** Freezes the pool, and remembers its present size as the desired one. */

@@ -200,6 +200,21 @@ export const reasons = [
 /** One of the reasons. */
 export type Reason = (typeof reasons)[number]
 
+/** What a size was computed from. Captures that wait, `required` and `predicted` workers are those before the pool's bounds apply. */
+export type Estimate = {
+  readonly arrivalsPerSecond: number
+  /** Mean of the captures that arrive; of those before while none do. */
+  readonly captureMs: number | undefined
+  readonly startMs: number | undefined
+  /** Slots that the arrivals keep busy on average. */
+  readonly slots: number
+  readonly waiting: number
+  readonly required: number
+  readonly predicted: number
+  /** Workers that are kept although fewer are required, and the monotonic time until which, if no more are required meanwhile. */
+  readonly held?: { readonly workers: number; readonly untilMs: number }
+}
+
 /** All kinds of decision. */
 export const decisionKinds = [
   'hold',
@@ -214,7 +229,12 @@ export const decisionKinds = [
  * The action to take. `desired` is the required number of workers within the bounds, before the hold window applies. `hold`: the
  * size is right, or cannot be changed now. `freeze`: the pool is paused, or measurements are missing.
  */
-export type Decision = { readonly desired: number; readonly reason: Reason } & (
+export type Decision = {
+  readonly desired: number
+  readonly reason: Reason
+  /** What `desired` was computed from, if the queue sizes the pool and could be read. */
+  readonly estimate?: Estimate
+} & (
   | { readonly kind: 'hold' }
   | { readonly kind: 'freeze' }
   /** Undrains the workers in `undrain`, then scales to `to` workers, including stuck, refused and leaving ones. */

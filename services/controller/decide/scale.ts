@@ -3,6 +3,7 @@ import { defaultStartMs } from './required-capacity.ts'
 import type { WorkerGroups } from './worker-groups.ts'
 import {
   type Decision,
+  type Estimate,
   type Observation,
   type PoolMemory,
   type PoolPolicy,
@@ -71,6 +72,26 @@ const heldOf = (input: ScalingInput, desired: number): number => {
   const long = largestSince(memory.loads, observation.nowMs - longHoldMs(policy))
   const slack = observation.nowMs < memory.lastKnownMs + policy.holdMs ? slackOf(held) : 0
   return Math.min(policy.max, Math.max(desired, Math.min(long, held + slack), leastOf(input)))
+}
+
+/** What is held beyond the desired size, and until when if nothing more is required; undefined if nothing is. */
+export const heldBeyond = (input: ScalingInput, desired: number): Estimate['held'] => {
+  const { observation, policy, memory, groups } = input
+  const workers = Math.min(groups.active.length, heldOf(input, desired))
+  if (workers <= desired) return undefined
+  const last = (lengthMs: number) =>
+    Math.max(
+      ...(memory.loads ?? [])
+        .filter(({ atMs, size }) => size >= workers && atMs > observation.nowMs - lengthMs)
+        .map(({ atMs }) => atMs + lengthMs),
+    )
+  const idleMs = memory.lastKnownMs + Math.max(policy.zeroAfterMs, policy.holdMs)
+  const untilMs = Math.max(
+    last(policy.holdMs),
+    last(longHoldMs(policy)),
+    policy.min === 0 && workers === 1 ? idleMs : 0,
+  )
+  return { workers, untilMs }
 }
 
 const withdrawableStuck = ({ starting, stuck }: WorkerGroups): readonly ObservedWorker[] =>

@@ -18,7 +18,7 @@ import { createRolloutTurns } from './apply/rollout-turns.ts'
 import { reconcileJobs } from './jobs/reconcile-jobs.ts'
 import type { PodSettings } from './manifests/worker-pod.ts'
 import type { PodStarts } from './pods/pod-starts.ts'
-import { skippedStatus, skipReasonAmong } from './pools/skip-reason.ts'
+import { skippedStatus, skipReasonAmong, terminatingStatus } from './pools/skip-reason.ts'
 import { createUnservedQueues } from './pools/unserved-queues.ts'
 import { reconcileDeployment } from './scale/reconcile-deployment.ts'
 import type { ComposeStatus } from './status/conditions.ts'
@@ -118,12 +118,15 @@ const resyncPools = (
   loops: Pick<PoolLoops<BrowserPool, ComposeStatus>, 'run'>,
   statuses: StatusWriter,
 ): void => {
-  const pools = informers.pools().filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const all = informers.pools()
+  const isTerminating = ({ metadata }: BrowserPool) => metadata.deletionTimestamp !== undefined
+  const pools = all.filter((pool) => !isTerminating(pool))
   const skipReason = skipReasonAmong(pools)
   const skips = pools.map((pool) => ({ pool, skip: skipReason(pool) }))
   loops.run(skips.flatMap(({ pool, skip }) => (skip ? [] : [pool])))
-  statuses.keep(new Set(pools.map(({ metadata }) => metadata.uid)))
+  statuses.keep(new Set(all.map(({ metadata }) => metadata.uid)))
   podStarts.keep(new Set(pools.map(({ metadata }) => objectName(metadata.name))))
+  for (const pool of all) if (isTerminating(pool)) statuses.write(pool, terminatingStatus)
   for (const { pool, skip } of skips) if (skip) statuses.write(pool, (base) => skippedStatus(base, skip))
 }
 

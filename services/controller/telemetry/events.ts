@@ -1,4 +1,5 @@
 import type { WorkerNotice } from '#controller/act/actuator.ts'
+import { estimateSentence } from '#controller/decide/estimate.ts'
 import { lanes } from '#shared/capture/lane.ts'
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
@@ -94,7 +95,7 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       { observation, decision }: Tick<Observation, Decision>,
       { size, min, max, objectivesMs }: Pick<PoolPolicy, 'size' | 'min' | 'max' | 'objectivesMs'>,
     ) => {
-      const { kind, reason, desired, ...what } = decision
+      const { kind, reason, desired, estimate, ...what } = decision
       measure(metric, labels, observation)
       metric.pool_workers_desired.set(labels, desired)
       const bounds = size === 'by-queue' ? { min, max } : { min: size, max: size }
@@ -109,9 +110,14 @@ const createPoolEvents = (logger: Logger, metric: PoolMetrics, labels: PoolLabel
       const decided = { desired, decision: kind, reason, objectivesMs, ...bounds, ...known }
       report({ pool: labels.queue, browserpool: pool, ...decided })
       const message = `${kind} ${reason}`
+      const inSeconds = (untilMs: number) => `${Math.round((untilMs - observation.nowMs) / 1000)} s from now`
+      const estimated = estimate && { estimate: estimateSentence(estimate, inSeconds) }
       const acts = kind !== 'hold' && kind !== 'freeze'
       if (acts || message !== lastMessage)
-        logger.info({ pool, decision: kind, reason, desired, ...what, ...countWorkers(observation) }, message)
+        logger.info(
+          { pool, decision: kind, reason, desired, ...estimated, ...what, ...countWorkers(observation) },
+          message,
+        )
       lastMessage = message
     },
     tickFailed: (error: AppError) => {

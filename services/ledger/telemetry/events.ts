@@ -1,4 +1,5 @@
 import { type Lane, type Pool, pools } from '#shared/capture/lane.ts'
+import { workerStages } from '#shared/capture/stages.ts'
 import type { CaptureEnd } from '#shared/db/change-captures.ts'
 import type { PoolCount } from '#shared/db/count-backlog.ts'
 import type { PoolPause } from '#shared/db/pool-pauses.ts'
@@ -107,6 +108,12 @@ const metricTable = {
     buckets: captureBuckets,
     hasExemplars: true,
   },
+  capture_stage_seconds: {
+    histogram:
+      'Time that the stages of completed captures take; not of workers, of which each capture through a proxy is one',
+    labels: ['stage'],
+    buckets: commitBuckets,
+  },
   capture_queue_seconds: {
     histogram: 'Time from accept until the first attempt began',
     labels: ['queue', 'lane'],
@@ -194,6 +201,13 @@ const reportEvents = (log: Logger, metric: LedgerMetrics) => {
   }
 }
 
+const observeStages = (metric: LedgerMetrics, timings: NonNullable<CaptureEnd['timings']>) => {
+  for (const stage of workerStages) {
+    const ms = timings[stage]
+    if (ms !== undefined) metric.capture_stage_seconds.observe({ stage }, seconds(ms))
+  }
+}
+
 const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
   ended: (capture: TracedCaptureRef, end: CaptureEnd) => {
     const { id, pool, lane } = capture
@@ -207,6 +221,7 @@ const captureEvents = (log: Logger, metric: LedgerMetrics) => ({
       const sampled = readSampledTraceId(capture.traceparent)
       metric.capture_processing_seconds.observe({ queue: pool }, seconds(end.processingTimeMs), sampled)
     }
+    if (end.status === 'completed') observeStages(metric, end.timings ?? {})
     if (end.timings?.['commit'] !== undefined) metric.capture_commit_seconds.observe(seconds(end.timings['commit']))
     const reason = end.status === 'failed' ? { code: end.code } : {}
     const traceId = readTraceId(capture.traceparent)

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { readVersion } from '#local/find-programs.ts'
 import { readGreeting } from '#local/nats.ts'
+import { checkConnectionLimit } from '#shared/db/connection-limit.ts'
 import { openDatabase } from '#shared/db/connection.ts'
 import type { PasswordSource } from '#shared/db/password.ts'
 import type { QueueIdentity } from '#shared/queue/identity.ts'
@@ -26,6 +27,8 @@ const answerMs = 10_000
 export type Dependencies = {
   readonly databaseUrl: string | undefined
   readonly password?: PasswordSource | undefined
+  /** Most connections of all processes together; 0: not known. */
+  readonly databaseConnections?: number
   readonly postgresBin: string | undefined
   readonly natsUrl: string | undefined
   readonly queueIdentity?: QueueIdentity
@@ -40,12 +43,13 @@ const programVersion = async (program: string | undefined) => {
   return `${await readVersion(program)}, not running`
 }
 
-const checkPostgres = async ({ databaseUrl: url, password, postgresBin }: Dependencies) => {
+const checkPostgres = async ({ databaseUrl: url, password, databaseConnections = 0, postgresBin }: Dependencies) => {
   if (url === undefined) return programVersion(postgresBin && join(postgresBin, 'postgres'))
   await using database = openDatabase({ url, password, poolMax: 2 })
   const [row] = await database.query<{ version: string }>('select version() as version', [])
   await database.probe()
-  return `${row?.version.split(' ').slice(0, 2).join(' ')}, accepts writes`
+  const allowed = await checkConnectionLimit(database, databaseConnections)
+  return `${row?.version.split(' ').slice(0, 2).join(' ')}, accepts writes, ${databaseConnections > 0 ? `${databaseConnections} of ` : ''}${allowed} connections`
 }
 
 type NatsInfo = { readonly version: string; readonly jetstream?: boolean; readonly max_payload: number }

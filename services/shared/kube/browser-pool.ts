@@ -6,7 +6,8 @@ import { bulkWaitMs, lowerQueueWait, normalWaitMs, queueWait } from '#shared/pol
 import { enumSchema, text } from '#shared/schema/fields.ts'
 import { apiGroup } from './names.ts'
 import type { Resource } from './resource.ts'
-import { countOrPercent, group, int32, listMap, partial, withRules } from './schema-parts.ts'
+import { poolEstimate } from './pool-estimate.ts'
+import { count, countOrPercent, group, int32, listMap, partial, withRules } from './schema-parts.ts'
 
 /** The resource BrowserPool. */
 export const browserPools = {
@@ -321,8 +322,6 @@ export const poolConditions = {
 /** A kind of condition. */
 export type PoolConditionType = keyof typeof poolConditions
 
-const count = (description: string) => Type.Integer({ description, format: 'int64', minimum: 0 })
-
 const condition = Type.Object({
   type: text('Type of the condition.', { maxLength: 316, pattern: '^[A-Za-z]+$' }),
   status: enumSchema(['True', 'False', 'Unknown'], 'Whether the condition holds.'),
@@ -345,10 +344,11 @@ export const browserPoolStatus = partial(
     busySlots: count('Captures that are being served.'),
     queue: count('Captures that are accepted and have not begun.'),
     oldestWaitSeconds: count('Seconds that the oldest of them has waited.'),
-    reason: text('Why the pool has its size: the reason that logs and metrics use.', {
+    reason: text('Why the pool has its size: the reason that logs and metrics use, or `ApplyFailed`.', {
       maxLength: 40,
-      pattern: '^[a-z]+(-[a-z]+)*$',
+      pattern: '^[A-Za-z]+(-[a-z]+)*$',
     }),
+    estimate: poolEstimate,
     selector: text('Selector of the pods, for HorizontalPodAutoscalers and disruption budgets.', { maxLength: 1024 }),
     conditions: listMap(condition, {
       keys: ['type'],

@@ -15,6 +15,9 @@ export const withRules = (...rules: readonly [Rule, ...Rule[]]) => ({ 'x-kuberne
 export const int32 = (description: string, bounds: { minimum: number; maximum: number; default?: number }) =>
   Type.Integer({ description, format: 'int32', ...bounds })
 
+/** A count of a status. */
+export const count = (description: string) => Type.Integer({ description, format: 'int64', minimum: 0 })
+
 /** A count, or a percentage of the size such as `25%`, as in Kubernetes. */
 export const countOrPercent = (description: string, fallback: number | string) =>
   Type.Unsafe<number | string>({

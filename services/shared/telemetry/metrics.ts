@@ -68,10 +68,15 @@ const never = 2 ** 31 - 1
  * Collects the default metrics of process and Node, except the distribution of the event loop's delay: its timer wakes
  * every idle process a hundred times a second, half a percent of a core each. The loop's utilization costs nothing to read.
  */
-const collectProcessMetrics = (registry: Registry) => {
+const collectProcessMetrics = (registry: Registry, component: string) => {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: never })
   for (const part of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
     registry.removeSingleMetric(`nodejs_eventloop_lag_${part}_seconds`)
+  }
+  // Of workers there are many: what Node reports about itself would be most of their series.
+  const ofNode = registry.getMetricsAsArray().map(({ name }) => name)
+  if (component === 'worker') {
+    for (const name of ofNode.filter((each) => each.startsWith('nodejs_'))) registry.removeSingleMetric(name)
   }
   let before = performance.eventLoopUtilization()
   const utilization = new Gauge({
@@ -145,7 +150,7 @@ export const createMetrics = (
   const registry = new Registry()
   const labels = { component, ...constant }
   registry.setDefaultLabels(labels)
-  collectProcessMetrics(registry)
+  collectProcessMetrics(registry, component)
   const isOpen = (accept = '') => withExemplars && accept.includes('application/openmetrics-text')
   return {
     declare: <const T extends MetricTable>(table: T) => {

@@ -1,6 +1,6 @@
 import type { AppError } from '#shared/errors/app-error.ts'
 import type { QueueNotice } from '#shared/queue/connection.ts'
-import type { CompletedResult, FailedResult, InstalledBrowser, Timings } from '#shared/queue/messages.ts'
+import type { CompletedResult, FailedResult, InstalledBrowser } from '#shared/queue/messages.ts'
 import { createCertificateEvents } from '#shared/telemetry/certificate-events.ts'
 import { createIdentityEvents } from '#shared/telemetry/identity-events.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
@@ -31,11 +31,6 @@ const describeLists = ({ key, lists }: Lists) => ({
 
 const metricTable = {
   worker_captures_total: { counter: 'Attempts that ended, by how they ended.', labels: ['outcome'] },
-  worker_stage_seconds: {
-    histogram: 'Time that the stages of completed captures take.',
-    labels: ['stage'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120],
-  },
   worker_hosts_total: { counter: 'Browser hosts that started, failed to start, or ended later.', labels: ['outcome'] },
   worker_interruptions_total: {
     counter:
@@ -76,9 +71,6 @@ const browserEvents = (logger: Logger, metric: DeclaredMetrics<typeof metricTabl
 /** One function per event of a worker; each writes its log line and its metrics. */
 export const createEvents = (logger: Logger, metrics: Metrics) => {
   const metric = metrics.declare(metricTable)
-  const observe = (timings: Partial<Timings>) => {
-    for (const [stage, ms] of Object.entries(timings)) metric.worker_stage_seconds.observe({ stage }, ms / 1000)
-  }
   const current: { lists?: string } = {}
   return {
     ...createCertificateEvents(logger, metrics),
@@ -118,7 +110,6 @@ export const createEvents = (logger: Logger, metrics: Metrics) => {
       const { id, attempt, timings } = result
       if (result.outcome === 'completed') {
         metric.worker_captures_total.inc({ outcome: 'completed' })
-        observe(timings)
         logger.info({ id, attempt, bytes: result.bytes, timings, lists: current.lists }, 'capture completed')
       } else {
         metric.worker_captures_total.inc({ outcome: result.code })

@@ -32,6 +32,7 @@ export const workerManifest = (
       podEgress: options.egress,
       podSeccomp: seccomp,
       podAppArmor: '',
+      podSecurityContext: { runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 },
       podLabels: {},
       podAnnotations: {},
       podIsolation: isolation,

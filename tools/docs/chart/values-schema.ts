@@ -1,5 +1,7 @@
 import { prefix } from '#shared/config/read-env.ts'
 import { clusterSettings, serviceNames } from '#shared/config/services.ts'
+import { browserPoolSpec } from '#shared/kube/browser-pool.ts'
+import { type StructuralSchema, structuralSchema } from '#tools/docs/structural-schema.ts'
 import type { ChartValue } from './read-values.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -8,13 +10,33 @@ type Schema = Readonly<Record<string, unknown>>
 const excluded = ['JOBS_NAMESPACE', 'KUBECONFIG']
 /** The settings of a service that chart users may set: neither secret nor named in a template. */
 const freeSettings = (service: string, templates: string): readonly string[] => {
-  const named = templates.match(/\b[A-Z][A-Z\d_]+\b/g) ?? []
+  // What a template reads of `settings` stays one.
+  const named = templates.replaceAll(/settings "[A-Z_]+"/g, '').match(/\b[A-Z][A-Z\d_]+\b/g) ?? []
   const decided = new Set([...excluded, ...named.map((name) => name.replace(prefix, ''))])
   const known = serviceNames.find((each) => each === service)
   if (known === undefined) throw new Error(`${service} is no service`)
   return Object.values(clusterSettings(known))
     .filter(({ name, secret }) => !decided.has(name) && !secret)
     .map(({ name }) => name)
+}
+
+/** A schema of Kubernetes in which nothing is required, null removes a field, and unknown fields are errors. */
+const partial = (schema: StructuralSchema): Schema => {
+  const { type, properties, items, additionalProperties, enum: values, pattern, minimum, maximum } = schema
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return { type: [type, 'null'] }
+  return {
+    type: schema['x-kubernetes-int-or-string'] === true ? ['integer', 'string', 'null'] : [type, 'null'],
+    ...(values && { enum: [...values, null] }),
+    ...(pattern !== undefined && { pattern }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    ...(items && { items: partial(items) }),
+    ...(additionalProperties && { additionalProperties: partial(additionalProperties) }),
+    ...(properties && {
+      additionalProperties: false,
+      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, partial(each)])),
+    }),
+  }
 }
 
 /** The JSON Schema of the chart's values; rejects unknown names and other types. */
@@ -28,8 +50,10 @@ export const valuesSchema = (values: readonly ChartValue[], templates: string): 
     const description = help === '' ? {} : { description: help }
     if (below) return { ...description, ...objectSchema(below) }
     if (typeof settings === 'string') {
-      const propertyNames = { enum: freeSettings(settings, templates).toSorted() }
-      return { ...description, type: 'object', propertyNames, additionalProperties: { type: 'string' } }
+      // Not `propertyNames`, of which Helm reports another path (santhosh-tekuri/jsonschema).
+      const names = freeSettings(settings, templates).toSorted()
+      const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+      return { ...description, type: 'object', additionalProperties: false, properties }
     }
     return { ...description, ...inferType(value, schema), ...schema }
   }
@@ -37,7 +61,8 @@ export const valuesSchema = (values: readonly ChartValue[], templates: string): 
   // What charts that depend on this one pass on: values for all, and the `condition` of the dependency.
   const fromParents = { global: { type: 'object' }, enabled: { type: 'boolean' } }
   const properties = { ...(root['properties'] as Schema), ...fromParents }
-  const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...root, properties }
+  const definitions = { browserPoolSpec: partial(structuralSchema(browserPoolSpec)) }
+  const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...root, properties, definitions }
   return `${JSON.stringify(schema, null, 2)}\n`
 }
 

@@ -1,6 +1,6 @@
 import { overview } from './overview.ts'
 import { jobs, pools } from './pools.ts'
-import { count, type Dashboard, hideZeros, max, type Panel, quantile, rate, sum, topTen } from './panel.ts'
+import { count, type Dashboard, hideZeros, max, type Panel, quantile, rate, series, sum, topTen } from './panel.ts'
 
 const outcomes: Panel = {
   title: 'Captures by outcome',
@@ -18,17 +18,24 @@ const captures: Dashboard = {
   name: 'captures',
   title: 'Shutterfleet / Captures and stages',
   panels: [
+    {
+      title: 'Captures that fail, by reason',
+      unit: 'ops',
+      isEventOnly: true,
+      runbook: 'capture-faults',
+      queries: [rate('captures_ended_total', ['outcome'], 'outcome!="completed"')],
+    },
     { title: 'Captures accepted by lane', unit: 'ops', queries: [rate('captures_accepted_total', ['lane'])] },
     outcomes,
     {
       title: 'Stages of completed captures, median',
       unit: 's',
-      queries: [quantile(0.5, 'worker_stage_seconds', ['stage'])],
+      queries: [quantile(0.5, 'capture_stage_seconds', ['stage'])],
     },
     {
       title: 'Stages of completed captures, 95th percentile',
       unit: 's',
-      queries: [quantile(0.95, 'worker_stage_seconds', ['stage'])],
+      queries: [quantile(0.95, 'capture_stage_seconds', ['stage'])],
     },
     queueWait,
     {
@@ -128,6 +135,37 @@ const tenants: Dashboard = {
   title: 'Shutterfleet / Tenants and limits',
   panels: [
     {
+      title: 'Busiest accounts: captures in the queue',
+      description: 'Of the ten accounts with most captures in the queue, by id; each links to its page in the console.',
+      unit: 'short',
+      isEventOnly: true,
+      console: '/accounts/${__field.labels.account}',
+      queries: [
+        hideZeros(
+          {
+            expr: `topk(5, max by (account) (${series('account_captures_waiting')} + ${series('account_captures_processing')}))`,
+            legend: '{{account}}',
+          },
+          'account',
+        ),
+      ],
+    },
+    {
+      title: 'Busiest accounts: captures completed',
+      unit: 'ops',
+      isEventOnly: true,
+      console: '/accounts/${__field.labels.account}',
+      queries: [
+        hideZeros(
+          {
+            expr: `topk(5, max by (account) (rate(${series('account_captures_completed_total')}[$__rate_interval])))`,
+            legend: '{{account}}',
+          },
+          'account',
+        ),
+      ],
+    },
+    {
       title: 'Requests rejected by limits or authentication',
       unit: 'ops',
       description: 'For single accounts see Overview, GET /admin/v1/queue and the gateway log.',
@@ -202,6 +240,52 @@ const services: Dashboard = {
   name: 'services',
   title: 'Shutterfleet / Services and stores',
   panels: [
+    {
+      title: 'Requests: 99th percentile',
+      description: 'Of those that do not wait for a capture; the objective is a second for 99 %.',
+      unit: 's',
+      bad: { above: [0.5, 1] },
+      runbook: 'requests',
+      queries: [
+        {
+          ...quantile(
+            0.99,
+            'http_request_seconds',
+            [],
+            'operation!~"capture_get|capture_post|create|events|batch_events|status_wait|render|render_head|mcp"',
+          ),
+          legend: '',
+        },
+      ],
+    },
+    {
+      title: 'Processes of services and workers',
+      description: 'That are scraped.',
+      unit: 'short',
+      queries: [{ expr: `count(${series('build_info')})`, legend: '' }],
+    },
+    {
+      title: 'Processor time per capture, services',
+      description: 'Without the browsers, whose time cAdvisor knows (container_cpu_usage_seconds_total).',
+      unit: 's',
+      queries: [
+        {
+          expr: `sum(rate(process_cpu_seconds_total{namespace=~"$namespace",component=~"gateway|router|ledger|webhooks|worker|controller|egress"}[$__rate_interval])) / (sum(rate(${series('captures_ended_total')}[$__rate_interval])) > 0)`,
+          legend: '',
+        },
+      ],
+    },
+    {
+      title: 'Memory by service',
+      description: 'Resident memory of all processes of a service.',
+      unit: 'bytes',
+      queries: [
+        {
+          expr: 'sum by (component) (process_resident_memory_bytes{namespace=~"$namespace",component=~"gateway|router|ledger|webhooks|worker|controller|egress"})',
+          legend: '{{component}}',
+        },
+      ],
+    },
     { title: 'Requests by status', unit: 'ops', queries: [rate('http_requests_total', ['status'])] },
     {
       title: 'Response time by operation, 95th percentile',
@@ -225,6 +309,7 @@ const services: Dashboard = {
     },
     {
       title: 'Event loop utilization by service',
+      description: 'Share of the time in which the busiest process of a service was busy.',
       runbook: 'service-absent',
       console: '/health',
       unit: 'percentunit',
@@ -254,7 +339,12 @@ const services: Dashboard = {
         { ...rate('router_cells_silent_total', ['cell']), legend: '{{cell}} silent' },
       ],
     },
-    { title: 'Processes by release', unit: 'short', queries: [count('build_info', ['component', 'version'])] },
+    {
+      title: 'Processes by release',
+      description: 'More than one while a release is rolled out.',
+      unit: 'short',
+      queries: [count('build_info', ['component', 'version'])],
+    },
   ],
 }
 

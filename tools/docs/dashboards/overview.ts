@@ -1,8 +1,8 @@
-import { type Dashboard, hideIdle, hideZeros, max, type Panel, quantile, rate, series, sum } from './panel.ts'
+import { type Dashboard, hideZeros, type Panel, quantile, series, sum, total } from './panel.ts'
 
 const budget: Panel = {
   title: 'Error budget left, 30 days',
-  row: 'Are callers served?',
+  description: 'Share of the failures that the objective allows in 30 days, not yet used.',
   unit: 'percentunit',
   isStat: true,
   bad: { below: [0.5, 0.1] },
@@ -11,11 +11,13 @@ const budget: Panel = {
   queries: [{ expr: `min by (objective) (${series('shutterfleet:budget_left:ratio')})`, legend: '{{objective}}' }],
 }
 
-/** Each row answers one question. Colours: green as it should be, orange look at it, red act. */
+const desired = `max by (namespace, browserpool) (${series('pool_workers_desired')})`
+
+/** Eight numbers above two graphs, on one screen. Colours: green as it should be, orange look at it, red act. */
 const panels: readonly Panel[] = [
   {
     title: 'Captures without a service fault',
-    row: 'Are callers served?',
+    description: 'Of the captures that ended lately; faults of pages and callers are none of the service.',
     unit: 'percentunit',
     isStat: true,
     bad: { below: [0.999, 0.995] },
@@ -30,37 +32,90 @@ const panels: readonly Panel[] = [
   },
   budget,
   {
-    title: 'Requests: 99th percentile',
-    row: 'Are callers served?',
-    description: 'Of those that do not wait for a capture; the objective is a second for 99 %.',
-    unit: 's',
+    title: 'Wait against objective',
+    description:
+      'Of the lane that is worst, the 99th percentile of the wait for a worker as a share of its objective; bulk is left out.',
+    unit: 'percentunit',
     isStat: true,
     bad: { above: [0.5, 1] },
-    runbook: 'requests',
-    link: 'captures',
+    runbook: 'queue-wait',
+    link: 'pools',
     queries: [
       {
-        ...quantile(
-          0.99,
-          'http_request_seconds',
-          [],
-          'operation!~"capture_get|capture_post|create|events|batch_events|status_wait|render|render_head|mcp"',
-        ),
+        expr: `max(${quantile(0.99, 'capture_queue_seconds', ['lane'], 'lane!="bulk"').expr} / on (lane) min by (lane) (${series('pool_lane_objective_seconds', 'lane!="bulk"')}))`,
         legend: '',
       },
     ],
   },
   {
-    title: 'Captures ended per second',
-    row: 'Are callers served?',
-    unit: 'ops',
+    title: 'Captures in the queue',
+    description: 'That wait, and that workers have begun.',
+    unit: 'short',
     isStat: true,
-    link: 'captures',
-    queries: [{ ...rate('captures_ended_total', []), legend: '' }],
+    runbook: 'captures-not-starting',
+    link: 'pools',
+    queries: [total('backlog_captures', ['status'], ['namespace', 'queue'])],
+  },
+  {
+    title: 'Workers ready of desired',
+    description: 'Of all pools.',
+    unit: 'short',
+    isStat: true,
+    runbook: 'workers-not-ready',
+    link: 'pools',
+    console: '/pools',
+    queries: [
+      { ...sum('pool_workers', [], 'state="ready"'), legend: 'ready' },
+      { expr: `sum(${desired})`, legend: 'desired' },
+    ],
+  },
+  {
+    title: 'Stores that take writes',
+    description: 'PostgreSQL, NATS and the object store, by a write of each service every few seconds.',
+    unit: 'percentunit',
+    isStat: true,
+    bad: { below: [1, 0.5] },
+    runbook: 'store-down',
+    link: 'services',
+    console: '/health',
+    queries: [{ expr: `min by (store) (${series('store_up')})`, legend: '{{store}}' }],
+  },
+  {
+    title: 'Firing alerts',
+    description: 'By name; each links to the runbooks.',
+    unit: 'short',
+    isStat: true,
+    bad: { above: [0.5, 0.5] },
+    seriesLink: { title: 'Runbooks', url: '${runbooks:raw}docs/runbooks' },
+    queries: [
+      hideZeros(
+        {
+          expr: 'count by (alertname) (ALERTS{alertname=~"Shutterfleet.*",alertstate="firing",namespace=~"$namespace"})',
+          legend: '{{alertname}}',
+        },
+        'alertname',
+      ),
+    ],
+  },
+  {
+    title: 'Busiest accounts',
+    description: 'Captures in the queue of the three accounts with most, by id; each links to its page in the console.',
+    unit: 'short',
+    isStat: true,
+    link: 'tenants',
+    console: '/accounts/${__field.labels.account}',
+    queries: [
+      hideZeros(
+        {
+          expr: `topk(3, max by (account) (${series('account_captures_waiting')} + ${series('account_captures_processing')}))`,
+          legend: '{{account}}',
+        },
+        'account',
+      ),
+    ],
   },
   {
     title: 'Wait for a worker, 99th percentile by lane',
-    row: 'Is it keeping up?',
     description: 'The objective is ten seconds; bulk has none.',
     unit: 's',
     bad: { above: [5, 10] },
@@ -69,24 +124,8 @@ const panels: readonly Panel[] = [
     queries: [quantile(0.99, 'capture_queue_seconds', ['lane'])],
   },
   {
-    title: 'Captures in the queue',
-    row: 'Is it keeping up?',
-    unit: 'short',
-    runbook: 'captures-not-starting',
-    link: 'pools',
-    queries: [hideIdle(max('backlog_captures', ['queue', 'status']), 'queue')],
-  },
-  {
-    title: 'Age of the oldest waiting capture',
-    row: 'Is it keeping up?',
-    unit: 's',
-    runbook: 'captures-not-starting',
-    link: 'pools',
-    queries: [max('backlog_oldest_seconds', ['queue'])],
-  },
-  {
     title: 'Workers: ready, starting, desired',
-    row: 'Is it keeping up?',
+    description: 'Each pool; blue lines are decisions to start or to drain workers.',
     unit: 'short',
     runbook: 'workers-not-ready',
     link: 'pools',
@@ -100,107 +139,13 @@ const panels: readonly Panel[] = [
       },
     ],
   },
-  {
-    title: 'Busiest accounts: captures in the queue',
-    row: 'Who is noisy?',
-    description: 'Of the ten accounts with most captures in the queue, by id; each links to its page in the console.',
-    unit: 'short',
-    isEventOnly: true,
-    link: 'tenants',
-    console: '/accounts/${__field.labels.account}',
-    queries: [
-      hideZeros(
-        {
-          expr: `topk(5, max by (account) (${series('account_captures_waiting')} + ${series('account_captures_processing')}))`,
-          legend: '{{account}}',
-        },
-        'account',
-      ),
-    ],
-  },
-  {
-    title: 'Busiest accounts: captures completed',
-    row: 'Who is noisy?',
-    unit: 'ops',
-    isEventOnly: true,
-    link: 'tenants',
-    console: '/accounts/${__field.labels.account}',
-    queries: [
-      hideZeros(
-        {
-          expr: `topk(5, max by (account) (rate(${series('account_captures_completed_total')}[$__rate_interval])))`,
-          legend: '{{account}}',
-        },
-        'account',
-      ),
-    ],
-  },
-  {
-    title: 'Firing alerts',
-    row: 'What is broken?',
-    unit: 'short',
-    isStat: true,
-    bad: { above: [0.5, 0.5] },
-    queries: [
-      {
-        expr: 'count(ALERTS{alertname=~"Shutterfleet.*",alertstate="firing",namespace=~"$namespace"}) or vector(0)',
-        legend: '',
-      },
-    ],
-  },
-  {
-    title: 'Stores that take writes',
-    row: 'What is broken?',
-    unit: 'percentunit',
-    isStat: true,
-    bad: { below: [1, 0.5] },
-    runbook: 'store-down',
-    link: 'services',
-    console: '/health',
-    queries: [{ expr: `min by (store) (${series('store_up')})`, legend: '{{store}}' }],
-  },
-  {
-    title: 'Captures that fail, by reason',
-    row: 'What is broken?',
-    unit: 'ops',
-    isEventOnly: true,
-    runbook: 'capture-faults',
-    link: 'captures',
-    queries: [rate('captures_ended_total', ['outcome'], 'outcome!="completed"')],
-  },
-  {
-    title: 'Processes of services and workers',
-    row: 'What does it cost?',
-    unit: 'short',
-    isStat: true,
-    link: 'pools',
-    queries: [{ expr: `count(${series('build_info')})`, legend: '' }],
-  },
-  {
-    title: 'Processor time per capture, services',
-    row: 'What does it cost?',
-    description: 'Without the browsers, whose time cAdvisor knows (container_cpu_usage_seconds_total).',
-    unit: 's',
-    isStat: true,
-    queries: [
-      {
-        expr: `sum(rate(process_cpu_seconds_total{namespace=~"$namespace",component=~"gateway|router|ledger|webhooks|worker|controller|egress"}[$__rate_interval])) / (sum(rate(${series('captures_ended_total')}[$__rate_interval])) > 0)`,
-        legend: '',
-      },
-    ],
-  },
-  {
-    title: 'Memory by service',
-    row: 'What does it cost?',
-    unit: 'bytes',
-    queries: [
-      {
-        expr: 'sum by (component) (process_resident_memory_bytes{namespace=~"$namespace",component=~"gateway|router|ledger|webhooks|worker|controller|egress"})',
-        legend: '{{component}}',
-      },
-    ],
-  },
 ]
 
 /** The wallboard: one look says whether somebody has to act. */
-export const overview: Dashboard = { name: 'overview', title: 'Shutterfleet / Overview', panels, showsScaling: true }
+export const overview: Dashboard = {
+  name: 'overview',
+  title: 'Shutterfleet / Overview',
+  panels,
+  showsScaling: true,
+  isWall: true,
+}

@@ -20,6 +20,8 @@ export type Panel = {
   readonly link?: string
   /** Page of the console with more about it, below `/console`; may contain Grafana's variables. */
   readonly console?: string
+  /** Where a series leads. */
+  readonly seriesLink?: { readonly title: string; readonly url: string }
   /** Shows the latest value instead of a time series. */
   readonly isStat?: true
   /** Has nothing to show until an error or another rare event. */
@@ -35,6 +37,8 @@ export type Dashboard = {
   readonly panels: readonly Panel[]
   /** Marks decisions to start or to drain workers. */
   readonly showsScaling?: true
+  /** Fits a screen of 1,920 × 1,080: eight numbers and two graphs. */
+  readonly isWall?: true
 }
 
 const scope = 'namespace=~"$namespace"'
@@ -73,6 +77,12 @@ export const rate = (metric: string, by: readonly string[], matchers = ''): Quer
 /** The maximum over replicas that report the same value. */
 export const max = (metric: string, by: readonly string[], matchers = ''): Query => ({
   expr: `max by (${by.join(', ')}) (${series(metric, matchers)})`,
+  legend: legendFormat(by),
+})
+
+/** The sum by these labels of what replicas report alike, each for `of`. */
+export const total = (metric: string, by: readonly string[], of: readonly string[]): Query => ({
+  expr: `sum by (${by.join(', ')}) (max by (${[...of, ...by].join(', ')}) (${series(metric)}))`,
   legend: legendFormat(by),
 })
 

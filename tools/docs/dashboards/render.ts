@@ -28,6 +28,8 @@ import { type Dashboard, type Panel, series } from './panel.ts'
 const datasource = { type: 'prometheus', uid: '${datasource}' }
 const tag = 'shutterfleet'
 const size = { stat: { span: 6, height: 4 }, series: { span: 12, height: 8 } }
+/** Of a wall: with Grafana's own 38 pixels a row and 170 above them, 21 rows are 970 pixels. */
+const wallSize = { stat: { span: 6, height: 5 }, series: { span: 12, height: 11 } }
 
 /** Added to the description of panels that may have no data. */
 const notes = {
@@ -35,8 +37,20 @@ const notes = {
   isEventOnly: 'Nothing until the first event.',
 }
 
-const describe = ({ description, isKubernetes, isEventOnly }: Panel): string =>
-  [description, isKubernetes && notes.isKubernetes, isEventOnly && notes.isEventOnly].filter(Boolean).join(' ')
+/** What a panel says of itself, or the help of its metrics. */
+const describe = ({ description, isKubernetes, isEventOnly, queries }: Panel, help: MetricHelp): string =>
+  [description ?? helpOf(queries, help), isKubernetes && notes.isKubernetes, isEventOnly && notes.isEventOnly]
+    .filter(Boolean)
+    .join(' ')
+
+/** Help texts by the names of metrics. */
+export type MetricHelp = ReadonlyMap<string, string>
+
+const helpOf = (queries: Panel['queries'], help: MetricHelp): string => {
+  const names = queries.flatMap(({ expr }) => expr.match(/shutterfleet_\w+/g) ?? [])
+  const texts = names.map((name) => help.get(name) ?? help.get(name.replace(/_bucket$/, '')))
+  return [...new Set(texts)].flatMap((text) => (text === undefined ? [] : [`${text}.`])).join(' ')
+}
 
 const legend = () =>
   new VizLegendOptionsBuilder()
@@ -92,16 +106,17 @@ const linksOf = ({ link, runbook, console: page }: Panel) => [
     : [linkTo('Console', `\${console:raw}/console${page}`).targetBlank(true)]),
 ]
 
-const renderPanel = (panel: Panel) => {
-  const { span, height } = panel.isStat ? size.stat : size.series
+const renderPanel = (panel: Panel, { isWall }: Pick<Dashboard, 'isWall'>, help: MetricHelp) => {
+  const { stat, series: graph } = isWall ? wallSize : size
+  const { span, height } = panel.isStat ? stat : graph
   const builder = panel.isStat ? createStat(panel) : createSeries(panel)
   builder.title(panel.title).datasource(datasource).unit(panel.unit).min(0).span(span).height(height)
   const links = linksOf(panel)
   if (links.length > 0) builder.links(links)
   const page = panel.console ?? ''
   if (isOfSeries(page)) builder.dataLinks([linkTo('Console', `\${console:raw}/console${page}`).targetBlank(true)])
-  const description = describe(panel)
-  if (description !== '') builder.description(description)
+  if (panel.seriesLink) builder.dataLinks([linkTo(panel.seriesLink.title, panel.seriesLink.url).targetBlank(true)])
+  builder.description(describe(panel, help))
   for (const [index, { expr, legend: name }] of panel.queries.entries()) {
     const query = new DataqueryBuilder()
       .refId(String.fromCodePoint(65 + index))
@@ -141,7 +156,7 @@ const scaling = () =>
     .step('60s')
     .titleFormat('{{browserpool}} {{direction}}')
 
-const toJson = ({ name, title, panels, showsScaling }: Dashboard): string => {
+const toJson = ({ name, title, panels, showsScaling, isWall }: Dashboard, help: MetricHelp): string => {
   // Every supported Grafana provisions this format from a ConfigMap; only the newest reads version 2.
   // oxlint-disable-next-line typescript/no-deprecated
   const builder = new DashboardBuilder(title)
@@ -160,13 +175,16 @@ const toJson = ({ name, title, panels, showsScaling }: Dashboard): string => {
   for (const panel of panels) {
     if (panel.row !== undefined && panel.row !== row) builder.withRow(new RowBuilder(panel.row))
     row = panel.row
-    builder.withPanel(renderPanel(panel))
+    builder.withPanel(renderPanel(panel, { ...(isWall && { isWall }) }, help))
   }
   return `${JSON.stringify(builder.build(), null, 2)}\n`
 }
 
 /** The JSON text of each dashboard by its path in the repository. */
-export const dashboardFiles = (): Record<string, string> =>
+export const dashboardFiles = (help: MetricHelp): Record<string, string> =>
   Object.fromEntries(
-    dashboards.map((dashboard) => [`charts/shutterfleet/files/dashboards/${dashboard.name}.json`, toJson(dashboard)]),
+    dashboards.map((dashboard) => [
+      `charts/shutterfleet/files/dashboards/${dashboard.name}.json`,
+      toJson(dashboard, help),
+    ]),
   )

@@ -30,6 +30,7 @@ export type PodSettings = Pick<
   | 'podNatsFiles'
   | 'podSeccomp'
   | 'podAppArmor'
+  | 'podSecurityContext'
   | 'podLabels'
   | 'podAnnotations'
   | 'podIsolation'
@@ -72,9 +73,8 @@ const secretFolder = '/run/secrets/shutterfleet'
 const egressCaFolder = '/run/egress-ca'
 /** Keys of a pool's Secret, mounted as files; also `ca.crt`, `egress-ca.crt` and those for NATS if the settings say so. */
 const secretKeys = ['nats-url', 'opening-keys', 'egress-token'] as const
-/** Readable by the group, which `fsGroup` sets to the worker's. */
+/** Readable by the group, which `fsGroup` makes one of the worker's. */
 const secretMode = 0o440
-const userId = 10_001
 const shmMiBPerSlot = 256
 const tmpMiBPerSlot = 1024
 /** A worker whose probes do not respond after this time is restarted; liveness is not checked before. */
@@ -132,11 +132,9 @@ export const workerPod = (options: WorkerPodOptions): PodTemplate => {
   }
 }
 
-const podSecurity = ({ podSeccomp, podAppArmor }: PodSettings): V1PodSecurityContext => ({
+const podSecurity = ({ podSecurityContext, podSeccomp, podAppArmor }: PodSettings): V1PodSecurityContext => ({
   runAsNonRoot: true,
-  runAsUser: userId,
-  runAsGroup: userId,
-  fsGroup: userId,
+  ...podSecurityContext,
   seccompProfile: profile(podSeccomp, ['RuntimeDefault']),
   ...(podAppArmor !== '' && { appArmorProfile: profile(podAppArmor, ['RuntimeDefault', 'Unconfined']) }),
 })

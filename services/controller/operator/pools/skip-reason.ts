@@ -63,6 +63,24 @@ export const skipReasonAmong = (all: readonly BrowserPool[]): ((pool: BrowserPoo
   }
 }
 
+/**
+ * Status of a pool that somebody's finalizer keeps after its deletion: no longer sized, so that the numbers of before would be wrong. Its
+ * workers stay as they are until it is gone.
+ */
+export const terminatingStatus = (base: StatusBase): BrowserPoolStatus => {
+  const { name, generation } = base.pool.metadata
+  const message = `Deleted, and no longer sized; its workers stay until its finalizers are removed: kubectl get bp ${name} -o jsonpath='{.metadata.finalizers}'`
+  return {
+    observedGeneration: generation,
+    reason: 'terminating',
+    selector: labelSelector(poolSelector(base.instance, name)),
+    conditions: [
+      withTransitionTime(base, 'Ready', condition('False', 'WorkersMissing', message)),
+      withTransitionTime(base, 'Reconciling', condition('False', 'Reconciled', message)),
+    ],
+  }
+}
+
 /** Status of a skipped pool. */
 export const skippedStatus = (base: StatusBase, { reason, message, code }: SkipReason): BrowserPoolStatus => ({
   observedGeneration: base.pool.metadata.generation,

@@ -6,13 +6,15 @@ import { createRolloutFollower, type Rollout } from '#controller/operator/apply/
 import { type PodWorkerList, presentPods } from '#controller/operator/pods/list-workers.ts'
 import type { PodStarts } from '#controller/operator/pods/pod-starts.ts'
 import type { ComposeStatus } from '#controller/operator/status/conditions.ts'
+import { estimateText } from '#controller/operator/status/estimate-status.ts'
 import { type Minimum, poolStatus } from '#controller/operator/status/pool-status.ts'
 import type { PoolOccurrence } from '#controller/operator/status/status-change.ts'
 import type { OperatorEvents } from '#controller/operator/telemetry/events.ts'
 import type { Informers } from '#controller/operator/watch/informers.ts'
 import { isReady, type ObservedPod } from '#controller/operator/watch/observed-pod.ts'
 import type { PoolSubscriptions } from '#controller/reconcile/pool-subscriptions.ts'
-import type { Decision, PoolPolicy } from '#controller/decide/pool.ts'
+import type { Tick } from '#controller/loop/loop.ts'
+import type { Decision, Observation, PoolPolicy } from '#controller/decide/pool.ts'
 import { scaledWorkload } from '#controller/loop/scaled-workload.ts'
 import type { PoolSubscription } from '#controller/loop/subscribe-to-pool.ts'
 import type { PoolLoop } from '#controller/reconcile/pool-loops.ts'
@@ -116,11 +118,17 @@ export const reconcileDeployment = async (
       }
     },
     act: (tick) => {
-      lastReason = tick.decision.reason
+      lastReason = because(tick, clock.date())
       if (tick.decision.kind === 'drain') occurred(draining(tick.decision.pods))
       return scaled.act(tick)
     },
   })
+}
+
+/** The reason of a decision with the sentence about its size. */
+const because = ({ decision, observation }: Tick<Observation, Decision>, at: Date): string => {
+  const sentence = estimateText(decision, observation.nowMs, at)
+  return sentence === undefined ? decision.reason : `${decision.reason}; ${sentence}`
 }
 
 const smallest = ({ size, min }: PoolPolicy): number => (size === 'by-queue' ? min : size)
@@ -168,7 +176,8 @@ export const holdDuringRollout = (
   // The decider counts a held drain as a step, and returns `stepping` after it.
   const isStep = decision.kind === 'drain' || decision.reason === 'stepping'
   if (!(hasSurplus || isRollingOut) || isRolloutStalled || !isStep) return decision
-  return { kind: 'hold', desired: decision.desired, reason: isRollingOut ? 'rollout' : 'starting' }
+  const { desired, estimate } = decision
+  return { kind: 'hold', desired, reason: isRollingOut ? 'rollout' : 'starting', ...(estimate && { estimate }) }
 }
 
 /** Gives the reason `scheduled` to a size that is the minimum of a schedule, because the load needs no more. */

@@ -1,3 +1,4 @@
+import { estimateStatus } from './estimate-status.ts'
 import { countWorkers } from '#controller/telemetry/events.ts'
 import type { Rollout } from '#controller/operator/apply/rollout.ts'
 import type { Decision, Observation, ObservedWorker, Trouble } from '#controller/decide/pool.ts'
@@ -200,5 +201,11 @@ export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
     ScalingLimited: scalingLimitedCondition(parts),
     Degraded: degradedCondition(parts),
   })
-  return { ...status, ...(autoscaling.enabled && minimum.isScheduled && { scheduledMinReplicas: minimum.replicas }) }
+  const estimate = estimateStatus(parts.decision, parts.observation.nowMs, parts.at)
+  return {
+    ...status,
+    ...(parts.problem !== undefined && { reason: 'ApplyFailed' }),
+    ...(estimate && { estimate }),
+    ...(autoscaling.enabled && minimum.isScheduled && { scheduledMinReplicas: minimum.replicas }),
+  }
 }

@@ -25,6 +25,12 @@ export const localSettings = {
     },
     parseRoles,
   ),
+  databaseConnections: integer('DATABASE_CONNECTIONS', {
+    help: 'most connections that all processes of the installation open to PostgreSQL together, during a rollout too; `migrate` and `doctor` fail where it allows fewer; 0: not checked',
+    fallback: 0,
+    min: 0,
+    max: 1_000_000,
+  }),
   externalDatabaseUrl: address('DATABASE_URL', {
     help: 'PostgreSQL to use; empty: one is started',
     fallback: '',

@@ -30,6 +30,25 @@ const parseNames = (written: string): Readonly<Record<string, string>> | undefin
   }
 }
 
+/** User and groups of workers, each left out where the platform assigns its own. */
+export type WorkerIds = { readonly runAsUser?: number; readonly runAsGroup?: number; readonly fsGroup?: number }
+
+const idNames = ['runAsUser', 'runAsGroup', 'fsGroup'] as const
+const idMax = 2 ** 31 - 1
+
+const parseIds = (written: string): WorkerIds | undefined => {
+  try {
+    const ids: unknown = JSON.parse(written)
+    if (typeof ids !== 'object' || ids === null || Array.isArray(ids)) return undefined
+    const entries = Object.entries(ids).filter(([, id]) => id !== null)
+    const isValid = ([name, id]: readonly [string, unknown]) =>
+      idNames.some((each) => each === name) && Number.isInteger(id) && Number(id) >= 1 && Number(id) <= idMax
+    return entries.every(isValid) ? Object.fromEntries(entries) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 const workerNames = (name: string, help: string) =>
   parsed(
     name,
@@ -125,6 +144,16 @@ export const operatorSettings = {
     help: "AppArmor profile of the workers, by the name under which nodes have loaded it (shipped in k8s/apparmor); RuntimeDefault: the container runtime's own, under which workers start only with POD_ISOLATION = flags-only; Unconfined: none; empty: left to the node, which has the same effect as RuntimeDefault where AppArmor is enabled",
     fallback: '',
   }),
+  podSecurityContext: parsed(
+    'POD_SECURITY_CONTEXT',
+    {
+      help: 'user and groups of the workers: runAsUser, runAsGroup, fsGroup; one that is left out is assigned by the platform, as by OpenShift, or is that of the image',
+      fallback: '{"runAsUser":10001,"runAsGroup":10001,"fsGroup":10001}',
+      kind: 'JSON object of ids',
+      problem: `must be a JSON object of runAsUser, runAsGroup, fsGroup, each from 1 to ${idMax}`,
+    },
+    parseIds,
+  ),
   podLabels: workerNames(
     'POD_LABELS',
     'labels of the workers, and of the Deployments and Jobs that run them, besides those of the controller and of their BrowserPool',

@@ -21,6 +21,7 @@ t.test('operator settings: only image and egress of the workers are required in 
     instance: 'shutterfleet',
     podSeccomp: 'shutterfleet-worker.json',
     podAppArmor: '',
+    podSecurityContext: { runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 },
     podLabels: {},
     podAnnotations: {},
     podIsolation: 'namespace',
@@ -34,6 +35,14 @@ t.test('operator settings: all missing settings are reported at once', async (t)
 
 t.test('operator settings: the settings of a pool come from its BrowserPool only', async (t) => {
   t.notOk('poolMin' in readConfig({ ...env, SHUTTERFLEET_POOL_MIN: '3' }))
+})
+
+t.test('operator settings: ids of workers are above 0, and may be left out', async (t) => {
+  const read = (value: string) => readConfig({ ...env, SHUTTERFLEET_POD_SECURITY_CONTEXT: value }).podSecurityContext
+  t.strictSame(read('{"runAsUser":1000650000,"fsGroup":null}'), { runAsUser: 1_000_650_000 })
+  for (const value of ['{"runAsUser":0}', '{"runAsUser":"1"}', '{"privileged":true}', '[]', 'null', 'x']) {
+    t.throws(() => read(value), /POD_SECURITY_CONTEXT.* must be a JSON object of runAsUser/, value)
+  }
 })
 
 t.test('operator settings: labels and annotations of workers are none that the controller uses', async (t) => {

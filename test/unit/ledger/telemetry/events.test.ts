@@ -37,7 +37,7 @@ t.test('events: observes the time of a capture if it has one, and counts ends by
     timings: {},
   } as const
   ended(capture, { ...completed, processingTimeMs: 1500 })
-  ended(capture, { ...completed, timings: { commit: 250 } })
+  ended(capture, { ...completed, timings: { commit: 250, settle: 300 } })
   ended(capture, { status: 'failed', code: 'TIMEOUT', message: 'late' })
   ended(capture, { status: 'failed', code: 'RENDER_ERROR', message: 'a browser ended' })
   ended(capture, { status: 'failed', code: 'RENDER_ERROR', message: 'no match', blame: 'caller' })
@@ -50,6 +50,7 @@ t.test('events: observes the time of a capture if it has one, and counts ends by
   t.match(text, /processing_seconds_sum\{.*\} 1\.5/)
   t.match(text, /processing_seconds_count\{.*\} 1\n/)
   t.match(text, /commit_seconds_sum\{.*\} 0\.25/)
+  t.match(text, /capture_stage_seconds_sum\{.*stage="settle".*\} 0\.3/)
 })
 
 t.test('events: the outbox counts as unpublished from the first failure until a publish or a quiet period', (t) => {

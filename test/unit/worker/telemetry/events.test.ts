@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CompletedResult } from '#shared/queue/messages.ts'
+import type { CompletedResult, FailedResult } from '#shared/queue/messages.ts'
 import { createMetrics } from '#shared/telemetry/metrics.ts'
 import { createEvents } from '#worker/telemetry/events.ts'
 import { createRecordingLog } from '#test/helpers/recording-log.ts'
@@ -24,3 +24,24 @@ t.test(
     ])
   },
 )
+
+t.test('events: a worker has at most 60 series, whatever it has met', async (t) => {
+  const metrics = createMetrics('worker', { queue: 'standard' })
+  const events = createEvents(
+    createRecordingLog(() => {}),
+    metrics,
+  )
+  events.ended({ outcome: 'completed', id: '1', attempt: 1, bytes: 5, timings: {} } as CompletedResult)
+  events.ended({ outcome: 'failed', id: '2', attempt: 1, code: 'TIMEOUT', timings: {} } as FailedResult)
+  events.hostUp(5)
+  for (const cause of ['egress', 'browser', 'store'] as const) events.held(cause, 'none')
+  events.blockLists({
+    key: 'a',
+    lists: ['ads', 'trackers', 'cookies'].map((name) => ({ kind: 'ads', name, version: '1' })),
+  })
+  events.browsers([{ browser: 'shell', version: '1', builtAtMs: 5 }])
+  const series = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  t.ok(series.length <= 60, `${series.length} series`)
+  t.ok(series.length > 20, `${series.length} series`)
+  t.match(series.join('\n'), 'process_resident_memory_bytes')
+})

@@ -172,6 +172,13 @@ t.test('worker pod: namespace isolation needs an unmasked /proc and a user names
   t.strictSame(pod({ settings }).spec.securityContext?.seccompProfile, { type: 'RuntimeDefault' })
 })
 
+t.test('worker pod: user and groups are those of the settings, or left to the platform', async (t) => {
+  t.match(pod().spec.securityContext, { runAsUser: 10_001, runAsGroup: 10_001, fsGroup: 10_001 })
+  const settings = { ...podSettings, podSecurityContext: { runAsGroup: 5 } }
+  const { seccompProfile: _, ...ids } = pod({ settings }).spec.securityContext ?? {}
+  t.strictSame(ids, { runAsNonRoot: true, runAsGroup: 5 })
+})
+
 t.test('worker pod: the AppArmor profile is a loaded one by name, a type, or left to the node', async (t) => {
   const profileOf = (podAppArmor: string) =>
     pod({ settings: { ...podSettings, podAppArmor } }).spec.securityContext?.appArmorProfile

@@ -1,5 +1,10 @@
 import t from 'tap'
-import { skippedStatus, skipReasonAmong, unsupportedSpecError } from '#controller/operator/pools/skip-reason.ts'
+import {
+  skippedStatus,
+  skipReasonAmong,
+  terminatingStatus,
+  unsupportedSpecError,
+} from '#controller/operator/pools/skip-reason.ts'
 import type { BrowserPool } from '#shared/kube/browser-pool.ts'
 import { fullSpec, hostileTemplates } from '#test/fixtures/browser-pools.ts'
 import { poolObject } from '#test/helpers/kube-objects.ts'
@@ -88,3 +93,11 @@ t.test(
     for (const [what, template] of hostileTemplates) t.match(odd({ template }), /^spec\.template\./, what)
   },
 )
+
+t.test('terminating pool: has no numbers of before, and names what keeps it', async (t) => {
+  const pool = { ...poolObject(), status: { readyReplicas: 3, reason: 'steady' } }
+  const status = terminatingStatus({ pool, instance: 'one', at: new Date(0) })
+  t.notOk('readyReplicas' in status)
+  t.equal(status.reason, 'terminating')
+  t.match(status.conditions?.[0], { type: 'Ready', status: 'False', message: /until its finalizers are removed/ })
+})

@@ -55,6 +55,32 @@ t.test('pool status: has the minimum of a schedule only while it is in force', a
   t.notOk('scheduledMinReplicas' in poolStatus(parts({ minimum, pool: fixed })))
 })
 
+t.test('pool status: has what the size was computed from, times in UTC and at whole minutes', async (t) => {
+  const observation = observedPool()
+  const held = { workers: 19, untilMs: observation.nowMs + 60_000 }
+  const numbers = { arrivalsPerSecond: 6.14, captureMs: 2000, startMs: 3100, slots: 12.28, waiting: 0, required: 17 }
+  const estimate = { ...numbers, predicted: 0, held }
+  const decision = { kind: 'hold', desired: 17, reason: 'holding', estimate } as const
+  t.strictSame(poolStatus(parts({ observation, decision })).estimate, {
+    message: '6.1/s × 2.0 s = 12.3 slots need 17 workers; 19 are held until 03:06 UTC',
+    arrivalsPerSecond: 6.1,
+    captureSeconds: 2,
+    startSeconds: 3.1,
+    loadSlots: 12.3,
+    waiting: 0,
+    requiredReplicas: 17,
+    predictedReplicas: 0,
+    heldReplicas: 19,
+    heldUntil: '2026-01-02T03:06:00Z',
+  })
+  t.notOk('estimate' in poolStatus(parts()))
+})
+
+t.test('pool status: the reason is ApplyFailed while the objects cannot be applied', async (t) => {
+  t.equal(poolStatus(parts({ problem: 'forbidden' })).reason, 'ApplyFailed')
+  t.equal(poolStatus(parts()).reason, 'steady')
+})
+
 t.test('pool status: omits unknown numbers', async (t) => {
   const status = poolStatus(parts({ observation: observedPool({ workers: 'unknown', backlog: 'unknown' }) }))
   for (const name of ['replicas', 'readyReplicas', 'busySlots', 'queue', 'oldestWaitSeconds']) t.notOk(name in status)
