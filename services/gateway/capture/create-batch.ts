@@ -91,9 +91,10 @@ const batchErrors = (targets: AccountTargets, { captures }: ParsedBatch): FieldE
 const acceptPrepared = async (
   context: Context,
   request: ValidRequest<ParsedBatch>,
-  { targets, isCounted, traceparent }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
+  { targets, isCounted, exchange }: { targets: AccountTargets; isCounted: boolean; exchange: Exchange },
 ) => {
   const { parsed } = request
+  const { traceparent, requestId } = exchange
   const [first] = parsed.captures
   const unavailable = first.unavailable ?? batchErrors(targets, parsed)
   const members = await prepareAll(context, parsed, targets)
@@ -104,7 +105,7 @@ const acceptPrepared = async (
   if (replay) return { id, members, ...replay }
   const sealedMembers = members.map((each) => ({ ...context.records.seal(each), cacheKey: each.sharing?.key }))
   const webhookUrl = common.webhookUrl && context.records.sealUrl(id, common.webhookUrl)
-  const batch = { id, ...common, webhookUrl, traceparent, members: sealedMembers }
+  const batch = { id, ...common, webhookUrl, traceparent, requestId, members: sealedMembers }
   const accept = () => acceptBatch(context.database, batch, { windowSize: context.windowCaptures, counted })
   const outcome = await context.lockWaits.run(request.caller?.accountId ?? '', accept)
   return { id, members, ...acceptedOutcome(outcome, common) }
@@ -123,7 +124,7 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const by = { issuer: request, isCounted: request.isCounted }
   return await withFacts({ caller: request.caller }, async () => {
     const accepted = await withAccountTargets(context.accountTargets, by, (targets, isCounted) =>
-      acceptPrepared(context, request, { targets, isCounted, traceparent }),
+      acceptPrepared(context, request, { targets, isCounted, exchange }),
     )
     const { id, members, caller, createdAt, replayOf, admitted, admittedIds } = accepted
     const { accountId } = caller

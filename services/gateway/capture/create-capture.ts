@@ -20,6 +20,8 @@ export type CaptureToCreate = {
   readonly lane: Lane
   readonly request: CaptureRequest
   readonly traceparent: string | undefined
+  /** Absent for a link, which is viewed and not requested. */
+  readonly requestId?: string | undefined
 }
 
 /** A capture that this request or an earlier identical one created, with the fields of its record. */
@@ -100,14 +102,15 @@ const accept = async (
  */
 export const createCapture = (
   deps: CreateDependencies,
-  { lane, request, traceparent }: CaptureToCreate,
+  { lane, request, traceparent, requestId }: CaptureToCreate,
 ): Promise<CreatedCapture> =>
   withFacts({ caller: request.caller }, async () => {
     const id = randomUUIDv7()
     const { parsed } = request
     const by = { issuer: request, isCounted: request.isCounted }
     const { capture, ...accepted } = await withAccountTargets(deps.accountTargets, by, async (targets, isCounted) => {
-      const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
+      const how = { lane, traceparent, requestId }
+      const prepared = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), ...how }
       const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)
       const { counted, replay } = await checkAvailability(deps, prepared, { ...parsed, unavailable }, isCounted)
       return { capture: prepared, ...(replay ?? (await accept(deps, prepared, counted))) }
