@@ -28,6 +28,9 @@ type EntryError = 'badJson' | 'badNumber'
 
 const isNumeric = ({ kind }: Control) => kind === 'integer' || kind === 'number'
 
+/** A host as people type it, with https before it. */
+const withScheme = (url: string) => (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(url) ? `https://${url}` : url)
+
 /** The value of an entry; undefined if it is not set, or equals the default of a switch. Throws what `JSON.parse` throws. */
 const valueOf = (control: Control, entry: Entry): unknown => {
   if (typeof entry === 'boolean') return entry === (control.default ?? false) ? undefined : entry
@@ -35,6 +38,7 @@ const valueOf = (control: Control, entry: Entry): unknown => {
   if (entry.trim() === '') return undefined
   if (control.kind === 'lines') return linesOf(entry)
   if (control.kind === 'json') return JSON.parse(entry)
+  if (control.name === 'url') return withScheme(entry.trim())
   return isNumeric(control) ? Number(entry) : entry
 }
 

@@ -75,3 +75,12 @@ t.test('form: a broken or foreign link fills what it can', async (t) => {
   const entries = entriesOf(controls, parametersOf(controls, '?clip=%7Bbroken&width=700&unknown=1'))
   t.same(entries, { width: '700' })
 })
+
+t.test('form: a host is sent with https before it, an address as it is', (t) => {
+  const urlOf = (url: string) => requestOf(controls, { url }).parameters['url']
+  t.equal(urlOf(' example.com '), 'https://example.com')
+  t.equal(urlOf('shop.example.com:8443/cart?x=1'), 'https://shop.example.com:8443/cart?x=1')
+  for (const url of ['http://example.com', 'https://example.com/', 'ftp://example.com', 'example', 'https:'])
+    t.equal(urlOf(url), url)
+  t.end()
+})
