@@ -19,7 +19,7 @@ const newAccount = async (plan: string) => {
   const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const send = (path: string, init: RequestInit = {}) => fetch(`${baseUrl}/v1/screenshots${path}`, { ...init, headers })
-  const get = async (path: string) => (await (await send(path)).json()) as Answer
+  const get = async <Body = Answer>(path: string) => (await (await send(path)).json()) as Body
   const post = async (body: object) => {
     const answer = await send('/batch', { method: 'POST', body: JSON.stringify(body) })
     const left = ['x-ratelimit-remaining', 'x-usage-remaining', 'x-usage-overage']
@@ -147,7 +147,7 @@ t.test('batches: all of an account are listed, newest first, with their states a
   await database.query('update batch set completed = total - 1, failed = 1 where id = $1', [ids[0]])
   await database.query('update batch set processing = 1 where id = $1', [ids[1]])
   type List = { data: { id: string; status: string; failed: number }[]; meta: { next_cursor: string | null } }
-  const list = async (query: string) => (await get(`/batch?${query}`)) as unknown as List
+  const list = (query: string) => get<List>(`/batch?${query}`)
   const first = await list('per_page=2')
   t.match(first.data, [
     { id: ids[0], status: 'completed', total: 3, failed: 1 },

@@ -79,6 +79,15 @@ export const entriesOf = (controls: readonly Control[], parameters: Parameters):
     }),
   )
 
+/** The parameters without those that a record fills in: the same capture, as it was asked for. A size replaces that of a device. */
+export const withoutDefaults = (controls: readonly Control[], parameters: Parameters): Parameters => {
+  const isDefault = (name: string) =>
+    String(controls.find((control) => control.name === name)?.default) === String(parameters[name])
+  const isSized = ['device', 'orientation'].some((name) => parameters[name] !== undefined && !isDefault(name))
+  const isFilledIn = (name: string) => isDefault(name) && !(isSized && (name === 'width' || name === 'height'))
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => !isFilledIn(name)))
+}
+
 /** Contents of pages and secrets, which no address should show. */
 const notInLinks = new Set(
   'html markdown js wait_for_function actions webhook_url headers header_origins cookies local_storage session_storage proxy'.split(
