@@ -22,21 +22,23 @@ const { id: accountId } = await createAccount(database, { name: 'Test', email: '
 const keyOf = (name: string) => createKey(database, { accountId, name, domains: [], pepper: testPepper })
 const [one, other] = [await keyOf('one'), await keyOf('other')]
 
-const call = (path: string, { key = one.key, ...request }: RequestInit & { key?: string } = {}) =>
+type Call = Omit<RequestInit, 'headers'> & { key?: string; headers?: Readonly<Record<string, string>> }
+
+const call = (path: string, { key = one.key, headers, ...request }: Call = {}) =>
   fetch(baseUrl + path, {
     ...request,
-    headers: { ...request.headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   })
 const list = async (query: Record<string, string>) =>
-  (await (await call(`/v1/screenshots?${new URLSearchParams(query)}`)).json()) as Listed
+  (await (await call(`/v1/screenshots?${new URLSearchParams(query).toString()}`)).json()) as Listed
 const found = async (query: Record<string, string>) => (await list(query)).data.map(({ id }) => id)
 
-const create = async (body: object, { key = one.key, requestId = randomUUID() as string } = {}) => {
+const create = async (body: object, { key = one.key, requestId }: { key?: string; requestId?: string } = {}) => {
   const answer = await call('/v1/screenshots', {
     method: 'POST',
     body: JSON.stringify(body),
     key,
-    headers: { 'x-request-id': requestId },
+    headers: { 'x-request-id': requestId ?? randomUUID() },
   })
   return ((await answer.json()) as { data: { id: string } }).data.id
 }

@@ -97,6 +97,26 @@ const openMatching = async (
   return { captures, lastOpened }
 }
 
+type Found = Row & { readonly limit: number }
+
+/** The page in what was read by indexes alone. */
+const pageOf = (
+  { captures: rows, hasOpposite, counted, limit }: Found,
+  start: PageStart,
+  { openCapture }: Pick<RecordSeal, 'openCapture'>,
+): SearchPage => {
+  const isNewer = 'direction' in start && start.direction === 'newer'
+  const hasMore = rows.length > limit
+  const hasSkipped = 'skip' in start ? start.skip > 0 : hasOpposite
+  return {
+    captures: (isNewer ? rows.slice(-limit) : rows.slice(0, limit)).map((row) => openCapture(row)),
+    hasOlder: isNewer ? hasSkipped : hasMore,
+    hasNewer: isNewer ? hasMore : hasSkipped,
+    total: counted,
+    totalIsEstimated: counted > foundMax,
+  }
+}
+
 /**
  * One page of what an account searches for, `limit` at most, newest first. Of captures of `url` at most `openedMax` are opened, so
  * that a page may be shorter than the next one, and is only continued towards older ones.
@@ -109,28 +129,16 @@ export const searchCaptures = async (
   const prefix = search.url === undefined ? undefined : comparable(search.url)
   const isByPath = prefix !== undefined && prefix !== `${new URL(prefix).origin}/`
   const { text, values } = statementFor(filter, search, start, (isByPath ? openedMax : limit) + 1)
-  const { captures: rows, hasOpposite, counted } = onlyRow(await database.query<Row>(text, values))
-  const totals = { total: counted, totalIsEstimated: isByPath || counted > foundMax }
-  if (isByPath) {
-    const hasMoreRows = rows.length > openedMax
-    const { captures, lastOpened } = await openMatching(rows.slice(0, openedMax), { records, prefix, limit })
-    const isFull = captures.length > limit
-    const hasOlder = isFull || hasMoreRows
-    return {
-      captures: captures.slice(0, limit),
-      hasOlder,
-      hasNewer: false,
-      ...totals,
-      ...(!isFull && { lastOpened }),
-    }
-  }
-  const isNewer = 'direction' in start && start.direction === 'newer'
-  const hasMore = rows.length > limit
-  const hasSkipped = 'skip' in start ? start.skip > 0 : hasOpposite
+  const row = onlyRow(await database.query<Row>(text, values))
+  if (!isByPath) return pageOf({ ...row, limit }, start, records)
+  const { captures, lastOpened } = await openMatching(row.captures.slice(0, openedMax), { records, prefix, limit })
+  const isFull = captures.length > limit
   return {
-    captures: (isNewer ? rows.slice(-limit) : rows.slice(0, limit)).map((row) => records.openCapture(row)),
-    hasOlder: isNewer ? hasSkipped : hasMore,
-    hasNewer: isNewer ? hasMore : hasSkipped,
-    ...totals,
+    captures: captures.slice(0, limit),
+    hasOlder: isFull || row.captures.length > openedMax,
+    hasNewer: false,
+    total: row.counted,
+    totalIsEstimated: true,
+    ...(!isFull && { lastOpened }),
   }
 }
