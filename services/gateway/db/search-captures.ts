@@ -18,7 +18,7 @@ export type CaptureSearch = {
 }
 
 /** Maximum of matches that are counted exactly. */
-export const foundMax = 1000
+const foundMax = 1000
 /** Captures of an origin that are opened for one page: the path of a URL is sealed, so no index finds it. About 30 ms. */
 export const openedMax = 1000
 /** Opened without letting others run. */
