@@ -8,6 +8,7 @@ export const commands: CommandTable = {
   top: async () => (await import('./top.ts')).top,
   logs: async () => (await import('./logs.ts')).logs,
   capture: async () => (await import('./capture.ts')).capture,
+  'capture list': async () => (await import('./capture-list.ts')).captureList,
   link: async () => (await import('./link.ts')).link,
   'account create': async () => (await import('./accounts.ts')).accountCreate,
   'account list': async () => (await import('./accounts.ts')).accountList,

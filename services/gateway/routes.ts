@@ -4,6 +4,7 @@ import { accountEvents } from './operations/account/events.ts'
 import { targetOperations } from './operations/account/targets.ts'
 import { createScreenshots } from './operations/batches/create.ts'
 import { batchEvents } from './operations/batches/events.ts'
+import { listOfBatches } from './operations/batches/list.ts'
 import { showBatch } from './operations/batches/status.ts'
 import { captureByBody, captureByQuery } from './operations/captures/capture.ts'
 import { createScreenshot } from './operations/captures/create.ts'
@@ -31,6 +32,7 @@ export const routes: readonly Operation[] = [
   listScreenshots,
   createScreenshot,
   createScreenshots,
+  listOfBatches,
   showBatch,
   showStatus,
   captureEvents,

@@ -4,7 +4,6 @@ import {
   fieldOwner,
   poolLabels,
   replicasOwner,
-  labelSelector,
   workersName,
 } from '#shared/kube/names.ts'
 import { eventually } from '#test/helpers/eventually.ts'

@@ -146,6 +146,7 @@ t.test('contract: successful responses and failed captures match the document', 
   const batch = await readId(await expect(202, 'POST', '/screenshots/batch', { urls: [url, `${url}fails`] }))
   await (await expect(200, 'GET', `/screenshots/batch/${batch}/events`)).text()
   await expect(204, 'GET', `/screenshots/batch/${batch}/events`, undefined, { 'last-event-id': 'result' })
+  await expect(200, 'GET', '/screenshots/batch')
   await expect(200, 'GET', `/screenshots/batch/${batch}`)
 
   for (const use of [readAccount, viewLinks, useDestinations]) await use(expect)

@@ -19,7 +19,7 @@ const newAccount = async (plan: string) => {
   const { key } = await createKey(database, { accountId: id, name: 'key', domains: [], pepper: testPepper })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const send = (path: string, init: RequestInit = {}) => fetch(`${baseUrl}/v1/screenshots${path}`, { ...init, headers })
-  const get = async (path: string) => (await (await send(path)).json()) as Answer
+  const get = async <Body = Answer>(path: string) => (await (await send(path)).json()) as Body
   const post = async (body: object) => {
     const answer = await send('/batch', { method: 'POST', body: JSON.stringify(body) })
     const left = ['x-ratelimit-remaining', 'x-usage-remaining', 'x-usage-overage']
@@ -134,4 +134,32 @@ t.test('gateway batches: a batch is pending until a capture starts, and complete
   t.same(await after(first, 'completed'), ['processing', 2, 0, 1, 0, 'completed pending pending'])
   t.same(await after(third, 'failed'), ['processing', 1, 0, 1, 1, 'completed pending failed'])
   t.same(await after(second, 'failed'), ['completed', 0, 0, 1, 2, 'completed failed failed'])
+})
+
+t.test('batches: all of an account are listed, newest first, with their states and in pages', async (t) => {
+  const [{ id: accountId, post, get }, other] = [await newAccount('unlimited'), await newAccount('unlimited')]
+  await other.post({ urls: ['https://example.com/'] })
+  const ids: string[] = []
+  for (const count of [1, 2, 3]) {
+    const urls = Array.from({ length: count }, (_, index) => `https://example.com/${index}`)
+    ids.unshift((await post({ urls })).data.id)
+  }
+  await database.query('update batch set completed = total - 1, failed = 1 where id = $1', [ids[0]])
+  await database.query('update batch set processing = 1 where id = $1', [ids[1]])
+  type List = { data: { id: string; status: string; failed: number }[]; meta: { next_cursor: string | null } }
+  const list = (query: string) => get<List>(`/batch?${query}`)
+  const first = await list('per_page=2')
+  t.match(first.data, [
+    { id: ids[0], status: 'completed', total: 3, failed: 1 },
+    { id: ids[1], status: 'processing', total: 2, pending: 1 },
+  ])
+  const second = await list(`per_page=2&cursor=${first.meta.next_cursor}`)
+  t.match(second, { data: [{ id: ids[2], status: 'pending', total: 1 }], meta: { next_cursor: null } })
+  t.equal(second.data.length, 1, 'none of another account')
+  for (const [index, status] of ['completed', 'processing', 'pending'].entries())
+    t.same(
+      (await list(`status=${status}`)).data.map(({ id }) => id),
+      [ids[index]],
+      `${status} of ${accountId}`,
+    )
 })

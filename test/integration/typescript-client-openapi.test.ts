@@ -19,6 +19,7 @@ const calls: Readonly<Record<string, (shots: Shutterfleet) => unknown>> = {
   list: (shots) => shots.list().next(),
   create: (shots) => shots.create({ html: 'x' }),
   batch: (shots) => shots.batch({ urls: [] }),
+  batch_list: (shots) => shots.batches().next(),
   batch_status: (shots) => shots.batchStatus('1'),
   status: (shots) => shots.status('1'),
   delete: (shots) => shots.delete('1'),

@@ -24,6 +24,7 @@ CALLS: dict[str, Callable[[Shutterfleet], object]] = {
     "list": lambda shots: list(shots.list()),
     "create": lambda shots: shots.create(html="x"),
     "batch": lambda shots: shots.batch(urls=[]),
+    "batch_list": lambda shots: list(shots.batches()),
     "batch_status": lambda shots: shots.batch_status("1"),
     "status": lambda shots: shots.status("1"),
     "delete": lambda shots: shots.delete("1"),

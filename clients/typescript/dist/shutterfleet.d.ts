@@ -1,10 +1,10 @@
-import type { AccountEvent, ActivityExport, ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, EndedScreenshot, Image, KeyedOptions, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
+import type { AccountEvent, ActivityExport, ActivityFilter, BatchEvent, CallOptions, CaptureEvent, ClientOptions, CreateParameters, EndedScreenshot, Image, KeyedOptions, BatchFilter, ListFilter, PageOptions, WaitedParameters, WaitOptions } from './options.ts';
 import { Keys } from './keys.ts';
 import { Members } from './members.ts';
 import { UploadDestinations } from './upload-destinations.ts';
 import { Webhooks } from './webhooks.ts';
 import type { BatchParameters } from './requests.ts';
-import type { Account, ActivityEntry, Batch, Delivery, Screenshot, SignedUrl, TargetLists, Usage, QueuedDelivery } from './responses.ts';
+import type { Account, ActivityEntry, Batch, BatchSummary, Delivery, Screenshot, SignedUrl, TargetLists, Usage, QueuedDelivery } from './responses.ts';
 export { ShutterfleetError } from './shutterfleet-error.ts';
 export type * from './options.ts';
 export { renderLink } from './render-link.ts';
@@ -46,6 +46,8 @@ export declare class Shutterfleet {
     /** All captures that match, newest first; a page is requested when its first entry is read. */
     list(filter?: ListFilter): AsyncGenerator<Screenshot, void>;
     batch(parameters: BatchParameters, options?: KeyedOptions): Promise<Batch>;
+    /** All batches that match, newest first, without their captures. */
+    batches(filter?: BatchFilter): AsyncGenerator<BatchSummary, void>;
     batchStatus(id: string, { signal }?: CallOptions): Promise<Batch>;
     delete(id: string, { signal }?: CallOptions): Promise<void>;
     /** A link to the image that needs no key. `expiresIn` in minutes, 0 for no expiry. Default: 60. */

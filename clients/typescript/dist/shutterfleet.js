@@ -122,6 +122,10 @@ export class Shutterfleet {
         const response = await this.#post('/screenshots/batch', parameters, options);
         return (await response.json()).data;
     }
+    /** All batches that match, newest first, without their captures. */
+    batches(filter) {
+        return this.#transport.pages('/screenshots/batch', filter);
+    }
     batchStatus(id, { signal } = {}) {
         return this.#transport.data(batchAt(id), { signal });
     }

@@ -1,5 +1,5 @@
 import { type Send } from './send-request.ts';
-import type { ActivityExport, ActivityFilter, ClientOptions, ListFilter } from './options.ts';
+import type { ActivityExport, ActivityFilter, BatchFilter, ClientOptions, ListFilter } from './options.ts';
 type Query = Readonly<Record<string, string | number | undefined>>;
 /** `?name=value…`, or nothing if no value is given. */
 export declare const queryOf: (values: Query) => string;
@@ -13,6 +13,6 @@ export declare const createTransport: (options: Required<ClientOptions> & {
     /** The JSON of each line of a response, as it arrives. */
     lines<Entry>(path: string, { signal, ...filter }: ActivityExport): AsyncGenerator<Entry, void>;
     /** Entries of all pages; a page is requested when its first entry is read. */
-    pages<Entry>(path: string, { perPage, signal, ...filter }?: ListFilter | ActivityFilter): AsyncGenerator<Entry, void>;
+    pages<Entry>(path: string, { perPage, signal, ...filter }?: ListFilter | ActivityFilter | BatchFilter): AsyncGenerator<Entry, void>;
 };
 export {};

@@ -119,4 +119,20 @@ export interface ListFilter extends PageOptions {
   from?: string
   /** Latest date or time of creation, ISO 8601. */
   to?: string
+  /** With its port if the URL names one that is not the default. */
+  host?: string
+  /** Beginning of the URL: scheme and host at least. */
+  url?: string
+  error_code?: string
+  key_id?: string
+  format?: string
+  /** `X-Request-Id` of the request. */
+  request_id?: string
+  /** HTTP status of the page. */
+  target_status?: number
+}
+
+/** Filter of a list of batches. */
+export interface BatchFilter extends PageOptions {
+  status?: Batch['status']
 }

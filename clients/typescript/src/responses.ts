@@ -136,6 +136,25 @@ export interface AcceptedScreenshot {
   status: 'pending' | 'processing' | 'completed' | 'failed'
 }
 
+export interface BatchSummary {
+  /** Id of the batch. */
+  id: string
+  /** `pending`: no screenshot has started. `completed`: all have ended; some may have failed. */
+  status: 'pending' | 'processing' | 'completed'
+  /** Number of screenshots in the batch, including deleted ones. */
+  total: number
+  /** Number of pending screenshots. */
+  pending: number
+  /** Number of screenshots being processed. */
+  processing: number
+  /** Number of completed screenshots. */
+  completed: number
+  /** Number of failed screenshots. */
+  failed: number
+  /** Time of acceptance. */
+  created_at: string
+}
+
 export interface Batch {
   /** Id of the batch. */
   id: string

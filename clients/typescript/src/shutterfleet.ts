@@ -14,6 +14,7 @@ import type {
   EndedScreenshot,
   Image,
   KeyedOptions,
+  BatchFilter,
   ListFilter,
   PageOptions,
   WaitedParameters,
@@ -28,6 +29,7 @@ import type {
   Account,
   ActivityEntry,
   Batch,
+  BatchSummary,
   Delivery,
   Screenshot,
   SignedUrl,
@@ -181,6 +183,11 @@ export class Shutterfleet {
   async batch(parameters: BatchParameters, options?: KeyedOptions): Promise<Batch> {
     const response = await this.#post('/screenshots/batch', parameters, options)
     return ((await response.json()) as { data: Batch }).data
+  }
+
+  /** All batches that match, newest first, without their captures. */
+  batches(filter?: BatchFilter): AsyncGenerator<BatchSummary, void> {
+    return this.#transport.pages('/screenshots/batch', filter)
   }
 
   batchStatus(id: string, { signal }: CallOptions = {}): Promise<Batch> {

@@ -1,6 +1,6 @@
 import { readBlocks } from './read-blocks.ts'
 import { createSender, type Send } from './send-request.ts'
-import type { ActivityExport, ActivityFilter, ClientOptions, ListFilter } from './options.ts'
+import type { ActivityExport, ActivityFilter, BatchFilter, ClientOptions, ListFilter } from './options.ts'
 
 type Query = Readonly<Record<string, string | number | undefined>>
 type Page = { readonly data: readonly unknown[]; readonly meta: { readonly next_cursor: string | null } }
@@ -33,7 +33,7 @@ export const createTransport = (options: Required<ClientOptions> & { apiKey: str
     /** Entries of all pages; a page is requested when its first entry is read. */
     async *pages<Entry>(
       path: string,
-      { perPage, signal, ...filter }: ListFilter | ActivityFilter = {},
+      { perPage, signal, ...filter }: ListFilter | ActivityFilter | BatchFilter = {},
     ): AsyncGenerator<Entry, void> {
       let cursor: string | undefined
       do {

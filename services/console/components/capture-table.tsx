@@ -67,6 +67,9 @@ export const CaptureTable = ({ captures, selection }: { captures: readonly Scree
           <td>
             <CaptureStatus status={capture.status} />
             {capture.error && <span class="code-word"> {capture.error.code}</span>}
+            {capture.target_status !== undefined && capture.target_status >= 400 && (
+              <span class="code-word"> {texts.captures.pageStatus(capture.target_status)}</span>
+            )}
           </td>
           <td class="wide number">
             {capture.file_size === undefined ? texts.common.none : formatBytes(capture.file_size)}

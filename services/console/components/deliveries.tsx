@@ -2,6 +2,7 @@ import type { Delivery, DeliveryAttempt } from '#client/responses.js'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
 import { useAccountEvents } from '#console/api/account-events.ts'
 import { sendRequest } from '#console/api/request.ts'
 import { useApi, useMayChange } from '#console/api/session.tsx'
@@ -46,6 +47,9 @@ const DeliveryItem = ({ delivery, path }: { delivery: Delivery; path: string }) 
       <div class="row wrap">
         <StatusBadge tone={tones[delivery.status]} label={texts.webhooks.deliveryStatuses[delivery.status]} />
         <strong>{delivery.event}</strong>
+        {delivery.screenshot_id !== null && !path.includes(delivery.screenshot_id) && (
+          <Link href={`/captures/${delivery.screenshot_id}`}>{texts.webhooks.capture}</Link>
+        )}
         <Time at={delivery.created_at} />
         {delivery.status !== 'pending' && mayChange && (
           <button type="button" class="button small push" onClick={redeliver}>

@@ -111,7 +111,7 @@ export const captureSynchronously = async (
   { traceparent, requestId, watchClient }: Exchange,
   { request, response }: { readonly request: CaptureRequest; readonly response: ResponseType },
 ): Promise<Answer> => {
-  const created = await createCapture(context, { lane: 'interactive', request, traceparent })
+  const created = await createCapture(context, { lane: 'interactive', request, traceparent, requestId })
   const { id, accountId, caller, isReplay } = created
   using waiter = context.waiters.begin({ id, accountId, pool: poolOf(request.parsed.options) })
   return await withFacts({ caller, isReplay, screenshotId: id }, () =>

@@ -69,14 +69,15 @@ const batchErrors = (targets: AccountTargets, { captures }: ParsedBatch): FieldE
 const acceptPrepared = async (
   context: Context,
   request: ValidRequest<ParsedBatch>,
-  { targets, isCounted, traceparent }: { targets: AccountTargets; isCounted: boolean; traceparent: string | undefined },
+  { targets, isCounted, exchange }: { targets: AccountTargets; isCounted: boolean; exchange: Exchange },
 ): Promise<AcceptBatchOutcome & { readonly id: string; readonly members: Members }> => {
   const { parsed } = request
+  const { traceparent, requestId } = exchange
   const [first] = parsed.captures
   const unavailable = first.unavailable ?? batchErrors(targets, parsed)
   const members = await prepareAll(context, parsed, targets)
   // All members have what the first has, but for their own fields.
-  const capture = { ...request, ...members[0], features: parsed.features, lane, traceparent } as const
+  const capture = { ...request, ...members[0], features: parsed.features, lane, traceparent, requestId } as const
   const id = randomUUIDv7()
   const checked = await checkAvailability(context, capture, { ...first, unavailable }, isCounted)
   if (!checked.ok) return { id, members, ...checked }
@@ -105,7 +106,7 @@ export const createBatch = async (context: Context, exchange: Exchange): Promise
   const { traceparent } = exchange
   return await withFacts({ caller: request.caller }, async () => {
     const accepted = await acceptWithTargets(context.accountTargets, request, (targets, isCounted) =>
-      acceptPrepared(context, request, { targets, isCounted, traceparent }),
+      acceptPrepared(context, request, { targets, isCounted, exchange }),
     )
     if (!accepted.ok) throw refusalError(accepted, request.originHost)
 

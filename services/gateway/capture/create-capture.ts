@@ -20,6 +20,8 @@ export type CaptureToCreate = {
   readonly lane: Lane
   readonly request: CaptureRequest
   readonly traceparent: string | undefined
+  /** Absent for a link, which is viewed and not requested. */
+  readonly requestId?: string | undefined
 }
 
 /** A capture that this request or an earlier identical one created, with the fields of its record. */
@@ -91,13 +93,14 @@ const accept = async (
  */
 export const createCapture = (
   deps: CreateDependencies,
-  { lane, request, traceparent }: CaptureToCreate,
+  { lane, request, traceparent, requestId }: CaptureToCreate,
 ): Promise<CreatedCapture> =>
   withFacts({ caller: request.caller }, async () => {
     const id = randomUUIDv7()
     const { parsed, originHost } = request
     const accepted = await acceptWithTargets(deps.accountTargets, request, async (targets, isCounted) => {
-      const capture = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), lane, traceparent }
+      const how = { lane, traceparent, requestId }
+      const capture = { ...request, ...(await prepareCapture(deps, { id, parsed, targets })), ...how }
       const unavailable = parsed.unavailable ?? targetErrors(targets, parsed.options)
       const checked = await checkAvailability(deps, capture, { ...parsed, unavailable }, isCounted)
       if (!checked.ok) return { capture, ...checked }

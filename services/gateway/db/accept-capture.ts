@@ -44,6 +44,8 @@ export type NewCapture = {
   readonly idempotency?: Idempotency | undefined
   /** W3C trace context of its request. */
   readonly traceparent?: string | undefined
+  /** `X-Request-Id` of its request. */
+  readonly requestId?: string | undefined
   /** SHA-256 of the lists of targets that it was sealed with; absent: they are empty. */
   readonly targetsSha256?: Buffer | undefined
 }
@@ -91,6 +93,7 @@ export type CommonCapture = Pick<
   | 'webhookUrl'
   | 'idempotency'
   | 'traceparent'
+  | 'requestId'
   | 'targetsSha256'
 >
 
@@ -107,6 +110,7 @@ export const acceptParameters = (capture: CommonCapture) => ({
   idempotency_key: capture.idempotency?.key,
   request_sha256: capture.idempotency?.requestSha256,
   traceparent: capture.traceparent,
+  request_id: capture.requestId,
   targets_sha256: capture.targetsSha256,
 })
 

@@ -2,7 +2,7 @@ import { readProductVersion } from '#shared/config/product-version.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import type { JsonSchema, Schema } from '#shared/schema/fields.ts'
 import { accountAnswer, plan, targetLists, targetListsAnswer, usageAnswer, usageDay } from '#gateway/records/account.ts'
-import { batch, batchAnswer, batchMember } from '#gateway/records/batch.ts'
+import { batch, batchAnswer, batchMember, batchPage, batchSummary } from '#gateway/records/batch.ts'
 import {
   acceptedScreenshot,
   acceptedScreenshotAnswer,
@@ -87,6 +87,8 @@ const shared: readonly Schema[] = [
   acceptedScreenshotAnswer,
   flatScreenshot,
   batchMember,
+  batchSummary,
+  batchPage,
   batch,
   batchAnswer,
   screenshotPage,

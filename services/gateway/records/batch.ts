@@ -1,11 +1,23 @@
 import type { Static } from 'typebox'
 import type { EchoedOptions } from '#shared/capture/echo-options.ts'
 import { statuses } from '#shared/capture/status.ts'
-import { component, count, enumSchema, id, list, named, orNull, text, timestamp, typed } from '#shared/schema/fields.ts'
+import {
+  component,
+  count,
+  enumSchema,
+  id,
+  list,
+  named,
+  object,
+  orNull,
+  text,
+  timestamp,
+  typed,
+} from '#shared/schema/fields.ts'
 import { urlsMax } from '#gateway/parameters/parse-batch.ts'
 import { acceptedExample } from './capture-examples.ts'
 import { completedOptions, options } from './capture-options.ts'
-import { inEnvelope } from './envelope.ts'
+import { inEnvelope, perPageMax } from './envelope.ts'
 import { exampleIds } from './example-values.ts'
 
 /** A capture of a batch in responses. */
@@ -18,7 +30,8 @@ export const batchMember = component('BatchMember', {
   created_at: timestamp('Time of acceptance.', acceptedExample.created_at),
 })
 
-const batchStatuses = ['pending', 'processing', 'completed'] as const
+/** Statuses of a batch. */
+export const batchStatuses = ['pending', 'processing', 'completed'] as const
 
 /** Status and counts of a batch. */
 export const batchState = {
@@ -30,8 +43,7 @@ export const batchState = {
   failed: count('Number of failed screenshots.', { example: 0 }),
 }
 
-/** A batch in responses. */
-export const batch = component('Batch', {
+const summary = {
   id: id('Id of the batch.', exampleIds.batch),
   ...batchState,
   status: enumSchema(
@@ -41,6 +53,26 @@ export const batch = component('Batch', {
   ),
   total: count('Number of screenshots in the batch, including deleted ones.', { minimum: 1, example: 1 }),
   created_at: timestamp('Time of acceptance.', acceptedExample.created_at),
+}
+
+/** A batch in a list, without its captures. */
+export const batchSummary = component('BatchSummary', summary)
+
+/** See `batchSummary`. */
+export type BatchSummary = Static<typeof batchSummary>
+
+/** Body of a page of batches. */
+export const batchPage = component('BatchPage', {
+  data: list(batchSummary, perPageMax, 'Batches, newest first.'),
+  meta: object({
+    per_page: count('Number of batches per page.', { minimum: 1, example: 20 }),
+    next_cursor: orNull(text('`cursor` of the next page; null on the last page.')),
+  }),
+})
+
+/** A batch in responses. */
+export const batch = component('Batch', {
+  ...summary,
   screenshots: list(
     batchMember,
     urlsMax,

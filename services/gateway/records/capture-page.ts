@@ -30,7 +30,10 @@ export const screenshotPage = component('ScreenshotPage', {
         example: 1,
       }),
     ),
-    total: count('Number of screenshots that match the filters; exact up to 10,000.', { example: 1 }),
+    total: count(
+      'Number of screenshots that match the filters; exact up to 10,000, or 1,000 with filters besides status and time. With a path in `url` the number of the host.',
+      { example: 1 },
+    ),
     next_cursor: orNull(text('`cursor` of the next page; null on the last page.')),
     ...optional({
       total_estimated: typed<true>({ type: 'boolean', const: true, description: 'Present if `total` is not exact.' }),

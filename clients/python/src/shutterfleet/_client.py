@@ -22,6 +22,7 @@ from .types import (
     ApiKeyWithSecret,
     Batch,
     BatchParameters,
+    BatchSummary,
     CaptureParameters,
     Delivery,
     Link,
@@ -339,10 +340,33 @@ class Shutterfleet:
         created_from: str | None = None,
         created_to: str | None = None,
         per_page: int | None = None,
+        host: str | None = None,
+        url: str | None = None,
+        error_code: str | None = None,
+        key_id: str | None = None,
+        format: str | None = None,
+        request_id: str | None = None,
+        target_status: int | None = None,
     ) -> Iterator[Screenshot]:
         """All captures that match, newest first, created between two dates or times (ISO 8601)."""
-        query = {"status": status, "from": created_from, "to": created_to, "per_page": per_page}
+        query = {
+            "status": status,
+            "from": created_from,
+            "to": created_to,
+            "per_page": per_page,
+            "host": host,
+            "url": url,
+            "error_code": error_code,
+            "key_id": key_id,
+            "format": format,
+            "request_id": request_id,
+            "target_status": target_status,
+        }
         return self._transport.pages("/screenshots", **query)
+
+    def batches(self, *, status: str | None = None, per_page: int | None = None) -> Iterator[BatchSummary]:
+        """All batches that match, newest first, without their captures."""
+        return self._transport.pages("/screenshots/batch", status=status, per_page=per_page)
 
     def batch(self, *, idempotency_key: str | None = None, **parameters: Unpack[BatchParameters]) -> Batch:
         return self._run(self._operations.batch(parameters, idempotency_key))

@@ -847,6 +847,25 @@ class AcceptedScreenshot(TypedDict):
     """`pending`; if the request repeats an earlier one, the current status of its screenshot."""
 
 
+class BatchSummary(TypedDict):
+    id: str
+    """Id of the batch."""
+    status: Literal["pending", "processing", "completed"]
+    """`pending`: no screenshot has started. `completed`: all have ended; some may have failed."""
+    total: int
+    """Number of screenshots in the batch, including deleted ones."""
+    pending: int
+    """Number of pending screenshots."""
+    processing: int
+    """Number of screenshots being processed."""
+    completed: int
+    """Number of completed screenshots."""
+    failed: int
+    """Number of failed screenshots."""
+    created_at: str
+    """Time of acceptance."""
+
+
 class Batch(TypedDict):
     id: str
     """Id of the batch."""

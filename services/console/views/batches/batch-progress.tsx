@@ -1,35 +1,78 @@
 import type { Batch, BatchMember } from '#client/responses.js'
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
-import { Link, useParams } from 'wouter-preact'
+import { useState } from 'preact/hooks'
+import { Link, useLocation, useParams } from 'wouter-preact'
 import { useEvents } from '#console/api/events.ts'
+import { useApi, useMayChange } from '#console/api/session.tsx'
+import { leftOutOf } from '#console/views/playground/form.ts'
 import { captureName } from '#console/components/capture-table.tsx'
 import { CaptureStatus } from '#console/components/capture-status.tsx'
 import { Page, Section } from '#console/components/page.tsx'
-import { Loaded } from '#console/components/state.tsx'
+import { ErrorNotice, Loaded } from '#console/components/state.tsx'
 import { Time } from '#console/components/time.tsx'
 import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
 import { DownloadBatch } from './download-batch.tsx'
 
+/** Failures first, each group in the order of the request. */
 const Members = ({ batch: { screenshots } }: { batch: Batch }) => (
   <table>
     <TableHead columns={[texts.captures.page, texts.captures.status]} />
     <tbody>
-      {screenshots.map((member) => (
-        <tr key={member.id}>
-          <td class="main-cell">
-            <Link class="ellipsis" href={`/captures/${member.id}`}>
-              {captureName(member)}
-            </Link>
-          </td>
-          <td>
-            <CaptureStatus status={member.status} />
-          </td>
-        </tr>
-      ))}
+      {screenshots
+        .toSorted((one, other) => Number(other.status === 'failed') - Number(one.status === 'failed'))
+        .map((member) => (
+          <tr key={member.id}>
+            <td class="main-cell">
+              <Link class="ellipsis" href={`/captures/${member.id}`}>
+                {captureName(member)}
+              </Link>
+            </td>
+            <td>
+              <CaptureStatus status={member.status} />
+            </td>
+          </tr>
+        ))}
     </tbody>
   </table>
 )
+
+/** Starts a batch of the pages that failed, as their records have them; undefined if one of them has only a mask of what it was sent. */
+const retryOf = ({ screenshots }: Batch) => {
+  const failed = screenshots.filter(({ status }) => status === 'failed')
+  const [first] = failed
+  if (!first) return undefined
+  const { url: _url, source: _source, ...options } = { url: null, source: null, ...first.options }
+  const body = { ...options, urls: failed.map(({ url }) => url) }
+  return leftOutOf({ ...options, url: '' }).length > 0 || failed.some(({ url }) => leftOutOf({ url }).length > 0)
+    ? undefined
+    : body
+}
+
+const Retry = ({ batch }: { batch: Batch }) => {
+  const api = useApi()
+  const [, navigate] = useLocation()
+  const mayChange = useMayChange()
+  const [error, setError] = useState<Error>()
+  const body = retryOf(batch)
+  if (!mayChange || body === undefined || batch.status !== 'completed') return null
+  const retry = async () => {
+    try {
+      const { data } = await api<{ data: { id: string } }>('/v1/screenshots/batch', { method: 'POST', body })
+      navigate(`/batches/${data.id}`)
+    } catch (caught) {
+      setError(caught as Error)
+    }
+  }
+  return (
+    <>
+      <button type="button" class="button primary" onClick={retry}>
+        {texts.batches.retry(body.urls.length)}
+      </button>
+      {error && <ErrorNotice error={error} />}
+    </>
+  )
+}
 
 const Progress = ({ batch: { total, completed, failed, created_at } }: { batch: Batch }) => (
   <div class="card usage">
@@ -64,7 +107,7 @@ export const BatchProgress = () => {
     deleted: () => void query.refetch(),
   })
   return (
-    <Page title={texts.batches.title}>
+    <Page title={texts.batches.title} actions={batch && <Retry batch={batch} />}>
       <Loaded query={query} missing={texts.batches.missing}>
         {({ data }) => (
           <>

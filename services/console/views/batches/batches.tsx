@@ -1,57 +1,60 @@
+import type { BatchSummary } from '#client/responses.js'
+import { useInfiniteQuery } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import { Link, useLocation } from 'wouter-preact'
-import { useLatestCaptures } from '#console/api/latest-captures.ts'
+import { Link } from 'wouter-preact'
+import { useAccountEvents } from '#console/api/account-events.ts'
+import { sendRequest } from '#console/api/request.ts'
 import { useMayChange } from '#console/api/session.tsx'
 import { Field } from '#console/components/field.tsx'
-import { Page, Section } from '#console/components/page.tsx'
+import { LoadMore } from '#console/components/load-more.tsx'
+import { Page } from '#console/components/page.tsx'
 import { Loaded, Notice } from '#console/components/state.tsx'
+import { StatusBadge } from '#console/components/status-badge.tsx'
 import { Time } from '#console/components/time.tsx'
 import { TableHead } from '#console/components/table-head.tsx'
 import { texts } from '#console/text/texts.ts'
-import { batchesIn, type ListedBatch } from './batches-in.ts'
 import { CreateBatch } from './create-batch.tsx'
 
-const OpenById = () => {
-  const [, navigate] = useLocation()
-  const [id, setId] = useState('')
-  const open = (event: Event) => {
-    event.preventDefault()
-    navigate(`/batches/${encodeURIComponent(id.trim())}`)
-  }
-  return (
-    <form class="filters" onSubmit={open}>
-      <Field label={texts.batches.openId}>
-        {(ids) => (
-          <input {...ids} required class="mono" value={id} onInput={(event) => setId(event.currentTarget.value)} />
-        )}
-      </Field>
-      <button type="submit" class="button">
-        {texts.batches.openSubmit}
-      </button>
-    </form>
-  )
-}
+type BatchPage = { readonly data: readonly BatchSummary[]; readonly meta: { readonly next_cursor: string | null } }
 
-const BatchTable = ({ batches }: { batches: readonly ListedBatch[] }) => (
+const path = '/v1/screenshots/batch'
+
+const tones = { pending: 'quiet', processing: 'busy', completed: 'good' } as const
+
+/** How far a batch is; that captures failed comes before that it has ended. */
+const BatchState = ({ batch: { status, failed } }: { batch: BatchSummary }) =>
+  failed > 0 ? (
+    <StatusBadge tone="bad" label={texts.batches.failed(failed)} />
+  ) : (
+    <StatusBadge tone={tones[status]} label={texts.captures.statuses[status]} />
+  )
+
+const BatchTable = ({ batches }: { batches: readonly BatchSummary[] }) => (
   <table>
     <TableHead
       columns={[
         texts.batches.title,
-        { title: texts.batches.members, layout: 'number' },
+        texts.captures.status,
+        { title: texts.batches.ended, layout: 'number' },
         { title: texts.captures.created, layout: 'number' },
       ]}
     />
     <tbody>
-      {batches.map(({ id, createdAt, captures }) => (
-        <tr key={id}>
+      {batches.map((batch) => (
+        <tr key={batch.id}>
           <td class="main-cell">
-            <Link class="ellipsis mono" href={`/batches/${id}`}>
-              {id}
+            <Link class="ellipsis mono" href={`/batches/${batch.id}`}>
+              {batch.id}
             </Link>
           </td>
-          <td class="number">{captures}</td>
+          <td>
+            <BatchState batch={batch} />
+          </td>
           <td class="number">
-            <Time at={createdAt} />
+            {batch.completed + batch.failed} / {batch.total}
+          </td>
+          <td class="number">
+            <Time at={batch.created_at} />
           </td>
         </tr>
       ))}
@@ -59,11 +62,26 @@ const BatchTable = ({ batches }: { batches: readonly ListedBatch[] }) => (
   </table>
 )
 
-/** Starts batches, and leads to those that the latest captures belong to. */
+/** Starts batches, and lists them. */
 export const Batches = () => {
   const mayChange = useMayChange()
-  const { query } = useLatestCaptures()
   const [isCreating, setIsCreating] = useState(false)
+  const [status, setStatus] = useState('')
+  const pollMs = useAccountEvents([path], { changed: (_, refresh) => refresh() })
+  const query = useInfiniteQuery({
+    queryKey: [path, status],
+    queryFn: ({ pageParam, signal }) => {
+      const parameters = {
+        per_page: '25',
+        ...(status !== '' && { status }),
+        ...(pageParam !== '' && { cursor: pageParam }),
+      }
+      return sendRequest<BatchPage>(`${path}?${new URLSearchParams(parameters)}`, { signal })
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? pollMs : false),
+  })
   return (
     <Page
       title={texts.pages.batches}
@@ -75,19 +93,37 @@ export const Batches = () => {
         )
       }
     >
-      <Section title={texts.batches.list}>
-        <Loaded query={query}>
-          {({ data }) => {
-            const batches = batchesIn(data)
-            if (batches.length === 0) return <Notice title={texts.batches.empty}>{texts.batches.emptyText}</Notice>
-            return <BatchTable batches={batches} />
-          }}
-        </Loaded>
-      </Section>
-      <Section title={texts.batches.open}>
-        <p class="help">{texts.batches.listHelp}</p>
-        <OpenById />
-      </Section>
+      <div class="filters">
+        <Field label={texts.captures.status}>
+          {(ids) => (
+            <select {...ids} value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
+              <option value="">{texts.captures.anyStatus}</option>
+              {Object.keys(tones).map((each) => (
+                <option key={each} value={each}>
+                  {texts.captures.statuses[each as keyof typeof tones]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Loaded query={query}>
+        {({ pages }) => {
+          const batches = pages.flatMap(({ data }) => data)
+          if (batches.length === 0)
+            return status === '' ? (
+              <Notice title={texts.batches.empty}>{texts.batches.emptyText}</Notice>
+            ) : (
+              <Notice title={texts.batches.emptyFiltered}>{texts.captures.emptyFilteredText}</Notice>
+            )
+          return (
+            <>
+              <BatchTable batches={batches} />
+              <LoadMore query={query} />
+            </>
+          )
+        }}
+      </Loaded>
       {isCreating && <CreateBatch onClose={() => setIsCreating(false)} />}
     </Page>
   )

@@ -1,4 +1,5 @@
-import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/preact-query'
+import type { ApiKey } from '#client/responses.js'
+import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useMemo, useState } from 'preact/hooks'
 import { useLocation, useSearch } from 'wouter-preact'
 import { useAccountEvents } from '#console/api/account-events.ts'
@@ -19,6 +20,7 @@ import {
   filtersIn,
   isFiltered,
   isIncluded,
+  isSearched,
   noFilters,
 } from './capture-query.ts'
 
@@ -33,7 +35,8 @@ const useLiveList = (queryKey: readonly [string, Filters]): number | false => {
   return useAccountEvents([path], {
     changed: (record, refresh) =>
       patch((pages) => {
-        const changed = withCapture(pages, record, isIncluded(record, filters))
+        const included = isIncluded(record, filters)
+        const changed = included === undefined ? undefined : withCapture(pages, record, included)
         if (!changed) refresh()
         return changed ?? pages
       }),
@@ -41,7 +44,58 @@ const useLiveList = (queryKey: readonly [string, Filters]): number | false => {
   })
 }
 
-const FilterRow = ({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) => (
+const formats = ['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']
+
+type FilterProps = { filters: Filters; onChange: (filters: Filters) => void }
+
+/** What support knows of a capture. Sent once it is complete: a search for each letter would find nothing. */
+const SearchRow = ({ filters, onChange }: FilterProps) => {
+  const { data: keys } = useQuery<{ data: readonly ApiKey[] }>({ queryKey: ['/v1/keys'] })
+  const change = (name: keyof Filters) => (event: { readonly currentTarget: { readonly value: string } }) =>
+    onChange({ ...filters, [name]: event.currentTarget.value.trim() })
+  const choices = {
+    error_code: Object.keys(texts.advice).map((code) => [code, code]),
+    format: formats.map((format) => [format, format]),
+    key_id: keys?.data.map(({ id, name, prefix }) => [id, name === '' ? prefix : name]) ?? [],
+  }
+  return (
+    <details class="group" open={isSearched(filters)}>
+      <summary>{texts.captures.more}</summary>
+      <div class="filters">
+        {(['host', 'url', 'target_status', 'request_id'] as const).map((name) => (
+          <Field key={name} label={texts.captures.search[name]}>
+            {(ids) => (
+              <input
+                {...ids}
+                type={name === 'target_status' ? 'number' : 'search'}
+                {...(name === 'target_status' && { min: 100, max: 599 })}
+                placeholder={texts.captures.examples[name]}
+                value={filters[name]}
+                onChange={change(name)}
+              />
+            )}
+          </Field>
+        ))}
+        {(['error_code', 'format', 'key_id'] as const).map((name) => (
+          <Field key={name} label={texts.captures.search[name]}>
+            {(ids) => (
+              <select {...ids} value={filters[name]} onChange={change(name)}>
+                <option value="">{texts.captures.any}</option>
+                {choices[name].map(([value, label]) => (
+                  <option key={value} value={value}>
+                    {label}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        ))}
+      </div>
+    </details>
+  )
+}
+
+const FilterRow = ({ filters, onChange }: FilterProps) => (
   <div class="filters">
     <Field label={texts.captures.status}>
       {(ids) => (
@@ -111,11 +165,18 @@ export const Captures = () => {
   return (
     <Page title={texts.pages.captures}>
       <FilterRow filters={filters} onChange={filter} />
+      <SearchRow filters={filters} onChange={filter} />
       <Loaded query={query}>
         {({ pages }) => {
           const captures = pages.flatMap(({ data }) => data)
           const { total = 0, total_estimated: isEstimated = false } = pages[0]?.meta ?? {}
-          if (captures.length === 0) return <Empty filters={filters} />
+          if (captures.length === 0)
+            return (
+              <>
+                <Empty filters={filters} />
+                <LoadMore query={query} />
+              </>
+            )
           // Others may have been deleted meanwhile.
           const ids = selected.filter((id) => captures.some((capture) => capture.id === id))
           return (

@@ -28,6 +28,9 @@ type EntryError = 'badJson' | 'badNumber'
 
 const isNumeric = ({ kind }: Control) => kind === 'integer' || kind === 'number'
 
+/** A host as people type it, with https before it. */
+const withScheme = (url: string) => (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(url) ? `https://${url}` : url)
+
 /** The value of an entry; undefined if it is not set, or equals the default of a switch. Throws what `JSON.parse` throws. */
 const valueOf = (control: Control, entry: Entry): unknown => {
   if (typeof entry === 'boolean') return entry === (control.default ?? false) ? undefined : entry
@@ -35,6 +38,7 @@ const valueOf = (control: Control, entry: Entry): unknown => {
   if (entry.trim() === '') return undefined
   if (control.kind === 'lines') return linesOf(entry)
   if (control.kind === 'json') return JSON.parse(entry)
+  if (control.name === 'url') return withScheme(entry.trim())
   return isNumeric(control) ? Number(entry) : entry
 }
 
@@ -74,6 +78,15 @@ export const entriesOf = (controls: readonly Control[], parameters: Parameters):
       return value === undefined || value === null ? [] : [[control.name, entryOf(control, value)]]
     }),
   )
+
+/** The parameters without those that a record fills in: the same capture, as it was asked for. A size replaces that of a device. */
+export const withoutDefaults = (controls: readonly Control[], parameters: Parameters): Parameters => {
+  const isDefault = (name: string) =>
+    String(controls.find((control) => control.name === name)?.default) === String(parameters[name])
+  const isSized = ['device', 'orientation'].some((name) => parameters[name] !== undefined && !isDefault(name))
+  const isFilledIn = (name: string) => isDefault(name) && !(isSized && (name === 'width' || name === 'height'))
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => !isFilledIn(name)))
+}
 
 /** Contents of pages and secrets, which no address should show. */
 const notInLinks = new Set(

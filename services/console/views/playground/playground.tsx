@@ -7,7 +7,16 @@ import { Page, Section } from '#console/components/page.tsx'
 import { Notice } from '#console/components/state.tsx'
 import { texts } from '#console/text/texts.ts'
 import controlsJson from './controls.json' with { type: 'json' }
-import { type Control, type Entries, type Entry, entriesOf, parametersOf, queryOf, requestOf } from './form.ts'
+import {
+  type Control,
+  type Entries,
+  type Entry,
+  entriesOf,
+  parametersOf,
+  queryOf,
+  requestOf,
+  withoutDefaults,
+} from './form.ts'
 import { ParameterGroups } from './parameter-groups.tsx'
 import type { PastRequest } from './request-history.ts'
 import { RequestSamples } from './request-samples.tsx'
@@ -20,7 +29,8 @@ const controls = controlsJson as readonly Control[]
 const others = controls.filter(({ group }) => group !== 'source')
 const sourceControls = controls.filter(({ group }) => group === 'source')
 
-const entriesFrom = (query: string): Entries => entriesOf(controls, parametersOf(controls, query))
+const entriesFrom = (query: string): Entries =>
+  entriesOf(controls, withoutDefaults(controls, parametersOf(controls, query)))
 
 /** Only the chosen source is sent. */
 const withSource = (entries: Entries, source: Source): Entries =>

@@ -1,4 +1,4 @@
-import type { Webhook } from '#client/responses.js'
+import type { Delivery, Webhook } from '#client/responses.js'
 import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -18,6 +18,26 @@ export const ActiveBadge = ({ active }: Pick<Webhook, 'active'>) => (
   <StatusBadge tone={active ? 'good' : 'quiet'} label={active ? texts.webhooks.active : texts.webhooks.inactive} />
 )
 
+/** Deliveries by which the list tells whether a receiver accepts them. */
+const latestCount = 5
+
+/** How the latest deliveries went; whether it is active while there are none. */
+const Health = ({ webhook: { id, active } }: { webhook: Webhook }) => {
+  const { data } = useQuery<{ data: readonly Delivery[] }>({
+    queryKey: [`${path}/${id}/deliveries?per_page=${latestCount}`],
+    enabled: active,
+  })
+  const latest = data?.data ?? []
+  const refused = latest.filter(({ attempts, status }) => status !== 'delivered' && attempts.length > 0)
+  if (!active || refused.length === 0) return <ActiveBadge active={active} />
+  return (
+    <StatusBadge
+      tone={latest[0] && refused.includes(latest[0]) ? 'bad' : 'busy'}
+      label={texts.webhooks.refused(refused.length, latest.length)}
+    />
+  )
+}
+
 const WebhookTable = ({ webhooks }: { webhooks: readonly Webhook[] }) => (
   <table>
     <TableHead
@@ -25,24 +45,24 @@ const WebhookTable = ({ webhooks }: { webhooks: readonly Webhook[] }) => (
         texts.webhooks.url,
         texts.captures.status,
         { title: texts.webhooks.events, layout: 'wide' },
-        { title: texts.webhooks.lastDelivery, layout: 'number' },
+        { title: texts.webhooks.lastDelivery, layout: 'wide number' },
       ]}
     />
     <tbody>
-      {webhooks.map(({ id, url, description, active, events, last_delivery_at }) => (
-        <tr key={id}>
+      {webhooks.map((webhook) => (
+        <tr key={webhook.id}>
           <td class="main-cell">
-            <Link class="ellipsis" href={`/webhooks/${id}`}>
-              {url}
+            <Link class="ellipsis" href={`/webhooks/${webhook.id}`}>
+              {webhook.url}
             </Link>
-            {description !== '' && <span class="below muted">{description}</span>}
+            {webhook.description !== '' && <span class="below muted">{webhook.description}</span>}
           </td>
           <td>
-            <ActiveBadge active={active} />
+            <Health webhook={webhook} />
           </td>
-          <td class="wide">{events.join(', ')}</td>
-          <td class="number">
-            <Time at={last_delivery_at} />
+          <td class="wide">{webhook.events.join(', ')}</td>
+          <td class="wide number">
+            <Time at={webhook.last_delivery_at} />
           </td>
         </tr>
       ))}

@@ -16,8 +16,8 @@ const capture = async (context: Context, exchange: Exchange, from: 'query' | 'bo
   const request = await readCaptureRequest(context, exchange, { operation: 'capture', from })
   const { response_type: response = 'image', webhook_url: webhookUrl } = request.parsed.options
   if (webhookUrl === undefined) return await captureSynchronously(context, exchange, { request, response })
-  const { traceparent } = exchange
-  const created = await createCapture(context, { lane: 'normal', request, traceparent })
+  const { traceparent, requestId } = exchange
+  const created = await createCapture(context, { lane: 'normal', request, traceparent, requestId })
   return acceptedResponse(context, created)
 }
 

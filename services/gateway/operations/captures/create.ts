@@ -45,8 +45,8 @@ export const createScreenshot = operation({
     const { response_type: response = 'json', webhook_url: webhookUrl } = request.parsed.options
     if (response === 'image' && webhookUrl === undefined)
       return await captureSynchronously(context, exchange, { request, response })
-    const { traceparent } = exchange
-    const created = await createCapture(context, { lane: 'normal', request, traceparent })
+    const { traceparent, requestId } = exchange
+    const created = await createCapture(context, { lane: 'normal', request, traceparent, requestId })
     const { id, status, url, options, createdAt } = created
     return { ...acceptedHead(context, created), body: { data: { id, status, url, options, created_at: createdAt } } }
   },

@@ -1,9 +1,13 @@
 import type { Static } from 'typebox'
-import { enumSchema, object, optional, text, typed } from '#shared/schema/fields.ts'
+import { enumSchema, integer, line, object, optional, text, typed } from '#shared/schema/fields.ts'
 import { screenshotPage, type ScreenshotPage } from '#gateway/records/capture-page.ts'
 import { jsonAnswer } from '#gateway/openapi/schema/contract.ts'
 import { forCaller } from '#gateway/operations/operation.ts'
-import { type CapturePage, countedMax, listCaptures } from '#gateway/db/list-captures.ts'
+import { countedMax, listCaptures } from '#gateway/db/list-captures.ts'
+import { type CaptureSearch, openedMax, searchCaptures, type SearchPage } from '#gateway/db/search-captures.ts'
+import { imageFormats } from '#shared/capture/parameters/kinds.ts'
+import { isId } from '#shared/db/is-id.ts'
+import { captureErrorCodes } from '#shared/errors/catalog.ts'
 import type { FoundCapture } from '#shared/db/find-capture.ts'
 import { toRecord } from '#shared/db/record.ts'
 import { type Cursor, readCursor, writeCursor } from '#gateway/http/cursor.ts'
@@ -12,14 +16,28 @@ import { type Status, statuses } from '#shared/capture/status.ts'
 import { type CheckInput, perPageParameter, perPageDefault, type ReadQuery } from '#gateway/http/input.ts'
 import { checkRange, momentsOf } from '#gateway/http/time-range.ts'
 
-/** A page whose captures are opened. */
-type OpenPage = Omit<CapturePage, 'captures'> & { readonly captures: readonly FoundCapture[] }
-
 /** Parameters that all pages of a list share. */
 const filters = {
   status: enumSchema(statuses, 'Only screenshots with this status.'),
   from: text('Only screenshots created on or after this date or date-time.'),
   to: text('Only screenshots created on or before this date or date-time.'),
+}
+
+/** Parameters by which one screenshot among many is found. */
+const searches = {
+  host: line(1, 253, {
+    description: 'Only screenshots of this host, with its port if the URL names one that is not the default.',
+    example: 'example.com',
+  }),
+  url: line(1, 2048, {
+    description: `Only screenshots whose URL begins so. Needs scheme and host at least, and \`cursor\` instead of \`page\`. Paths are stored encrypted, so for each page the ${openedMax.toLocaleString('en')} latest screenshots of the host are read: a page may have few entries, or none, and yet a next one.`,
+    example: 'https://example.com/shop',
+  }),
+  error_code: enumSchema(captureErrorCodes, 'Only screenshots that failed with this code.'),
+  key_id: text('Only screenshots that were requested with this API key.'),
+  format: enumSchema([...imageFormats, 'pdf'], 'Only screenshots of this format.'),
+  request_id: line(1, 64, { description: 'Only screenshots of the request with this `X-Request-Id`.' }),
+  target_status: integer(100, 599, 'Only screenshots of pages that responded with this HTTP status.'),
 }
 
 /** Parameters of the list. The number of pages that `page` can reach depends on `per_page`. */
@@ -36,6 +54,7 @@ export const listParameters = object({
   per_page: perPageParameter('Number of screenshots per page.'),
   ...optional({
     ...filters,
+    ...searches,
     cursor: text('`meta.next_cursor` of an earlier page. Cannot be combined with `page`.'),
   }),
 })
@@ -45,6 +64,8 @@ export type ListQuery = {
   readonly status: Status | undefined
   readonly from: string | undefined
   readonly to: string | undefined
+  /** Absent: none of its parameters is given. */
+  readonly search: CaptureSearch | undefined
   readonly perPage: number
   /** The page by number, from 1, or by cursor. */
   readonly at: { readonly page: number } | Cursor
@@ -64,9 +85,30 @@ const checkPage = ({ page = 1, ...parameters }: ListParameters, errors: ErrorCol
   errors.report('page', `must be at most ${last} with ${size} per page; use cursor to go further`)
 }
 
+const hostOf = (host: string) => URL.parse(`http://${host}`)?.host
+
+const checkSearch = ({ host, url, key_id: keyId, page }: ListParameters, errors: ErrorCollector) => {
+  if (keyId !== undefined && !isId(keyId)) errors.report('key_id', 'must be the id of a key')
+  if (host !== undefined && (/[/?#@\\]/.test(host) || !hostOf(host)))
+    errors.report('host', 'must be a host, such as example.com or example.com:8443')
+  if (url === undefined) return
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    errors.report('url', 'must be the beginning of a URL with its scheme and host, such as https://example.com/shop')
+  if (page !== undefined && page > 1) errors.report('page', 'must be 1 together with url; use cursor')
+}
+
+/** The search as the database knows it; undefined without a parameter of it. */
+const searchOf = (values: ListParameters): CaptureSearch | undefined => {
+  const given = Object.entries(values).filter(([name]) => name in searches)
+  if (given.length === 0) return undefined
+  const { host, url, ...search } = Object.fromEntries(given) as CaptureSearch
+  return { ...search, ...(host && { host: hostOf(host) }), ...(url && { url }) }
+}
+
 /** Reports invalid times and cursors, a range that ends before it begins, and a page number out of reach. */
 export const checkList: CheckInput<ListParameters> = (parameters, errors) => {
   checkRange(parameters, errors)
+  checkSearch(parameters, errors)
   if (parameters.cursor === undefined) return checkPage(parameters, errors)
   if (parameters.page !== undefined) errors.report('cursor', 'must not be given together with page')
   if (readCursor(parameters.cursor) === undefined) errors.report('cursor', 'is not a valid cursor')
@@ -78,10 +120,11 @@ export const toListQuery = ({ values, rawQuery }: ReadQuery<ListParameters>): Li
   return {
     status,
     ...momentsOf({ from, to }),
+    search: searchOf(values),
     perPage: values.per_page,
     at: (cursor === undefined ? undefined : readCursor(cursor)) ?? { page },
     linkParameters: Object.fromEntries(
-      ['per_page', ...Object.keys(filters)].flatMap((name) => {
+      ['per_page', ...Object.keys({ ...filters, ...searches })].flatMap((name) => {
         const value = rawQuery[name]
         return value === undefined ? [] : [[name, value]]
       }),
@@ -95,18 +138,19 @@ const cursorAt = (direction: Cursor['direction'], capture: FoundCapture | undefi
   capture && writeCursor({ direction, position: capture })
 
 /** Targets of the previous and next page; undefined at the ends. Pages out of reach by number are linked by cursor. */
-const adjacentPages = ({ at, perPage }: ListQuery, page: OpenPage, lastPage: number) => {
-  const older = page.hasOlder ? cursorAt('older', page.captures.at(-1)) : undefined
+const adjacentPages = ({ at, perPage, search }: ListQuery, page: SearchPage, lastPage: number) => {
+  const older = page.hasOlder ? cursorAt('older', page.lastOpened ?? page.captures.at(-1)) : undefined
   const newer = page.hasNewer ? cursorAt('newer', page.captures[0]) : undefined
   const asTarget = (cursor: string | undefined): Target | undefined => (cursor === undefined ? undefined : { cursor })
   if (!('page' in at)) return { older, prev: asTarget(newer), next: asTarget(older) }
   const prev: Target | undefined = at.page > 1 ? { page: Math.min(at.page - 1, lastPage) } : undefined
-  const next = page.hasOlder && isReachable(at.page + 1, perPage) ? { page: at.page + 1 } : asTarget(older)
+  const isByUrl = search?.url !== undefined
+  const next = !isByUrl && page.hasOlder && isReachable(at.page + 1, perPage) ? { page: at.page + 1 } : asTarget(older)
   return { older, prev, next }
 }
 
 /** Positions of a numbered page's first and last capture in the whole list, from 1. Null for a page by cursor. */
-const positionsOf = ({ at, perPage }: ListQuery, { captures }: OpenPage) => {
+const positionsOf = ({ at, perPage }: ListQuery, { captures }: SearchPage) => {
   if (!('page' in at)) return { page: null, from: null, to: null }
   if (captures.length === 0) return { page: at.page, from: null, to: null }
   const skipped = (at.page - 1) * perPage
@@ -114,7 +158,7 @@ const positionsOf = ({ at, perPage }: ListQuery, { captures }: OpenPage) => {
 }
 
 /** The contract's body of a list page. Its links are based on the public URL and keep the request's parameters. */
-export const pageBody = (listQuery: ListQuery, page: OpenPage, publicUrl: string): ScreenshotPage => {
+export const pageBody = (listQuery: ListQuery, page: SearchPage, publicUrl: string): ScreenshotPage => {
   const path = `${publicUrl}/v1/screenshots`
   const link = (target: Target) => {
     const parameters = 'page' in target ? { page: String(target.page) } : target
@@ -127,7 +171,10 @@ export const pageBody = (listQuery: ListQuery, page: OpenPage, publicUrl: string
     data: page.captures.map((capture) => toRecord(capture, publicUrl)),
     links: {
       first: link({ page: 1 }),
-      last: isReachable(lastPage, listQuery.perPage) ? link({ page: lastPage }) : null,
+      last:
+        listQuery.search?.url === undefined && isReachable(lastPage, listQuery.perPage)
+          ? link({ page: lastPage })
+          : null,
       prev: prev ? link(prev) : null,
       next: next ? link(next) : null,
     },
@@ -160,10 +207,15 @@ export const listScreenshots = forCaller({
   run: async (context, { caller, query: values, rawQuery }) => {
     const { accountId } = caller
     const listQuery = toListQuery({ values, rawQuery })
-    const { at, status, from, to, perPage } = listQuery
-    const start = 'page' in at ? { skip: (at.page - 1) * perPage } : at
+    const { at, status, from, to, perPage: limit, search } = listQuery
+    const start = 'page' in at ? { skip: (at.page - 1) * limit } : at
     const filter = { accountId, status, from, to }
-    const page = await listCaptures(context.replica.asOf(caller), filter, { start, limit: perPage })
+    const database = context.replica.asOf(caller)
+    if (search) {
+      const found = await searchCaptures({ ...context, database }, { ...filter, search }, { start, limit })
+      return { status: 200, body: pageBody(listQuery, found, context.publicUrl()) }
+    }
+    const page = await listCaptures(database, filter, { start, limit })
     const captures = page.captures.map((each) => context.records.openCapture(each))
     return { status: 200, body: pageBody(listQuery, { ...page, captures }, context.publicUrl()) }
   },

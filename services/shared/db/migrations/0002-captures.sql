@@ -26,6 +26,9 @@ create table capture (
   token_hash bytea not null,
   -- Of its request, for the relay, the ledger and the sender of webhooks.
   traceparent text,
+  -- What identified its request, null for sessions and operators, and the request's id: support finds it by them.
+  key_id uuid,
+  request_id text,
   -- Place in the batch, from 0.
   batch_id uuid,
   batch_index integer,
@@ -97,6 +100,13 @@ create index capture_ended_age on capture_ended (completed_at);
 create index capture_ended_expiry on capture_ended using brin (expires_at);
 create index capture_ended_object on capture_ended (object_key) where object_key is not null;
 create index capture_ended_batch on capture_ended (batch_id, batch_index) where batch_id is not null;
+-- What support looks for, see list-captures.ts: the host of a URL is not secret, its path is sealed.
+create index capture_ended_host on capture_ended (account_id, split_part(url, '/', 3), created_at desc, id desc) where url is not null;
+create index capture_ended_key on capture_ended (key_id, created_at desc, id desc) where key_id is not null;
+create index capture_ended_format on capture_ended (account_id, (options ->> 'format'), created_at desc, id desc);
+create index capture_ended_error on capture_ended (account_id, error_code, created_at desc, id desc) where error_code is not null;
+create index capture_ended_target on capture_ended (account_id, target_status, created_at desc, id desc) where target_status <> 200;
+create index capture_ended_request on capture_ended using hash (request_id) where request_id is not null;
 create index capture_ended_cache on capture_ended (account_id, cache_key, created_at desc) where cache_key is not null;
 -- For ids beyond every other partition: of a clock that is ahead, or while no ledger has run for weeks.
 create table capture_ended_other partition of capture_ended default with (fillfactor = 100,
@@ -114,7 +124,7 @@ create table batch (
   created_at timestamptz not null
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 10000,
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
-create index batch_account on batch (account_id);
+create index batch_account on batch (account_id, created_at desc, id desc);
 create index batch_age on batch (created_at);
 
 -- A request that may be sent again under the key that its caller gave it: what it asked for, and what it was accepted as.

@@ -8,7 +8,8 @@ create or replace function accept_batch(
   p_batch_id uuid, p_pool text, p_lane text, p_budget_ms integer, p_webhook_url text, p_cache_seconds integer,
   p_idempotency_key text, p_request_sha256 bytea,
   p_ids uuid[], p_urls text[], p_options text[], p_sealed bytea[], p_token_hashes bytea[], p_cache_keys bytea[],
-  p_traceparent text default null, p_account_id uuid default null, p_targets_sha256 bytea default null
+  p_traceparent text default null, p_account_id uuid default null, p_targets_sha256 bytea default null,
+  p_request_id text default null
 ) returns request_check
 language plpgsql as $$
 declare
@@ -107,9 +108,11 @@ begin
   insert into batch (id, account_id, total, completed, created_at)
   values (p_batch_id, c.account_id, v_total, cardinality(array_positions(v_kinds, 'hit')), c.created_at);
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, retention_seconds,
-                       created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index, traceparent, part)
+                       created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index, traceparent, key_id,
+                       request_id, part)
   select p_ids[i], c.account_id, p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i], p_token_hashes[i], p_budget_ms,
-         c.period, c.retention_seconds, c.created_at, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1, p_traceparent, 'open'
+         c.period, c.retention_seconds, c.created_at, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id, i - 1, p_traceparent,
+         c.key_id, p_request_id, 'open'
     from unnest(v_own) as i;
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   select p_ids[i], c.account_id, p_pool, p_lane, c.created_at + (i - 1) * interval '1 microsecond',
@@ -121,7 +124,7 @@ begin
     v_source.kind := v_kinds[i];
     perform share_capture(v_source, c, p_ids[i], p_pool, p_lane, p_urls[i], p_options[i]::json, p_sealed[i],
                           p_token_hashes[i], p_budget_ms, p_webhook_url, p_cache_keys[i], p_cache_seconds, p_batch_id,
-                          i - 1, p_traceparent);
+                          i - 1, p_traceparent, p_request_id);
   end loop;
   if p_idempotency_key is not null then
     perform keep_replay(c.account_id, p_idempotency_key, p_request_sha256, null, p_batch_id);

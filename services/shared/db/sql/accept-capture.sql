@@ -13,7 +13,7 @@ create or replace function accept_capture(
   p_counted boolean default false, p_webhook_url text default null,
   p_cache_key bytea default null, p_cache_seconds integer default null,
   p_idempotency_key text default null, p_request_sha256 bytea default null, p_account_id uuid default null,
-  p_traceparent text default null, p_targets_sha256 bytea default null
+  p_traceparent text default null, p_targets_sha256 bytea default null, p_request_id text default null
 ) returns request_check
 language plpgsql as $$
 declare
@@ -56,7 +56,7 @@ begin
       c.shared := v_source.kind;
       c.used := read_used(c);
       perform share_capture(v_source, c, p_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms,
-                            p_webhook_url, p_cache_key, p_cache_seconds, null, null, p_traceparent);
+                            p_webhook_url, p_cache_key, p_cache_seconds, null, null, p_traceparent, p_request_id);
       if p_idempotency_key is not null then
         perform keep_replay(c.account_id, p_idempotency_key, p_request_sha256, p_id, null);
       end if;
@@ -100,9 +100,10 @@ begin
   -- Read under the account's lock, so that the times of an account's captures are in the order of their acceptance.
   c.created_at := clock_timestamp();
   insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period,
-                       retention_seconds, created_at, webhook_url, cache_key, cache_seconds, traceparent, part)
+                       retention_seconds, created_at, webhook_url, cache_key, cache_seconds, traceparent, key_id, request_id, part)
   values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period,
-          c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent, 'open');
+          c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_traceparent, c.key_id, p_request_id,
+          'open');
   insert into outbox (capture_id, account_id, pool, lane, created_at, relay_at)
   values (p_id, c.account_id, p_pool, p_lane, c.created_at,
           case when c.admitted then c.created_at + p_relay_after_ms * interval '1 millisecond' end);
@@ -125,7 +126,7 @@ create or replace function accept_captures(
   p_key_hash bytea[], p_origin_host text[], p_account_id uuid[], p_counted boolean[], p_features text[],
   p_id uuid[], p_pool text[], p_lane text[], p_url text[], p_options text[], p_sealed bytea[], p_token_hash bytea[], p_budget_ms integer[],
   p_webhook_url text[], p_cache_key bytea[], p_cache_seconds integer[], p_idempotency_key text[], p_request_sha256 bytea[],
-  p_traceparent text[], p_targets_sha256 bytea[]
+  p_traceparent text[], p_targets_sha256 bytea[], p_request_id text[]
 ) returns table (place integer, locked boolean, outcome request_check)
 language plpgsql as $$
 declare
@@ -137,10 +138,10 @@ begin
     select u.*, coalesce(u.account_id, k.account_id) as account
       from unnest(p_key_hash, p_origin_host, p_account_id, p_counted, p_features, p_id, p_pool, p_lane, p_url, p_options, p_sealed,
                   p_token_hash, p_budget_ms, p_webhook_url, p_cache_key, p_cache_seconds, p_idempotency_key, p_request_sha256,
-                  p_traceparent, p_targets_sha256) with ordinality
+                  p_traceparent, p_targets_sha256, p_request_id) with ordinality
         as u (key_hash, origin_host, account_id, counted, features, id, pool, lane, url, options, sealed,
               token_hash, budget_ms, webhook_url, cache_key, cache_seconds, idempotency_key, request_sha256,
-              traceparent, targets_sha256, place)
+              traceparent, targets_sha256, request_id, place)
       -- A key that is not valid locks no account.
       left join api_key k on k.key_hash = u.key_hash and k.revoked_at is null
                          and (k.expires_at is null or k.expires_at > clock_timestamp())
@@ -156,7 +157,7 @@ begin
       outcome := accept_capture(
         r.key_hash, r.origin_host, r.features::text[], false, p_window, p_relay_after_ms, r.id, r.pool, r.lane, r.url,
         r.options::json, r.sealed, r.token_hash, r.budget_ms, r.counted, r.webhook_url, r.cache_key, r.cache_seconds,
-        r.idempotency_key, r.request_sha256, r.account_id, r.traceparent, r.targets_sha256);
+        r.idempotency_key, r.request_sha256, r.account_id, r.traceparent, r.targets_sha256, r.request_id);
     end if;
     return next;
   end loop;

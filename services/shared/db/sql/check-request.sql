@@ -20,6 +20,8 @@ create type request_check as (
   -- The key was never created, or its row was deleted.
   key_unknown boolean,
   account_id uuid,
+  -- Null for a session or an operator.
+  key_id uuid,
   plan text,
   rate_limit integer,
   rate_remaining integer,
@@ -83,9 +85,9 @@ declare
 begin
   if p_account_id is null then
     select a.id, p.slug, p.rate_limit_per_minute, p.screenshots_per_month, p.overage_price,
-           p.features, p.retention_seconds, p.max_pending, p.weight, a.moving_at is not null, k.domains, k.scopes, k.last_used_at
+           p.features, p.retention_seconds, p.max_pending, p.weight, a.moving_at is not null, k.id, k.domains, k.scopes, k.last_used_at
       into c.account_id, c.plan, c.rate_limit, c.usage_limit, c.overage_price,
-           c.features, c.retention_seconds, c.max_pending, c.weight, v_moving, v_domains, v_scopes, v_used_at
+           c.features, c.retention_seconds, c.max_pending, c.weight, v_moving, c.key_id, v_domains, v_scopes, v_used_at
       from api_key k join account a on a.id = k.account_id join plan p on p.slug = a.plan
      where k.key_hash = p_key_hash and k.revoked_at is null and a.disabled_at is null and (k.expires_at is null or k.expires_at > v_now);
   else

@@ -49,7 +49,7 @@ create or replace function share_capture(
   s shareable, c request_check,
   p_id uuid, p_pool text, p_lane text, p_url text, p_options json, p_sealed bytea, p_token_hash bytea, p_budget_ms integer,
   p_webhook_url text, p_cache_key bytea, p_cache_seconds integer, p_batch_id uuid, p_batch_index integer,
-  p_traceparent text
+  p_traceparent text, p_request_id text
 ) returns void
 language plpgsql as $$
 declare
@@ -58,22 +58,24 @@ begin
   if s.kind = 'follows' then
     insert into capture (id, account_id, pool, lane, url, options, sealed, token_hash, budget_ms, period, charge,
                          retention_seconds, created_at, webhook_url, cache_key, cache_seconds, batch_id, batch_index,
-                         traceparent, follows, part)
+                         traceparent, key_id, request_id, follows, part)
     values (p_id, c.account_id, p_pool, p_lane, p_url, p_options, p_sealed, p_token_hash, p_budget_ms, c.period, 'free',
             c.retention_seconds, c.created_at, p_webhook_url, p_cache_key, p_cache_seconds, p_batch_id, p_batch_index,
-            p_traceparent, s.id, 'open');
+            p_traceparent, c.key_id, p_request_id, s.id, 'open');
     return;
   end if;
 
   insert into capture (id, account_id, pool, lane, status, url, options, token_hash, budget_ms, period, charge,
                        retention_seconds, cached, created_at, started_at, completed_at, expires_at, webhook_url,
                        batch_id, batch_index, object_key, file_size, sha256, mime_type, width, height,
-                       processing_time_ms, target_status, sealed_result, timings, files, traceparent, part)
+                       processing_time_ms, target_status, sealed_result, timings, files, traceparent,
+                       key_id, request_id, part)
   select p_id, c.account_id, p_pool, p_lane, 'completed', p_url, p_options, p_token_hash, p_budget_ms, c.period, 'free',
          c.retention_seconds, true, c.created_at, c.created_at, c.created_at,
          c.created_at + c.retention_seconds * interval '1 second', p_webhook_url, p_batch_id, p_batch_index,
          k.object_key, k.file_size, k.sha256, k.mime_type, k.width, k.height,
-         k.processing_time_ms, k.target_status, k.sealed_result, k.timings, k.files, p_traceparent, 'ended'
+         k.processing_time_ms, k.target_status, k.sealed_result, k.timings, k.files, p_traceparent,
+         c.key_id, p_request_id, 'ended'
     from find_capture(s.id) as k
   returning * into v_hit;
   if not found then

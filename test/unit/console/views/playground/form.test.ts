@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { type Control, entriesOf, parametersOf, queryOf, requestOf } from '#console/views/playground/form.ts'
+import {
+  type Control,
+  entriesOf,
+  parametersOf,
+  queryOf,
+  requestOf,
+  withoutDefaults,
+} from '#console/views/playground/form.ts'
 import { captureParameters } from '#shared/capture/options.ts'
 
 const file = join(import.meta.dirname, '../../../../../services/console/views/playground/controls.json')
@@ -74,4 +81,31 @@ t.test('form: a link has no secrets and no content of pages', async (t) => {
 t.test('form: a broken or foreign link fills what it can', async (t) => {
   const entries = entriesOf(controls, parametersOf(controls, '?clip=%7Bbroken&width=700&unknown=1'))
   t.same(entries, { width: '700' })
+})
+
+t.test('form: a host is sent with https before it, an address as it is', (t) => {
+  const urlOf = (url: string) => requestOf(controls, { url }).parameters['url']
+  t.equal(urlOf(' example.com '), 'https://example.com')
+  t.equal(urlOf('shop.example.com:8443/cart?x=1'), 'https://shop.example.com:8443/cart?x=1')
+  for (const url of ['http://example.com', 'https://example.com/', 'ftp://example.com', 'example', 'https:'])
+    t.equal(urlOf(url), url)
+  t.end()
+})
+
+t.test('form: a capture is repeated as it was asked for, without what its record fills in', (t) => {
+  const record = {
+    url: 'https://example.com/',
+    width: 1280,
+    height: 900,
+    format: 'png',
+    quality: 80,
+    device: 'desktop',
+  }
+  t.same(withoutDefaults(controls, { ...record, full_page: 'false' }), {
+    url: 'https://example.com/',
+    height: 900,
+  })
+  const phone = { device: 'mobile', width: 1280 }
+  t.same(withoutDefaults(controls, phone), phone, 'without its width it would be that of the device')
+  t.end()
 })
