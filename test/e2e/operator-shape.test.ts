@@ -1,11 +1,5 @@
 import t from 'tap'
-import {
-  appliedAnnotation,
-  fieldOwner,
-  poolLabels,
-  replicasOwner,
-  workersName,
-} from '#shared/kube/names.ts'
+import { appliedAnnotation, fieldOwner, poolLabels, replicasOwner, workersName } from '#shared/kube/names.ts'
 import { eventually } from '#test/helpers/eventually.ts'
 import { startOperatorCluster, type WorkersDeployment } from '#test/helpers/operator-cluster.ts'
 import { environmentOf } from '#test/helpers/worker-pod-object.ts'
@@ -199,4 +193,3 @@ t.test('operator shape: the objects of a deleted BrowserPool are garbage-collect
   })
   t.strictSame(fleet.busyEnds(), [])
 })
-

@@ -121,16 +121,19 @@ t.test('gateway faults: a stopping gateway responds to waiting clients with 202,
   await t.rejects(create(), 'the port is closed')
 })
 
-t.test('gateway faults: a stopping gateway serves until those who route to it know, and ends connections', async (t) => {
-  const gateway = await startGateway(t, { GATEWAY_SHUTDOWN_DELAY_MS: '2000' }, postgres)
-  const { status } = await newCaller(gateway)
-  const ask = async () => (await status('0'.repeat(26))).headers.get('connection')
-  t.equal(await ask(), 'keep-alive')
-  gateway.stop()
-  await eventually(async () => (await ask()) === 'close')
-  t.equal(await ask(), 'close', 'a new connection is served')
-  t.equal(await gateway.ended, 0)
-})
+t.test(
+  'gateway faults: a stopping gateway serves until those who route to it know, and ends connections',
+  async (t) => {
+    const gateway = await startGateway(t, { GATEWAY_SHUTDOWN_DELAY_MS: '2000' }, postgres)
+    const { status } = await newCaller(gateway)
+    const ask = async () => (await status('0'.repeat(26))).headers.get('connection')
+    t.equal(await ask(), 'keep-alive')
+    gateway.stop()
+    await eventually(async () => (await ask()) === 'close')
+    t.equal(await ask(), 'close', 'a new connection is served')
+    t.equal(await gateway.ended, 0)
+  },
+)
 
 // Contract: A synchronous capture that waits
 t.test('gateway faults: a capture outlives its client, is charged once, and is replayed under its key', async (t) => {
