@@ -12,7 +12,7 @@ export const valueMin = 8
 
 /** A whole address in a text, and a parameter of one that is not whole. */
 const addressInText = /\b(?:https?|wss?):\/\/[^\s"'<>`\\]+/gi
-const parameterInText = /([?&#][^\s=&?#"'<>`\\]{1,100}=)[^\s&#"'<>`\\]*/g
+const parameterInText = /([?&#][^\s=&?#"'<>`\\]+=)[^\s&#"'<>`\\]*/g
 
 const maskSearch = (search: string): string => {
   if (search.length <= 1) return ''
