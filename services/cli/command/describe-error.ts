@@ -1,10 +1,13 @@
 import { ShutterfleetError } from '#client/shutterfleet-error.js'
 import { toAppError } from '#shared/errors/app-error.ts'
 
-const describeRejection = ({ code, message, status, screenshotId }: ShutterfleetError): string =>
-  status === undefined
+const describeRejection = ({ code, message, status, screenshotId, cause }: ShutterfleetError): string => {
+  // The message of `serviceFetch`.
+  if (code === 'UNREACHABLE' && cause instanceof Error) return cause.message
+  return status === undefined
     ? `capture ${screenshotId} continues: ${message} 'bin/shutterfleet status' shows the queue`
     : `the service rejected the request: ${code}: ${message}`
+}
 
 /** One line for people about an error: the message, with what is wrong with which field, unless it says so itself. */
 export const describeError = (thrown: unknown): string => {
