@@ -111,3 +111,17 @@ t.test(
     }
   },
 )
+
+t.test('chart: of workers of Jobs only the metric of a breach is scraped, of others all', async (t) => {
+  const relabel = '--set-json=metrics.endpoint={"metricRelabelings":[{"action":"labeldrop","regex":"x"}]}'
+  const rendered = objectsOf(await renderText(ciPath('monitoring'), 'helm4', [relabel]))
+  const monitors = rendered.filter(({ kind }) => kind === 'PodMonitor').map(({ spec }) => spec)
+  const own = { action: 'labeldrop', regex: 'x' }
+  const keep = { action: 'keep', regex: 'shutterfleet_worker_canary_connections_total', sourceLabels: ['__name__'] }
+  const of = (operator: string, metricRelabelings: readonly object[]) => ({
+    selector: { matchExpressions: [{ key: 'batch.kubernetes.io/job-name', operator }] },
+    podMetricsEndpoints: [{ metricRelabelings }],
+  })
+  t.match(monitors, [of('Exists', [own, keep]), of('DoesNotExist', [own])])
+  t.strictSame((monitors[1] as ReturnType<typeof of>).podMetricsEndpoints[0]?.metricRelabelings, [own])
+})
