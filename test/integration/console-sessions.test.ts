@@ -358,7 +358,10 @@ t.test('session: its captures count against the minute of the plan, as those of 
 t.test('session: has a rate limit of its own, and reads do not count against that of the account', async (t) => {
   const { id, key } = await newAccount('free')
   const { call } = await signIn(gateway, id, 'owner')
-  const sent = await Promise.all(Array.from({ length: 250 }, () => call('GET', '/v1/account')))
+  const sent: Response[] = []
+  // Fewer at a time than requests of an account may wait for PostgreSQL.
+  for (let wave = 0; wave < 5; wave += 1)
+    sent.push(...(await Promise.all(Array.from({ length: 50 }, () => call('GET', '/v1/account')))))
   const withStatus = (status: number) => sent.filter((each) => each.status === status).length
   t.same([withStatus(200) >= 100, withStatus(429) > 0, withStatus(200) + withStatus(429)], [true, true, 250])
   const answer = await sendJson(`${baseUrl}/v1/account`, 'GET', { headers: { authorization: `Bearer ${key}` } })
