@@ -124,8 +124,6 @@ t.test('gateway sharing: a batch runs, and its record shows the progress', async
   t.equal((await other.get(`/batch/${String(data['id'])}`)).status, 404)
   const free = await newAccount('free')
   t.equal((await free.post('/batch', { urls })).status, 403)
-  const wrong = await get('/batch')
-  t.same([wrong.status, wrong.headers.get('allow')], [405, 'POST, OPTIONS'])
 })
 
 // Contract: Secrets in `options`

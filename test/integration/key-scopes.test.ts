@@ -86,6 +86,7 @@ t.test('scopes: what each scope is for', async (t) => {
       'account_events',
       'activity',
       'activity_export',
+      'batch_list',
       'capture_deliveries',
       'list',
       'usage',

@@ -248,8 +248,8 @@ class AsyncShutterfleet:
     """A client of one account, to be closed, or used as a context manager.
 
     Every method raises `ShutterfleetError` if the service rejects the request, and its `UnreachableError`, which is an
-    `httpx.TransportError` too, if it cannot be reached. 429 and 503 are retried after the time given by the service, and broken connections after a second if the request
-    is idempotent.
+    `httpx.TransportError` too, if it cannot be reached. 429 and 503 are retried after the time given by the service, and
+    broken connections after a second if the request is idempotent.
     """
 
     def __init__(

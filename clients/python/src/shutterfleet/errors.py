@@ -14,7 +14,8 @@ class ShutterfleetError(Exception):
     """An error response of the service, or a failed capture."""
 
     code: str
-    """Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service, `UNREACHABLE` without one."""
+    """Stable: see the service's docs/errors.md. `UNEXPECTED_ANSWER` if the response is not one of the service,
+    `UNREACHABLE` without one."""
     status: int | None
     """HTTP status; None if the request succeeded and its capture failed later."""
     details: Details
