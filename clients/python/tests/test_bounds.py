@@ -51,7 +51,7 @@ def test_a_broken_connection_of_another_request_is_not_retried() -> None:
     assert isinstance(raised.value, httpx.TransportError)
     assert isinstance(raised.value, ShutterfleetError)
     assert raised.value.code == "UNREACHABLE"
-    assert str(raised.value) == "The service at https://shots.example is not reachable: the connection broke"
+    assert str(raised.value) == "The service at http://here is not reachable: the connection broke"
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,9 @@ def send(request: Request, policy: RetryPolicy) -> Flow[httpx.Response]:
     for left in range(policy.retries, -1, -1):
         try:
             response = yield request
-        except httpx.TransportError as error:
+        except httpx.TransportError as broken:
             if left == 0 or not _is_idempotent(request):
-                raise UnreachableError(error) from error
+                raise UnreachableError(broken) from broken
             yield Pause(1)
             continue
         if response.is_success:

@@ -1,6 +1,7 @@
 import type { ApiKey } from '#client/responses.js'
 import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/preact-query'
-import { useMemo, useState } from 'preact/hooks'
+import type { InputHTMLAttributes } from 'preact'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useLocation, useSearch } from 'wouter-preact'
 import { useAccountEvents } from '#console/api/account-events.ts'
 import { withCapture, withoutCapture } from '#console/api/patch-captures.ts'
@@ -48,6 +49,13 @@ const formats = ['png', 'jpeg', 'webp', 'avif', 'tiff', 'pdf']
 
 type FilterProps = { filters: Filters; onChange: (filters: Filters) => void }
 
+/** An input that keeps what is being typed while the list below it changes. */
+const TypedInput = ({ value, ...others }: InputHTMLAttributes & { readonly value: string }) => {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  return <input {...others} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+}
+
 /** What support knows of a capture. Sent once it is complete: a search for each letter would find nothing. */
 const SearchRow = ({ filters, onChange }: FilterProps) => {
   const { data: keys } = useQuery<{ data: readonly ApiKey[] }>({ queryKey: ['/v1/keys'] })
@@ -65,7 +73,7 @@ const SearchRow = ({ filters, onChange }: FilterProps) => {
         {(['host', 'url', 'target_status', 'request_id'] as const).map((name) => (
           <Field key={name} label={texts.captures.search[name]}>
             {(ids) => (
-              <input
+              <TypedInput
                 {...ids}
                 type={name === 'target_status' ? 'number' : 'search'}
                 {...(name === 'target_status' && { min: 100, max: 599 })}
