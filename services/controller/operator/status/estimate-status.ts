@@ -14,20 +14,25 @@ export const estimateText = ({ estimate }: Decision, nowMs: number, at: Date): s
 
 const tenths = (value: number) => Math.round(value * 10) / 10
 
-/** The estimate of a status, rounded so that it changes no more often than the size. */
+type EstimateStatus = NonNullable<BrowserPoolStatus['estimate']>
+
+/** The estimate of a status, rounded. A new leader has measured no times yet: those `before` stay until it has. */
 export const estimateStatus = (
   decision: Decision,
-  nowMs: number,
-  at: Date,
-): NonNullable<BrowserPoolStatus['estimate']> | undefined => {
+  { nowMs, at, before }: { readonly nowMs: number; readonly at: Date; readonly before: EstimateStatus | undefined },
+): EstimateStatus | undefined => {
   const { estimate } = decision
   if (!estimate) return undefined
   const { arrivalsPerSecond, captureMs, startMs, slots, waiting, required, predicted, held } = estimate
+  const seconds = (name: 'captureSeconds' | 'startSeconds', ms: number | undefined) => {
+    const value = ms === undefined ? before?.[name] : tenths(ms / 1000)
+    return value === undefined ? {} : { [name]: value }
+  }
   return {
     message: estimateText(decision, nowMs, at) ?? '',
     arrivalsPerSecond: tenths(arrivalsPerSecond),
-    ...(captureMs !== undefined && { captureSeconds: tenths(captureMs / 1000) }),
-    ...(startMs !== undefined && { startSeconds: tenths(startMs / 1000) }),
+    ...seconds('captureSeconds', captureMs),
+    ...seconds('startSeconds', startMs),
     loadSlots: tenths(slots),
     waiting,
     requiredReplicas: required,

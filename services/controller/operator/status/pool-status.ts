@@ -201,7 +201,9 @@ export const poolStatus = (parts: StatusParts): BrowserPoolStatus => {
     ScalingLimited: scalingLimitedCondition(parts),
     Degraded: degradedCondition(parts),
   })
-  const estimate = estimateStatus(parts.decision, parts.observation.nowMs, parts.at)
+  const { observation, at } = parts
+  const before = parts.pool.status?.estimate
+  const estimate = estimateStatus(parts.decision, { nowMs: observation.nowMs, at, before })
   return {
     ...status,
     ...(parts.problem !== undefined && { reason: 'ApplyFailed' }),

@@ -76,6 +76,25 @@ t.test('pool status: has what the size was computed from, times in UTC and at wh
   t.notOk('estimate' in poolStatus(parts()))
 })
 
+t.test('pool status: times that a new leader has not measured stay as the leader before it wrote them', async (t) => {
+  const measured = {
+    arrivalsPerSecond: 1,
+    captureMs: 2000,
+    startMs: 3100,
+    slots: 2,
+    waiting: 0,
+    required: 2,
+    predicted: 0,
+  }
+  const of = (estimate: typeof measured | object) =>
+    ({ kind: 'hold', desired: 2, reason: 'steady', estimate: { ...measured, ...estimate } }) as const
+  const status = poolStatus(parts({ decision: of({}) }))
+  const pool = poolObject('web', {}, { status })
+  const next = poolStatus(parts({ pool, decision: of({ captureMs: undefined, startMs: undefined }) }))
+  t.match(next.estimate, { captureSeconds: 2, startSeconds: 3.1 })
+  t.match(poolStatus(parts({ pool, decision: of({ startMs: 4000 }) })).estimate, { startSeconds: 4 })
+})
+
 t.test('pool status: the reason is ApplyFailed while the objects cannot be applied', async (t) => {
   t.equal(poolStatus(parts({ problem: 'forbidden' })).reason, 'ApplyFailed')
   t.equal(poolStatus(parts()).reason, 'steady')
